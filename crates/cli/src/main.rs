@@ -1,0 +1,2 @@
+//! The outcore command.
+fn main() {}

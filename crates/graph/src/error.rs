@@ -1,0 +1,127 @@
+//! What can go wrong with a graph: the device, the bytes, the input, or the question.
+
+use std::path::{Path, PathBuf};
+
+/// The result of an operation on a graph.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure of an import, an image or an algorithm.
+#[derive(Debug)]
+pub enum Error {
+    /// A device, the memory budget, or a request to stop.
+    Io(outcore_io::Error),
+    /// An image whose bytes are not what they should be.
+    Corrupt {
+        /// The file of the image.
+        path: PathBuf,
+        /// Where in the file, in bytes.
+        offset_bytes: u64,
+        /// What should have been there.
+        expected: String,
+        /// What was there.
+        found: String,
+    },
+    /// An input file that does not hold what its format says.
+    Input {
+        /// The file, or a name for a stream.
+        path: PathBuf,
+        /// The line (from 1), or the row or record of a binary file.
+        line: Option<u64>,
+        /// What should have been there.
+        expected: String,
+        /// What was there.
+        found: String,
+        /// What to do about it; may be empty.
+        advice: String,
+    },
+    /// A question that this graph cannot answer, or an option that does not fit.
+    Usage(String),
+}
+
+impl Error {
+    /// Bad bytes in a file of an image; `at` says where in `bytes` that start at `base_bytes` of the file.
+    pub fn corrupt(path: impl AsRef<Path>, base_bytes: u64, error: outcore_format::Error) -> Self {
+        Error::Corrupt {
+            path: path.as_ref().to_owned(),
+            offset_bytes: base_bytes + error.offset_bytes,
+            expected: error.expected,
+            found: error.found,
+        }
+    }
+
+    /// A bad record in an input file.
+    pub fn input(
+        path: impl AsRef<Path>,
+        line: Option<u64>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Error::Input {
+            path: path.as_ref().to_owned(),
+            line,
+            expected: expected.into(),
+            found: found.into(),
+            advice: String::new(),
+        }
+    }
+
+    /// The same error with a way out.
+    pub fn advise(mut self, way_out: impl Into<String>) -> Self {
+        if let Error::Input { advice, .. } = &mut self {
+            *advice = way_out.into();
+        }
+        self
+    }
+}
+
+impl From<outcore_io::Error> for Error {
+    fn from(error: outcore_io::Error) -> Self {
+        Error::Io(error)
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Io(error) => error.fmt(f),
+            Error::Corrupt {
+                path,
+                offset_bytes,
+                expected,
+                found,
+            } => write!(
+                f,
+                "{} is damaged at byte {offset_bytes}: expected {expected}, found {found}; \
+                 restore the image or import it again",
+                path.display()
+            ),
+            Error::Input {
+                path,
+                line,
+                expected,
+                found,
+                advice,
+            } => {
+                write!(f, "{}", path.display())?;
+                if let Some(line) = line {
+                    write!(f, ":{line}")?;
+                }
+                write!(f, ": expected {expected}, found {found}")?;
+                if !advice.is_empty() {
+                    write!(f, "; {advice}")?;
+                }
+                Ok(())
+            }
+            Error::Usage(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What passes from a parser to the importer: batches of edges under the user's own ids.
+//!
+//! A [`Source`] cuts its input into blocks, one after the other (that is cheap); a [`Parser`] turns a block into an
+//! [`EdgeBatch`], on any worker and in any order (that is where the time goes). The block's sequence number
+//! carries the input order, so the result does not depend on who parsed what.
+
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How the user's ids are to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdKind {
+    /// Integers if the first block holds only integers, strings otherwise.
+    #[default]
+    Auto,
+    /// Integers: any `u64`, or any `i64`, but not both in one graph.
+    Integer,
+    /// Strings, compared byte by byte.
+    String,
+}
+
+/// Ids of one kind. Edge `i` of a batch runs from id `2 i` to id `2 i + 1`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ids {
+    /// Integers in two's complement.
+    Integer {
+        /// The low 64 bits of each.
+        values: Vec<u64>,
+        /// Some are below zero: the values are `i64`.
+        negative: bool,
+        /// Some are above `i64::MAX`: the values are `u64`.
+        huge: bool,
+    },
+    /// Strings, one after the other: string `i` ends at `ends[i]`.
+    Text {
+        /// All strings without separators.
+        bytes: Vec<u8>,
+        /// Where each ends, in bytes.
+        ends: Vec<u32>,
+    },
+}
+
+impl Ids {
+    /// No integers.
+    pub fn integers() -> Self {
+        Ids::Integer {
+            values: Vec::new(),
+            negative: false,
+            huge: false,
+        }
+    }
+
+    /// No strings.
+    pub fn strings() -> Self {
+        Ids::Text {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// How many ids there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Ids::Integer { values, .. } => values.len(),
+            Ids::Text { ends, .. } => ends.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all ids and keeps the kind and the memory.
+    pub fn clear(&mut self) {
+        match self {
+            Ids::Integer {
+                values,
+                negative,
+                huge,
+            } => {
+                values.clear();
+                *negative = false;
+                *huge = false;
+            }
+            Ids::Text { bytes, ends } => {
+                bytes.clear();
+                ends.clear();
+            }
+        }
+    }
+}
+
+/// The weights of a batch, one per edge, or none at all.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Weights {
+    /// The input has no weights, or they are not wanted.
+    None,
+    /// Whole numbers.
+    Integer(Vec<i64>),
+    /// Real numbers, never NaN.
+    Real(Vec<f64>),
+}
+
+/// Edges as they stand in one block of the input.
+#[derive(Clone, Debug)]
+pub struct EdgeBatch {
+    /// The block's place in the input, from 0, without gaps.
+    pub sequence: u64,
+    /// Both ends of every edge: source, target, source, target, ...
+    pub ids: Ids,
+    /// One weight per edge, if the input has them.
+    pub weights: Weights,
+    /// Vertices that the input names outside of edges (a `.v` file, a METIS line).
+    pub vertices: Ids,
+}
+
+/// What an input says of itself, before its edges are read.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The name of the format, as `--format` has it.
+    pub format: &'static str,
+    /// Whether edges have a direction, where the format says so.
+    pub directed: Option<bool>,
+    /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
+    pub string_ids: bool,
+    /// The name of the weights, if there are any.
+    pub weights: Option<String>,
+    /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
+    pub declared: Option<(u64, u64)>,
+    /// The size of the input in bytes as it lies on disk, where it is known.
+    pub input_bytes: Option<u64>,
+    /// The number of edges, where the format says so.
+    pub edges: Option<u64>,
+}
+
+/// A piece of the input that a parser can work on alone.
+#[derive(Debug)]
+pub struct Block {
+    /// The block's place in the input, from 0, without gaps.
+    pub sequence: u64,
+    /// The number of the block's first line (from 1) or record (from 0).
+    pub first_record: u64,
+    /// Which vertex the first adjacency line of the block belongs to, in formats that count lines.
+    pub first_vertex: u64,
+    /// Bytes of the input behind this block, as they lie on disk: for the progress bar.
+    pub input_bytes: u64,
+    /// The content.
+    pub data: BlockData,
+}
+
+/// The content of a block.
+#[derive(Debug)]
+pub enum BlockData {
+    /// Whole lines or whole binary records.
+    Bytes(Vec<u8>),
+    /// Rows of a table.
+    Table(arrow::array::RecordBatch),
+}
+
+/// Cuts an input into blocks.
+pub trait Source: Send {
+    /// What the input says of itself.
+    fn facts(&self) -> &Facts;
+
+    /// The next block, or nothing at the end of the input.
+    fn next_block(&mut self) -> Result<Option<Block>>;
+
+    /// Who understands the blocks.
+    fn parser(&self) -> Arc<dyn Parser>;
+
+    /// What only the whole input could tell, once `next_block` has returned nothing: vertices of a header whose meaning
+    /// was in doubt. The default is what `facts` said.
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.facts().declared
+    }
+}
+
+/// Turns blocks into edges. Parsers hold no state of the input: any worker may parse any block.
+pub trait Parser: Send + Sync {
+    /// Appends the edges of a block to `batch`, whose `ids` and `vertices` are of the right kind and empty.
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;
+
+    /// The input, for messages.
+    fn path(&self) -> &Path;
+}
+
+/// How to read an input.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// The name of the format; `None` decides by the file's name and its first bytes.
+    pub format: Option<String>,
+    /// How ids are read.
+    pub ids: IdKind,
+    /// Which column holds the weights: a name, or a number from 1. `None` takes the one the format
+    /// has, or the third column of a text file if it is numeric; `Some("none")` leaves them out.
+    pub weights: Option<String>,
+}
+
+/// A bad record of `parser`'s input.
+pub(crate) fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
+    let shown = String::from_utf8_lossy(&found[..found.len().min(80)]).into_owned();
+    let path: PathBuf = path.to_owned();
+    Error::input(path, Some(line), expected, format!("`{shown}`"))
+}
