@@ -17,21 +17,13 @@ pub struct Error {
 impl Error {
     /// Bad bytes at an offset.
     pub fn new(offset_bytes: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Error {
-            offset_bytes,
-            expected: expected.into(),
-            found: found.into(),
-        }
+        Error { offset_bytes, expected: expected.into(), found: found.into() }
     }
 }
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "at byte {}: expected {}, found {}",
-            self.offset_bytes, self.expected, self.found
-        )
+        write!(f, "at byte {}: expected {}, found {}", self.offset_bytes, self.expected, self.found)
     }
 }
 

@@ -4,6 +4,20 @@
 //! bytes into values and values into bytes, and refuses bytes that are not what they should be.
 #![forbid(unsafe_code)]
 
+pub mod block;
+pub mod column;
 mod error;
+mod index;
+pub mod list;
+mod manifest;
+mod page;
+pub mod text;
 
 pub use error::{Error, Result};
+pub use index::{Index, Keys};
+pub use list::{ListWriter, Lists, PageStart, Shape};
+pub use manifest::{
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
+    WeightKind,
+};
+pub use page::{HEADER_BYTES, Kind, Origin, PAGE_BYTES, Page, PageBytes};

@@ -84,24 +84,13 @@ impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Error::Io(error) => error.fmt(f),
-            Error::Corrupt {
-                path,
-                offset_bytes,
-                expected,
-                found,
-            } => write!(
+            Error::Corrupt { path, offset_bytes, expected, found } => write!(
                 f,
                 "{} is damaged at byte {offset_bytes}: expected {expected}, found {found}; \
                  restore the image or import it again",
                 path.display()
             ),
-            Error::Input {
-                path,
-                line,
-                expected,
-                found,
-                advice,
-            } => {
+            Error::Input { path, line, expected, found, advice } => {
                 write!(f, "{}", path.display())?;
                 if let Some(line) = line {
                     write!(f, ":{line}")?;

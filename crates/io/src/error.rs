@@ -37,51 +37,26 @@ pub enum Error {
 impl Error {
     /// A failed operation on a file as a whole.
     pub fn file(path: impl AsRef<Path>, operation: &'static str, source: std::io::Error) -> Self {
-        Error::File {
-            path: path.as_ref().to_owned(),
-            operation,
-            offset_bytes: None,
-            source,
-        }
+        Error::File { path: path.as_ref().to_owned(), operation, offset_bytes: None, source }
     }
 
     /// A failed operation at one place of a file.
-    pub fn file_at(
-        path: impl AsRef<Path>,
-        operation: &'static str,
-        offset_bytes: u64,
-        source: std::io::Error,
-    ) -> Self {
-        Error::File {
-            path: path.as_ref().to_owned(),
-            operation,
-            offset_bytes: Some(offset_bytes),
-            source,
-        }
+    pub fn file_at(path: impl AsRef<Path>, operation: &'static str, offset_bytes: u64, source: std::io::Error) -> Self {
+        Error::File { path: path.as_ref().to_owned(), operation, offset_bytes: Some(offset_bytes), source }
     }
 }
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Error::File {
-                path,
-                operation,
-                offset_bytes,
-                source,
-            } => {
+            Error::File { path, operation, offset_bytes, source } => {
                 write!(f, "cannot {operation} {}", path.display())?;
                 if let Some(offset) = offset_bytes {
                     write!(f, " at byte {offset}")?;
                 }
                 write!(f, ": {source}")
             }
-            Error::Memory {
-                purpose,
-                needed_bytes,
-                available_bytes,
-                limit_bytes,
-            } => write!(
+            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes } => write!(
                 f,
                 "{purpose} needs {}, but only {} of the memory limit of {} are left; \
                  raise the limit to at least {}",

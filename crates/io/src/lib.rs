@@ -1,6 +1,16 @@
 //! Devices, memory budget and workers. This crate knows no format.
 #![deny(unsafe_code)]
 
+pub mod backend;
+pub mod buffer;
 mod error;
+mod process;
+mod reader;
+mod runtime;
 
+pub use backend::{Backend, DataFile};
+pub use buffer::{Array, AtomicF64};
 pub use error::{Error, Result, bytes_text};
+pub use process::{current_memory_bytes, free_memory_bytes, peak_memory_bytes};
+pub use reader::{Extent, Reader, ReaderStats};
+pub use runtime::{Budget, CancelFlag, Progress, Reservation, Runtime, RuntimeOptions, Task, Unit, processors};

@@ -44,19 +44,12 @@ pub enum Ids {
 impl Ids {
     /// No integers.
     pub fn integers() -> Self {
-        Ids::Integer {
-            values: Vec::new(),
-            negative: false,
-            huge: false,
-        }
+        Ids::Integer { values: Vec::new(), negative: false, huge: false }
     }
 
     /// No strings.
     pub fn strings() -> Self {
-        Ids::Text {
-            bytes: Vec::new(),
-            ends: Vec::new(),
-        }
+        Ids::Text { bytes: Vec::new(), ends: Vec::new() }
     }
 
     /// How many ids there are.
@@ -75,11 +68,7 @@ impl Ids {
     /// Forgets all ids and keeps the kind and the memory.
     pub fn clear(&mut self) {
         match self {
-            Ids::Integer {
-                values,
-                negative,
-                huge,
-            } => {
+            Ids::Integer { values, negative, huge } => {
                 values.clear();
                 *negative = false;
                 *huge = false;

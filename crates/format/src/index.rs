@@ -1,0 +1,377 @@
+//! The page index: which page holds vertex v, in about nine bits per page.
+//!
+//! The index is the rising sequence of the pages' first keys (twice the first vertex, plus one where the page's first
+//! list began earlier), in the code of Elias and Fano: the low bits of every key as they are, the high bits as gaps in
+//! unary. Column files have one too, of first ordinals.
+//!
+//! ```text
+//!    0  magic       8 bytes  "OCINDEX1"
+//!    8  checksum    u32      crc32c of all bytes after it, seeded with image id, kind and file
+//!   12  low_bits    u32      bits per key in the low part, below 64
+//!   16  count       u64      number of keys, one per page
+//!   24  last        u64      the last key (0 if there is none)
+//!   32  low part    u64 x ceil(count low_bits / 64)
+//!       high part   u64 x ceil((count + (last >> low_bits) + 1) / 64)
+//! ```
+//!
+//! Example: keys 3, 4, 9 with low_bits 1 have low bits 1, 0, 1 and high parts 1, 2, 4: the unary gaps are 01, 01, 001.
+//!
+//! Elias, *Efficient storage and retrieval by content and address of static files*, J. ACM 1974; Vigna, *Quasi-succinct
+//! indices*, WSDM 2013.
+
+use crate::error::{Error, Result};
+use crate::page::{Origin, read_u32, read_u64};
+
+const MAGIC: &[u8; 8] = b"OCINDEX1";
+const HEADER_BYTES: usize = 32;
+/// Every how many ones and zeros of the high part a place is noted.
+const SAMPLE: u64 = 256;
+
+/// A rising sequence of keys, one per page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    count: u64,
+    last: u64,
+    low_bits: u32,
+    low: Vec<u64>,
+    high: Vec<u64>,
+    /// Where in `high` every `SAMPLE`-th one stands.
+    ones: Vec<u64>,
+    /// Where in `high` every `SAMPLE`-th zero stands.
+    zeros: Vec<u64>,
+}
+
+impl Index {
+    /// An index of keys that never fall.
+    ///
+    /// # Panics
+    /// If a key is below the one before it.
+    pub fn new(keys: &[u64]) -> Self {
+        let count = keys.len() as u64;
+        let last = keys.last().copied().unwrap_or(0);
+        let low_bits = (last / count.max(1)).checked_ilog2().unwrap_or(0);
+        let mut index = Index {
+            count,
+            last,
+            low_bits,
+            low: vec![0; low_words(count, low_bits)],
+            high: vec![0; high_words(count, last, low_bits)],
+            ones: Vec::new(),
+            zeros: Vec::new(),
+        };
+        let mut before = 0;
+        for (i, &key) in keys.iter().enumerate() {
+            assert!(before <= key, "index keys fall from {before} to {key}");
+            before = key;
+            index.set_low(i as u64, key & low_mask(low_bits));
+            let place = (key >> low_bits) + i as u64;
+            index.high[(place / 64) as usize] |= 1 << (place % 64);
+        }
+        index.sample();
+        index
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The memory that the index takes.
+    pub fn memory_bytes(&self) -> u64 {
+        8 * (self.low.len() + self.high.len() + self.ones.len() + self.zeros.len()) as u64
+    }
+
+    /// Key `i`.
+    pub fn get(&self, i: u64) -> u64 {
+        debug_assert!(i < self.count);
+        (self.select_one(i) - i) << self.low_bits | self.get_low(i)
+    }
+
+    /// The last place whose key is at most `key`.
+    pub fn last_at_most(&self, key: u64) -> Option<u64> {
+        if self.count == 0 || key >= self.last {
+            return self.count.checked_sub(1);
+        }
+        // Keys whose high part is `part` stand between the zero before it and the zero after; their low bits rise.
+        let part = key >> self.low_bits;
+        let low = key & low_mask(self.low_bits);
+        let mut from = if part == 0 { 0 } else { self.select_zero(part - 1) + 1 - part };
+        let mut to = self.select_zero(part) - part;
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self.get_low(middle) <= low {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from.checked_sub(1)
+    }
+
+    /// All keys from place `from` on.
+    pub fn iter_from(&self, from: u64) -> Keys<'_> {
+        let bit = if from < self.count { self.select_one(from) } else { 0 };
+        Keys { index: self, next: from, bit }
+    }
+
+    /// The index as it lies on disk.
+    pub fn to_bytes(&self, origin: &Origin) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + 8 * (self.low.len() + self.high.len()));
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&self.low_bits.to_le_bytes());
+        bytes.extend_from_slice(&self.count.to_le_bytes());
+        bytes.extend_from_slice(&self.last.to_le_bytes());
+        for word in self.low.iter().chain(&self.high) {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        let checksum = checksum(origin, &bytes);
+        bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads an index and checks that it is one.
+    ///
+    /// # Errors
+    /// A wrong magic, size or checksum, or keys that are not as many as the header says.
+    pub fn from_bytes(origin: &Origin, bytes: &[u8]) -> Result<Self> {
+        if bytes.len() < HEADER_BYTES {
+            return Err(Error::new(0, "an index of at least 32 bytes", format!("{} bytes", bytes.len())));
+        }
+        if &bytes[..8] != MAGIC {
+            return Err(Error::new(0, "the magic OCINDEX1", format!("{:?}", &bytes[..8])));
+        }
+        let (stored, computed) = (read_u32(bytes, 8), checksum(origin, bytes));
+        if stored != computed {
+            return Err(Error::new(8, format!("checksum {computed:08x}"), format!("{stored:08x}")));
+        }
+        let (low_bits, count, last) = (read_u32(bytes, 12), read_u64(bytes, 16), read_u64(bytes, 24));
+        let words = (bytes.len() - HEADER_BYTES) / 8;
+        let fits = low_bits < 64
+            && count <= 64 * words as u64
+            && last >> low_bits <= 64 * words as u64
+            && low_words(count, low_bits) + high_words(count, last, low_bits) == words
+            && bytes.len() % 8 == 0;
+        if !fits {
+            return Err(Error::new(
+                12,
+                format!("an index that fills {} bytes", bytes.len()),
+                format!("{count} keys up to {last} with {low_bits} low bits"),
+            ));
+        }
+        let word = |i: usize| read_u64(bytes, HEADER_BYTES + 8 * i);
+        let low_count = low_words(count, low_bits);
+        let mut index = Index {
+            count,
+            last,
+            low_bits,
+            low: (0..low_count).map(word).collect(),
+            high: (low_count..words).map(word).collect(),
+            ones: Vec::new(),
+            zeros: Vec::new(),
+        };
+        let ones: u64 = index.high.iter().map(|word| u64::from(word.count_ones())).sum();
+        if ones != count {
+            return Err(Error::new(HEADER_BYTES as u64, format!("{count} keys"), ones.to_string()));
+        }
+        index.sample();
+        index.check_rising()?;
+        Ok(index)
+    }
+
+    fn check_rising(&self) -> Result<()> {
+        let mut before = 0;
+        for (i, key) in self.iter_from(0).enumerate() {
+            if key < before || key > self.last {
+                let expected = format!("keys that rise to {}", self.last);
+                return Err(Error::new(HEADER_BYTES as u64, expected, format!("{key} at {i} after {before}")));
+            }
+            before = key;
+        }
+        if before != self.last {
+            return Err(Error::new(24, format!("last key {before}"), self.last.to_string()));
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self) {
+        let (mut ones, mut zeros) = (0u64, 0u64);
+        for (i, &word) in self.high.iter().enumerate() {
+            let count = u64::from(word.count_ones());
+            for (seen, in_word, set, samples) in
+                [(ones, count, true, &mut self.ones), (zeros, 64 - count, false, &mut self.zeros)]
+            {
+                let mut rank = seen.next_multiple_of(SAMPLE);
+                while rank < seen + in_word {
+                    let bits = if set { word } else { !word };
+                    samples.push(64 * i as u64 + u64::from(select_in_word(bits, (rank - seen) as u32)));
+                    rank += SAMPLE;
+                }
+            }
+            ones += count;
+            zeros += 64 - count;
+        }
+    }
+
+    fn select_one(&self, rank: u64) -> u64 {
+        self.select(rank, &self.ones, 0)
+    }
+
+    fn select_zero(&self, rank: u64) -> u64 {
+        self.select(rank, &self.zeros, u64::MAX)
+    }
+
+    /// Where the bit with that rank stands, among ones (`flip` 0) or zeros (`flip` all ones).
+    fn select(&self, rank: u64, samples: &[u64], flip: u64) -> u64 {
+        let sample = samples[(rank / SAMPLE) as usize];
+        let mut left = rank % SAMPLE;
+        let mut i = (sample / 64) as usize;
+        let mut word = (self.high[i] ^ flip) & (u64::MAX << (sample % 64));
+        loop {
+            let count = u64::from(word.count_ones());
+            if left < count {
+                return 64 * i as u64 + u64::from(select_in_word(word, left as u32));
+            }
+            left -= count;
+            i += 1;
+            word = self.high[i] ^ flip;
+        }
+    }
+
+    fn get_low(&self, i: u64) -> u64 {
+        if self.low_bits == 0 {
+            return 0;
+        }
+        let bit = i * u64::from(self.low_bits);
+        let (word, shift) = ((bit / 64) as usize, bit % 64);
+        let mut value = self.low[word] >> shift;
+        if shift + u64::from(self.low_bits) > 64 {
+            value |= self.low[word + 1] << (64 - shift);
+        }
+        value & low_mask(self.low_bits)
+    }
+
+    fn set_low(&mut self, i: u64, value: u64) {
+        if self.low_bits == 0 {
+            return;
+        }
+        let bit = i * u64::from(self.low_bits);
+        let (word, shift) = ((bit / 64) as usize, bit % 64);
+        self.low[word] |= value << shift;
+        if shift + u64::from(self.low_bits) > 64 {
+            self.low[word + 1] |= value >> (64 - shift);
+        }
+    }
+}
+
+/// The keys of an index, one after the other.
+pub struct Keys<'a> {
+    index: &'a Index,
+    next: u64,
+    bit: u64,
+}
+
+impl Iterator for Keys<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.next >= self.index.count {
+            return None;
+        }
+        let mut i = (self.bit / 64) as usize;
+        let mut word = self.index.high[i] & (u64::MAX << (self.bit % 64));
+        while word == 0 {
+            i += 1;
+            word = self.index.high[i];
+        }
+        let place = 64 * i as u64 + u64::from(word.trailing_zeros());
+        let key = (place - self.next) << self.index.low_bits | self.index.get_low(self.next);
+        self.bit = place + 1;
+        self.next += 1;
+        Some(key)
+    }
+}
+
+fn low_mask(low_bits: u32) -> u64 {
+    (1u64 << low_bits) - 1
+}
+
+fn low_words(count: u64, low_bits: u32) -> usize {
+    (u128::from(count) * u128::from(low_bits)).div_ceil(64) as usize
+}
+
+fn high_words(count: u64, last: u64, low_bits: u32) -> usize {
+    (count + (last >> low_bits) + 1).div_ceil(64) as usize
+}
+
+/// The place of the set bit with that rank.
+fn select_in_word(mut word: u64, rank: u32) -> u32 {
+    for _ in 0..rank {
+        word &= word - 1;
+    }
+    word.trailing_zeros()
+}
+
+fn checksum(origin: &Origin, bytes: &[u8]) -> u32 {
+    let mut seed = [0u8; 12];
+    seed[..8].copy_from_slice(&origin.image_id.to_le_bytes());
+    seed[8] = origin.kind as u8;
+    seed[9..11].copy_from_slice(&origin.file.to_le_bytes());
+    crc32c::crc32c_append(crc32c::crc32c(&seed), &bytes[12..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Kind;
+
+    const ORIGIN: Origin = Origin { image_id: 7, kind: Kind::OutLists, file: 0 };
+
+    fn check(keys: &[u64]) {
+        let bytes = Index::new(keys).to_bytes(&ORIGIN);
+        let index = Index::from_bytes(&ORIGIN, &bytes).unwrap();
+        assert_eq!(index.iter_from(0).collect::<Vec<_>>(), keys);
+        for (i, &key) in keys.iter().enumerate() {
+            assert_eq!(index.get(i as u64), key);
+        }
+        let last = keys.last().copied().unwrap_or(0);
+        for probe in (0..last.min(3000) + 2).chain(keys.iter().flat_map(|&k| [k.saturating_sub(1), k, k + 1])) {
+            let expected = keys.partition_point(|&key| key <= probe).checked_sub(1).map(|i| i as u64);
+            assert_eq!(index.last_at_most(probe), expected, "probe {probe} in {keys:?}");
+        }
+    }
+
+    #[test]
+    fn keys_come_back_and_are_found() {
+        check(&[]);
+        check(&[0]);
+        check(&[5]);
+        check(&[3, 4, 9]);
+        check(&[0, 0, 0, 7, 7, 7, 7, 1 << 40]);
+        check(&(0..2000).collect::<Vec<_>>());
+        check(&(0..2000).map(|i| i * i / 7).collect::<Vec<_>>());
+        check(&(0..700).map(|i| i / 300 * 1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let bytes = Index::new(&[3, 4, 9, 200]).to_bytes(&ORIGIN);
+        for i in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut bad = bytes.clone();
+                bad[i] ^= 1 << bit;
+                assert!(Index::from_bytes(&ORIGIN, &bad).is_err(), "byte {i} bit {bit}");
+            }
+        }
+        for end in 0..bytes.len() {
+            assert!(Index::from_bytes(&ORIGIN, &bytes[..end]).is_err());
+        }
+        let other = Origin { image_id: 8, ..ORIGIN };
+        assert!(Index::from_bytes(&other, &bytes).is_err());
+    }
+}

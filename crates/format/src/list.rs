@@ -1,0 +1,411 @@
+//! Pages of lists: the neighbours of consecutive vertices.
+//!
+//! ```text
+//!   section 0   lengths   one per list in this page, as blocks
+//!   section 1   firsts    the first neighbour of every list that is not empty, as blocks
+//!   section 2   gaps      for every list in turn, the distances between its neighbours, as blocks of its own
+//! ```
+//!
+//! Lists are sorted. A gap is the distance to the neighbour before, less one (without the less-one where the image
+//! keeps parallel edges). A first neighbour stands as it is, or, where that is shorter for the page as a whole, as its
+//! distance from the list's own vertex, folded so that small distances of either sign are small numbers.
+//!
+//! A list that does not fit goes on in the next page, where it starts anew with a first neighbour; `flags` of both pages
+//! say so. Vertex 5 with neighbours 3, 4, 9 gives length 3, first 3, gaps 0, 4.
+
+use crate::block::{BLOCK, block_bytes, read_block, sequence_bytes, width, write_sequence};
+use crate::error::{Error, Result};
+use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, build};
+
+/// The page's first list began in an earlier page.
+pub const CONTINUES: u8 = 1;
+/// The page's last list goes on in the next page.
+pub const CONTINUED: u8 = 2;
+/// First neighbours are stored relative to their list's vertex.
+pub const RELATIVE: u8 = 4;
+/// Gaps may be zero: the image keeps parallel edges.
+pub const PARALLEL: u8 = 8;
+
+/// The most lists that fit into a page: one bit less than a byte for sixteen empty ones.
+pub const MAX_LISTS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;
+/// The most neighbours that fit into a page.
+pub const MAX_NEIGHBOURS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;
+
+/// What the sections of a page may take together.
+const ROOM_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
+/// Lists shorter than this are never split over two pages, so that one read finds them.
+const WHOLE_BYTES: usize = 64;
+
+/// The lists of one page, decoded.
+///
+/// List `i` belongs to vertex `first_vertex + i` and holds `neighbours[ends[i]..ends[i + 1]]`.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// The vertex of the first list.
+    pub first_vertex: u64,
+    /// The ordinal of the first edge.
+    pub first_edge: u64,
+    /// The first list began in an earlier page.
+    pub continues: bool,
+    /// The last list goes on in the next page.
+    pub continued: bool,
+    /// Where lists end in `neighbours`, one more than there are lists; the first is 0. Longer than that while in use
+    /// as a buffer: `count` says how much of it counts.
+    pub ends: Vec<u32>,
+    /// The neighbours of all lists; a buffer that may be longer than what is in use.
+    pub neighbours: Vec<u32>,
+    /// How many lists there are.
+    pub count: usize,
+}
+
+impl Lists {
+    /// The neighbours of list `i`.
+    #[inline]
+    pub fn list(&self, i: usize) -> &[u32] {
+        &self.neighbours[self.ends[i] as usize..self.ends[i + 1] as usize]
+    }
+
+    /// How many neighbours all lists have together.
+    pub fn edges(&self) -> usize {
+        self.ends[self.count] as usize
+    }
+}
+
+/// What list pages of one image have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The number of vertices: every neighbour is below it.
+    pub vertices: u64,
+    /// Whether lists may name a neighbour more than once.
+    pub parallel: bool,
+}
+
+/// Decodes a page of lists, without SIMD. The twin in `outcore-graph` does the same faster.
+///
+/// # Errors
+/// Lengths, widths or neighbours that do not fit.
+pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
+    let count = page.count();
+    let first_vertex = page.first();
+    check_vertices(page, shape)?;
+    out.first_vertex = first_vertex;
+    out.first_edge = page.base();
+    out.continues = page.flags() & CONTINUES != 0;
+    out.continued = page.flags() & CONTINUED != 0;
+    out.count = count;
+    out.ends.clear();
+    out.ends.push(0);
+    out.neighbours.clear();
+    let lengths = read_sequence(page.section(0), count, HEADER_BYTES)?;
+    let filled = lengths.iter().filter(|&&length| length > 0).count();
+    let firsts = read_sequence(page.section(1), filled, page.section_end(0))?;
+    let mut firsts = firsts.into_iter();
+    let step = u32::from(page.flags() & PARALLEL == 0);
+    let relative = page.flags() & RELATIVE != 0;
+    let mut gaps = Cursor { bytes: page.section(2), at: 0, base: page.section_end(1) };
+    for (i, &length) in lengths.iter().enumerate() {
+        if length > 0 {
+            if out.neighbours.len() + length as usize > MAX_NEIGHBOURS {
+                return Err(Error::new(32, format!("at most {MAX_NEIGHBOURS} neighbours in a page"), "more"));
+            }
+            let stored = firsts.next().unwrap_or(0);
+            let vertex = first_vertex as u32 + i as u32;
+            let first = if relative { unfold(stored, vertex) } else { stored };
+            gaps.list(first, length as usize - 1, step, &mut out.neighbours)?;
+        }
+        out.ends.push(out.neighbours.len() as u32);
+    }
+    gaps.finish()?;
+    if let Some(&bad) = out.neighbours.iter().find(|&&neighbour| u64::from(neighbour) >= shape.vertices) {
+        return Err(neighbour_error(bad, shape));
+    }
+    Ok(())
+}
+
+/// Checks that a page's vertices are within the image and its kind of gaps is the image's.
+///
+/// # Errors
+/// Vertices beyond the image, or a flag that contradicts it.
+pub fn check_vertices(page: &Page<'_>, shape: Shape) -> Result<()> {
+    let count = page.count() as u64;
+    if page.first() > shape.vertices || count > shape.vertices - page.first() {
+        return Err(Error::new(
+            8,
+            format!("vertices below {}", shape.vertices),
+            format!("{count} from {}", page.first()),
+        ));
+    }
+    if (page.flags() & PARALLEL != 0) != shape.parallel {
+        return Err(Error::new(5, "the image's kind of gaps", format!("flags {:#04x}", page.flags())));
+    }
+    Ok(())
+}
+
+/// The error for a neighbour that the image does not have.
+pub fn neighbour_error(neighbour: u32, shape: Shape) -> Error {
+    Error::new(32, format!("neighbours below {}", shape.vertices), neighbour.to_string())
+}
+
+fn read_sequence(bytes: &[u8], count: usize, base: usize) -> Result<Vec<u32>> {
+    if count > bytes.len() * BLOCK {
+        return Err(Error::new(base as u64, format!("{count} values"), format!("a section of {} bytes", bytes.len())));
+    }
+    let mut values = Vec::with_capacity(count);
+    let mut cursor = Cursor { bytes, at: 0, base };
+    let mut block = [0; BLOCK];
+    while values.len() < count {
+        let take = (count - values.len()).min(BLOCK);
+        cursor.block(take, &mut block)?;
+        values.extend(block[..take].iter().map(|&value| value as u32));
+    }
+    cursor.finish()?;
+    Ok(values)
+}
+
+/// A place in a section.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    base: usize,
+}
+
+impl Cursor<'_> {
+    fn block(&mut self, count: usize, out: &mut [u64; BLOCK]) -> Result<()> {
+        let size = read_block(&self.bytes[self.at..], count, 32, out).map_err(|mut error| {
+            error.offset_bytes += (self.base + self.at) as u64;
+            error
+        })?;
+        self.at += size;
+        Ok(())
+    }
+
+    fn list(&mut self, first: u32, mut gaps: usize, step: u32, out: &mut Vec<u32>) -> Result<()> {
+        let mut neighbour = first;
+        out.push(neighbour);
+        let mut block = [0; BLOCK];
+        while gaps > 0 {
+            let take = gaps.min(BLOCK);
+            self.block(take, &mut block)?;
+            for &gap in &block[..take] {
+                neighbour = neighbour.wrapping_add(gap as u32).wrapping_add(step);
+                out.push(neighbour);
+            }
+            gaps -= take;
+        }
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<()> {
+        if self.at == self.bytes.len() {
+            return Ok(());
+        }
+        Err(Error::new(
+            (self.base + self.at) as u64,
+            "the end of a section",
+            format!("{} more bytes", self.bytes.len() - self.at),
+        ))
+    }
+}
+
+/// The distance from `vertex` to `neighbour` as an unsigned number: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+#[inline]
+pub fn fold(neighbour: u32, vertex: u32) -> u32 {
+    let distance = neighbour.wrapping_sub(vertex) as i32;
+    ((distance << 1) ^ (distance >> 31)) as u32
+}
+
+/// The neighbour that [`fold`] made `folded` of.
+#[inline]
+pub fn unfold(folded: u32, vertex: u32) -> u32 {
+    let distance = (folded >> 1) as i32 ^ -((folded & 1) as i32);
+    vertex.wrapping_add(distance as u32)
+}
+
+/// What a finished page covers: the entry of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageStart {
+    /// The vertex of the page's first list.
+    pub first_vertex: u64,
+    /// That list began in an earlier page.
+    pub continues: bool,
+}
+
+impl PageStart {
+    /// The entry as the index stores it: twice the vertex, plus one for a list that began earlier.
+    pub fn key(&self) -> u64 {
+        2 * self.first_vertex + u64::from(self.continues)
+    }
+}
+
+/// Packs the lists of consecutive vertices into pages.
+pub struct ListWriter {
+    origin: Origin,
+    parallel: bool,
+    page_number: u64,
+    first_vertex: u64,
+    first_edge: u64,
+    edges: u64,
+    continues: bool,
+    lengths: Section,
+    absolute: Section,
+    relative: Section,
+    gaps: Vec<u8>,
+    list: Vec<u32>,
+}
+
+impl ListWriter {
+    /// A writer whose first page has number `page_number` and starts with `first_vertex` and edge `first_edge`.
+    pub fn new(origin: Origin, parallel: bool, page_number: u64, first_vertex: u64, first_edge: u64) -> Self {
+        ListWriter {
+            origin,
+            parallel,
+            page_number,
+            first_vertex,
+            first_edge,
+            edges: 0,
+            continues: false,
+            lengths: Section::default(),
+            absolute: Section::default(),
+            relative: Section::default(),
+            gaps: Vec::new(),
+            list: Vec::new(),
+        }
+    }
+
+    /// Appends the list of the next vertex: sorted, strictly so unless the image keeps parallel edges.
+    ///
+    /// Every page that gets full goes to `emit`, with its index entry.
+    pub fn push(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
+        let mut rest = neighbours;
+        loop {
+            let vertex = (self.first_vertex + self.lengths.values.len() as u64) as u32;
+            match self.fitting(vertex, rest) {
+                Some(fits) if fits == rest.len() => return self.add(vertex, rest),
+                Some(fits) => {
+                    self.add(vertex, &rest[..fits]);
+                    rest = &rest[fits..];
+                    self.close(true, &mut emit);
+                }
+                None => self.close(false, &mut emit),
+            }
+        }
+    }
+
+    /// Writes the last page, if it holds anything.
+    pub fn finish(mut self, mut emit: impl FnMut(PageStart, &PageBytes)) {
+        if !self.lengths.values.is_empty() {
+            self.close(false, &mut emit);
+        }
+    }
+
+    fn used(&self, lengths: usize, absolute: usize, relative: usize, gaps: usize) -> usize {
+        lengths + absolute.min(relative) + gaps
+    }
+
+    /// How many of the list's neighbours go into this page: all, or the first and some full blocks of gaps; `None` if
+    /// the list has to wait for the next page.
+    fn fitting(&self, vertex: u32, list: &[u32]) -> Option<usize> {
+        let lengths = self.lengths.bytes_with(list.len() as u32);
+        if list.is_empty() {
+            let used = self.used(lengths, self.absolute.bytes, self.relative.bytes, self.gaps.len());
+            return (used <= ROOM_BYTES).then_some(0);
+        }
+        let absolute = self.absolute.bytes_with(list[0]);
+        let relative = self.relative.bytes_with(fold(list[0], vertex));
+        let before = self.used(lengths, absolute, relative, self.gaps.len());
+        let step = u32::from(!self.parallel);
+        let mut used = before;
+        let mut taken = 1;
+        let mut fits = if used <= ROOM_BYTES { 1 } else { 0 };
+        while taken < list.len() && fits == taken {
+            let end = (taken + BLOCK).min(list.len());
+            let widest = (taken..end).fold(0, |all, i| all | (list[i] - list[i - 1] - step));
+            used += block_bytes(end - taken, width(u64::from(widest)));
+            taken = end;
+            if used <= ROOM_BYTES {
+                fits = taken;
+            }
+        }
+        let split = fits < list.len();
+        let empty = self.lengths.values.is_empty();
+        if split && !empty && (fits < 1 + BLOCK || used - before < WHOLE_BYTES) {
+            return None;
+        }
+        Some(fits)
+    }
+
+    fn add(&mut self, vertex: u32, list: &[u32]) {
+        self.lengths.push(list.len() as u32);
+        let Some(&first) = list.first() else { return };
+        self.absolute.push(first);
+        self.relative.push(fold(first, vertex));
+        let step = u32::from(!self.parallel);
+        self.list.clear();
+        self.list.extend(list.windows(2).map(|pair| pair[1] - pair[0] - step));
+        write_sequence(&self.list, &mut self.gaps);
+        self.edges += list.len() as u64;
+    }
+
+    fn close(&mut self, continued: bool, emit: &mut impl FnMut(PageStart, &PageBytes)) {
+        let relative = self.relative.bytes < self.absolute.bytes;
+        let mut flags = 0;
+        for (flag, set) in
+            [(CONTINUES, self.continues), (CONTINUED, continued), (RELATIVE, relative), (PARALLEL, self.parallel)]
+        {
+            flags |= if set { flag } else { 0 };
+        }
+        let (mut lengths, mut firsts) = (Vec::new(), Vec::new());
+        write_sequence(&self.lengths.values, &mut lengths);
+        let chosen = if relative { &self.relative } else { &self.absolute };
+        write_sequence(&chosen.values, &mut firsts);
+        let header =
+            Header { flags, count: self.lengths.values.len() as u16, first: self.first_vertex, base: self.first_edge };
+        let page = build(&self.origin, self.page_number, header, &[&lengths, &firsts, &self.gaps]);
+        let start = PageStart { first_vertex: self.first_vertex, continues: self.continues };
+        emit(start, &page);
+        self.page_number += 1;
+        self.first_vertex += self.lengths.values.len() as u64 - u64::from(continued);
+        self.first_edge += self.edges;
+        self.edges = 0;
+        self.continues = continued;
+        self.lengths.clear();
+        self.absolute.clear();
+        self.relative.clear();
+        self.gaps.clear();
+    }
+}
+
+/// A sequence of values and its size as blocks, kept up to date.
+#[derive(Default)]
+struct Section {
+    values: Vec<u32>,
+    bytes: usize,
+    closed_bytes: usize,
+}
+
+impl Section {
+    fn open_block(&self) -> &[u32] {
+        &self.values[self.values.len() / BLOCK * BLOCK..]
+    }
+
+    fn bytes_with(&self, value: u32) -> usize {
+        let open = self.open_block();
+        let widest = open.iter().fold(value, |all, value| all | value);
+        self.closed_bytes + block_bytes(open.len() + 1, width(u64::from(widest)))
+    }
+
+    fn push(&mut self, value: u32) {
+        self.bytes = self.bytes_with(value);
+        self.values.push(value);
+        if self.values.len().is_multiple_of(BLOCK) {
+            self.closed_bytes = self.bytes;
+        }
+        debug_assert!(self.values.len() > 64 || self.bytes == sequence_bytes(&self.values));
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.bytes = 0;
+        self.closed_bytes = 0;
+    }
+}

@@ -1,0 +1,239 @@
+//! The manifest: what an image is, in JSON, and the proof that it is complete.
+//!
+//! `manifest.json` is written last. It names no paths: every file of an image has a fixed name, so nothing in
+//! a manifest can lead out of the image's directory.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that this code writes.
+pub const FORMAT_VERSION: u32 = 1;
+/// What `format` says.
+pub const FORMAT_NAME: &str = "outcore graph";
+/// Vertices are 32-bit numbers in memory, and the last one stands for "none".
+pub const MAX_VERTICES: u64 = u32::MAX as u64;
+
+/// What an image is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Always [`FORMAT_NAME`].
+    pub format: String,
+    /// The version of the format.
+    pub format_version: u32,
+    /// A random number that ties the files of the image together, in hexadecimal.
+    #[serde(with = "hexadecimal")]
+    pub image_id: u64,
+    /// The number of vertices.
+    pub vertices: u64,
+    /// The number of edges: an edge without direction counts once.
+    pub edges: u64,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether parallel edges were kept.
+    pub parallel_edges: bool,
+    /// How vertices are numbered inside: by their ids, or by degree class.
+    pub order: Order,
+    /// What the user's ids are.
+    pub ids: IdColumn,
+    /// The weights, if edges have any.
+    pub weights: Option<WeightColumn>,
+    /// The lists of out-neighbours (of neighbours, where edges have no direction).
+    pub out_lists: ListFile,
+    /// The lists of in-neighbours, where edges have a direction.
+    pub in_lists: Option<ListFile>,
+    /// What the import did.
+    pub import: ImportFacts,
+}
+
+/// How vertices are numbered inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// As their ids sort.
+    Input,
+    /// By degree class, hubs first; as their ids sort within a class.
+    Degree,
+}
+
+/// What the user's ids are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "type")]
+pub enum IdColumn {
+    /// Vertex `v` has the id `first + v`: there is no column.
+    Range {
+        /// The id of vertex 0.
+        first: i64,
+    },
+    /// Whole numbers from 0 on.
+    U64 {
+        /// The size of the column.
+        pages: u64,
+    },
+    /// Whole numbers of either sign.
+    I64 {
+        /// The size of the column.
+        pages: u64,
+    },
+    /// Strings in UTF-8.
+    String {
+        /// The size of the column of ends.
+        end_pages: u64,
+        /// The size of the text.
+        text_pages: u64,
+        /// The text in bytes.
+        text_bytes: u64,
+    },
+}
+
+/// What weights are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WeightColumn {
+    /// Their name in the input.
+    pub name: String,
+    /// Their type.
+    #[serde(rename = "type")]
+    pub kind: WeightKind,
+    /// The size of the column beside the out-lists.
+    pub out_pages: u64,
+    /// The size of the column beside the in-lists.
+    pub in_pages: u64,
+}
+
+/// The type of weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WeightKind {
+    /// Whole numbers.
+    I64,
+    /// Real numbers.
+    F64,
+}
+
+/// A file of list pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListFile {
+    /// Its size in pages.
+    pub pages: u64,
+    /// How many neighbours its lists hold together.
+    pub entries: u64,
+    /// The longest list.
+    pub max_degree: u64,
+    /// The size of the degree column.
+    pub degree_pages: u64,
+    /// The size of the hub column.
+    pub hub_pages: u64,
+}
+
+/// What the import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportFacts {
+    /// The format of the input.
+    pub input_format: String,
+    /// Edges read from the input.
+    pub edges_read: u64,
+    /// Duplicates: edges of the input that say what another one says.
+    pub duplicates: u64,
+    /// What was done with them.
+    pub duplicates_policy: String,
+    /// Edges from a vertex to itself in the input.
+    pub self_loops: u64,
+    /// Whether they were kept.
+    pub self_loops_kept: bool,
+    /// Vertices without any edge.
+    pub isolated_vertices: u64,
+}
+
+impl Manifest {
+    /// The manifest as it lies on disk.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let body = serde_json::to_string_pretty(self).expect("a manifest is plain data");
+        format!("{{\n  \"checksum\": \"{:08x}\",\n  \"manifest\": {}\n}}\n", crc32c::crc32c(body.as_bytes()), body)
+            .into_bytes()
+    }
+
+    /// Reads a manifest and checks that it hangs together.
+    ///
+    /// # Errors
+    /// Text that is not a manifest, a newer version, counts that contradict each other.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let bad = |expected: &str, found: String| Error::new(0, expected, found);
+        let sealed: Sealed<'_> =
+            serde_json::from_slice(bytes).map_err(|error| bad("a manifest in JSON", error.to_string()))?;
+        let body = sealed.manifest.get();
+        let version: Version = serde_json::from_str(body)
+            .map_err(|error| bad("a manifest with a format and version", error.to_string()))?;
+        if version.format != FORMAT_NAME {
+            return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
+        }
+        if version.format_version == 0 || version.format_version > FORMAT_VERSION {
+            return Err(bad(
+                &format!("a format version of at most {FORMAT_VERSION} (a newer Outcore may read this)"),
+                version.format_version.to_string(),
+            ));
+        }
+        let computed = format!("{:08x}", crc32c::crc32c(body.as_bytes()));
+        if computed != sealed.checksum {
+            return Err(bad(&format!("checksum {computed}"), sealed.checksum.chars().take(80).collect()));
+        }
+        let manifest: Manifest =
+            serde_json::from_str(body).map_err(|error| bad("a complete manifest", error.to_string()))?;
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    fn check(&self) -> Result<()> {
+        let bad = |expected: &str, found: u64| Err(Error::new(0, expected, found.to_string()));
+        if self.vertices > MAX_VERTICES {
+            return bad(&format!("at most {MAX_VERTICES} vertices"), self.vertices);
+        }
+        if self.directed != self.in_lists.is_some() {
+            return bad("in-lists exactly where edges have a direction", u64::from(self.in_lists.is_some()));
+        }
+        let entries = self.out_lists.entries;
+        if self.in_lists.is_some_and(|lists| lists.entries != entries) {
+            return bad(&format!("{entries} entries in the in-lists"), self.in_lists.map_or(0, |lists| lists.entries));
+        }
+        let edges_fit = if self.directed {
+            entries == self.edges
+        } else {
+            entries >= self.edges && entries <= self.edges.saturating_mul(2)
+        };
+        if !edges_fit {
+            return bad(&format!("entries that fit {} edges", self.edges), entries);
+        }
+        // A page has room for at most this many lists or neighbours, so sizes bound counts before anything is allocated.
+        let most = crate::list::MAX_NEIGHBOURS as u64;
+        for lists in std::iter::once(&self.out_lists).chain(&self.in_lists) {
+            if lists.pages.saturating_mul(most) < lists.entries.max(self.vertices) {
+                return bad("enough pages for the lists", lists.pages);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+struct Sealed<'a> {
+    checksum: String,
+    #[serde(borrow)]
+    manifest: &'a serde_json::value::RawValue,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: String,
+    format_version: u32,
+}
+
+mod hexadecimal {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{value:016x}"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16).map_err(D::Error::custom)
+    }
+}

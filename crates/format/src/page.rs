@@ -1,0 +1,196 @@
+//! Pages: 4096 bytes that say what they are and prove that they are whole.
+//!
+//! ```text
+//!    0  checksum      u32   crc32c of bytes 4..4096, seeded with image id, kind and page number
+//!    4  kind          u8    1 out-lists, 2 in-lists, 3 column, 4 text
+//!    5  flags         u8    by kind
+//!    6  count         u16   lists, values or bytes in this page
+//!    8  first         u64   first vertex, value or byte
+//!   16  base          u64   lists: ordinal of the first edge; columns: what is added to every value
+//!   24  section[3]    u16   where sections end, by kind
+//!   30  zero          u16
+//!   32  content
+//! ```
+//!
+//! Numbers are little-endian. The seed ties a page to its image, its file and its place: a page that was
+//! written elsewhere, or long ago, fails its checksum like one with a flipped bit.
+
+use crate::error::{Error, Result};
+
+/// The size of a page in bytes.
+pub const PAGE_BYTES: usize = 4096;
+/// The size of a page's header in bytes.
+pub const HEADER_BYTES: usize = 32;
+/// The bytes of a page.
+pub type PageBytes = [u8; PAGE_BYTES];
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Lists of out-neighbours, or of neighbours where edges have no direction.
+    OutLists = 1,
+    /// Lists of in-neighbours.
+    InLists = 2,
+    /// Values of a column.
+    Column = 3,
+    /// Bytes of strings.
+    Text = 4,
+}
+
+/// The image and the file that pages belong to: what their checksums are seeded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The image's random id.
+    pub image_id: u64,
+    /// What the pages of the file hold.
+    pub kind: Kind,
+    /// Which of the image's files of that kind this is (columns; 0 otherwise).
+    pub file: u16,
+}
+
+impl Origin {
+    /// The checksum of a page at its place.
+    pub fn checksum(&self, page_number: u64, bytes: &PageBytes) -> u32 {
+        let mut seed = [0u8; 20];
+        seed[..8].copy_from_slice(&self.image_id.to_le_bytes());
+        seed[8..16].copy_from_slice(&page_number.to_le_bytes());
+        seed[16] = self.kind as u8;
+        seed[17..19].copy_from_slice(&self.file.to_le_bytes());
+        crc32c::crc32c_append(crc32c::crc32c(&seed), &bytes[4..])
+    }
+
+    /// Checks a page's checksum, kind and section ends.
+    ///
+    /// # Errors
+    /// The first of these that is wrong, with what was expected and found.
+    pub fn verify<'a>(&self, page_number: u64, bytes: &'a PageBytes) -> Result<Page<'a>> {
+        let stored = read_u32(bytes, 0);
+        let computed = self.checksum(page_number, bytes);
+        if stored != computed {
+            return Err(Error::new(
+                0,
+                format!("page {page_number} with checksum {computed:08x}"),
+                format!("{stored:08x}"),
+            ));
+        }
+        self.trust(bytes)
+    }
+
+    /// Checks everything but the checksum: for a page that was verified when it was read.
+    ///
+    /// # Errors
+    /// A kind or section ends that do not fit.
+    pub fn trust<'a>(&self, bytes: &'a PageBytes) -> Result<Page<'a>> {
+        if bytes[4] != self.kind as u8 {
+            return Err(Error::new(4, format!("page kind {}", self.kind as u8), bytes[4].to_string()));
+        }
+        let page = Page { bytes };
+        let mut start = HEADER_BYTES;
+        for section in 0..3 {
+            let end = page.section_end(section);
+            if end < start || end > PAGE_BYTES {
+                return Err(Error::new(
+                    24 + 2 * section as u64,
+                    format!("a section end in {start}..={PAGE_BYTES}"),
+                    end.to_string(),
+                ));
+            }
+            start = end;
+        }
+        Ok(page)
+    }
+}
+
+/// A page whose header was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    bytes: &'a PageBytes,
+}
+
+impl<'a> Page<'a> {
+    /// All bytes of the page.
+    pub fn bytes(&self) -> &'a PageBytes {
+        self.bytes
+    }
+
+    /// Flags; their meaning depends on the kind.
+    pub fn flags(&self) -> u8 {
+        self.bytes[5]
+    }
+
+    /// How many lists, values or bytes the page holds.
+    pub fn count(&self) -> usize {
+        usize::from(read_u16(self.bytes, 6))
+    }
+
+    /// The first vertex, value or byte.
+    pub fn first(&self) -> u64 {
+        read_u64(self.bytes, 8)
+    }
+
+    /// The ordinal of the first edge, or the base of a column's values.
+    pub fn base(&self) -> u64 {
+        read_u64(self.bytes, 16)
+    }
+
+    /// Where section 0, 1 or 2 ends, counted from the page's first byte.
+    pub fn section_end(&self, section: usize) -> usize {
+        usize::from(read_u16(self.bytes, 24 + 2 * section))
+    }
+
+    /// The bytes of section 0, 1 or 2.
+    pub fn section(&self, section: usize) -> &'a [u8] {
+        let start = match section {
+            0 => HEADER_BYTES,
+            _ => self.section_end(section - 1),
+        };
+        &self.bytes[start..self.section_end(section)]
+    }
+}
+
+/// A page's header, on its way to the disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Header {
+    pub flags: u8,
+    pub count: u16,
+    pub first: u64,
+    pub base: u64,
+}
+
+/// Makes a page of a header and up to three sections.
+pub(crate) fn build(origin: &Origin, page_number: u64, header: Header, sections: &[&[u8]]) -> Box<PageBytes> {
+    let mut bytes = Box::new([0u8; PAGE_BYTES]);
+    bytes[4] = origin.kind as u8;
+    bytes[5] = header.flags;
+    bytes[6..8].copy_from_slice(&header.count.to_le_bytes());
+    bytes[8..16].copy_from_slice(&header.first.to_le_bytes());
+    bytes[16..24].copy_from_slice(&header.base.to_le_bytes());
+    let mut end = HEADER_BYTES;
+    for section in 0..3 {
+        if let Some(content) = sections.get(section) {
+            bytes[end..end + content.len()].copy_from_slice(content);
+            end += content.len();
+        }
+        bytes[24 + 2 * section..26 + 2 * section].copy_from_slice(&(end as u16).to_le_bytes());
+    }
+    let checksum = origin.checksum(page_number, &bytes);
+    bytes[..4].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+pub(crate) fn read_u16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+pub(crate) fn read_u64(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}

@@ -1,0 +1,240 @@
+//! Back ends: the ways to reach files.
+//!
+//! A [`Backend`] opens, creates, renames and removes files, and makes [`Queue`]s of asynchronous reads. There are three:
+//! `uring` (the default where the kernel allows it), `posix` (pread on threads) and `sim` (faults on purpose, for tests).
+
+mod posix;
+mod sim;
+#[cfg(target_os = "linux")]
+mod uring;
+
+pub use posix::Posix;
+pub use sim::{Faults, Sim};
+#[cfg(target_os = "linux")]
+pub use uring::Uring;
+
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A way to reach files.
+///
+/// The file operations have defaults that ask the operating system; only a simulation has a reason to replace them.
+pub trait Backend: Send + Sync {
+    /// The name, as statistics report it.
+    fn name(&self) -> &'static str;
+
+    /// A queue for at most `depth` reads of `files` into memory that the caller keeps alive and alone until each completes.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>>;
+
+    /// Creates a file, or empties an existing one, to be written from its start to its end.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn create(&self, path: &Path) -> Result<Box<dyn Output>> {
+        let file = File::create(path).map_err(|error| Error::file(path, "create", error))?;
+        Ok(Box::new(OutputFile { file }))
+    }
+
+    /// Opens a file to be read from its start to its end.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn input(&self, path: &Path) -> Result<Box<dyn Read + Send>> {
+        let file = File::open(path).map_err(|error| Error::file(path, "open", error))?;
+        Ok(Box::new(file))
+    }
+
+    /// Gives a file or directory another name, replacing a file of that name.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        std::fs::rename(from, to).map_err(|error| Error::file(from, "rename", error))
+    }
+
+    /// Makes what was created, renamed or removed in a directory last.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn sync_directory(&self, path: &Path) -> Result<()> {
+        let directory = File::open(path).map_err(|error| Error::file(path, "open", error))?;
+        directory.sync_all().map_err(|error| Error::file(path, "sync", error))
+    }
+}
+
+/// A file that is being written.
+pub trait Output: Write + Send {
+    /// Waits until what was written would outlast a power failure.
+    fn sync(&mut self) -> std::io::Result<()>;
+}
+
+struct OutputFile {
+    file: File,
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Output for OutputFile {
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+/// A file of pages, open for reading.
+#[derive(Debug)]
+pub struct DataFile {
+    path: PathBuf,
+    file: File,
+    len_bytes: u64,
+    direct: bool,
+}
+
+impl DataFile {
+    /// Opens a file, past the operating system's cache where that is possible.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn open(path: &Path) -> Result<Self> {
+        let (file, direct) = open_direct(path).map_err(|error| Error::file(path, "open", error))?;
+        let len_bytes = file.metadata().map_err(|error| Error::file(path, "inspect", error))?.len();
+        Ok(DataFile { path: path.to_owned(), file, len_bytes, direct })
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file's size.
+    pub fn len_bytes(&self) -> u64 {
+        self.len_bytes
+    }
+
+    /// Whether reads go past the operating system's cache.
+    pub fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    /// The open file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let direct = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path);
+    if let Ok(file) = direct
+        && direct_reads_work(&file)
+    {
+        return Ok((file, true));
+    }
+    Ok((File::open(path)?, false))
+}
+
+/// Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
+#[cfg(target_os = "linux")]
+fn direct_reads_work(file: &File) -> bool {
+    use std::os::unix::fs::FileExt;
+    #[repr(align(4096))]
+    struct Aligned([u8; 4096]);
+    let mut buffer = Box::new(Aligned([0; 4096]));
+    file.read_at(&mut buffer.0, 0).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
+    Ok((File::open(path)?, false))
+}
+
+/// Memory that reads go to.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// Its first byte, aligned to 4096.
+    pub start: *mut u8,
+    /// Its size.
+    pub len_bytes: usize,
+}
+
+// SAFETY: a region is an address; who may use the memory is the business of `Queue::push`.
+#[allow(unsafe_code)]
+unsafe impl Send for Region {}
+
+/// One read.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Which of the queue's files.
+    pub file: usize,
+    /// Where in the file.
+    pub offset_bytes: u64,
+    /// Where in the queue's memory.
+    pub memory_bytes: usize,
+    /// How much.
+    pub len_bytes: usize,
+    /// Comes back with the completion.
+    pub tag: u32,
+}
+
+/// A read that ended.
+#[derive(Debug)]
+pub struct Completion {
+    /// The request's tag.
+    pub tag: u32,
+    /// How many bytes were read (fewer than asked for is possible), or what went wrong.
+    pub result: std::io::Result<usize>,
+}
+
+/// A queue of asynchronous reads.
+pub trait Queue: Send {
+    /// Adds a read; it may begin at once or with [`submit`](Queue::submit).
+    ///
+    /// # Safety
+    /// The bytes of memory that the request names must stay valid, and nobody may read or write them, until its completion.
+    #[allow(unsafe_code)]
+    unsafe fn push(&mut self, request: Request) -> Result<()>;
+
+    /// Begins all added reads.
+    fn submit(&mut self) -> Result<()>;
+
+    /// Waits for at least one read to end and appends all that have ended.
+    fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()>;
+}
+
+/// The best back end that works on this machine.
+pub fn best() -> Arc<dyn Backend> {
+    #[cfg(target_os = "linux")]
+    if Uring::works() {
+        return Arc::new(Uring);
+    }
+    Arc::new(Posix)
+}
+
+/// The back end of that name: `auto`, `uring` or `posix`.
+///
+/// # Errors
+/// A message for the user if there is none, or if it does not work here.
+pub fn by_name(name: &str) -> std::result::Result<Arc<dyn Backend>, String> {
+    match name {
+        "auto" => Ok(best()),
+        "posix" => Ok(Arc::new(Posix)),
+        #[cfg(target_os = "linux")]
+        "uring" if Uring::works() => Ok(Arc::new(Uring)),
+        "uring" => Err("this kernel or container does not allow io_uring; use --backend posix".into()),
+        _ => Err(format!("expected a back end auto, uring or posix, found `{name}`")),
+    }
+}

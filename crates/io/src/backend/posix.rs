@@ -1,0 +1,103 @@
+//! The `posix` back end: pread on a few threads per queue, for kernels and containers that refuse io_uring.
+#![allow(unsafe_code)]
+
+use super::{Backend, Completion, DataFile, Queue, Region, Request};
+use crate::error::Result;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+/// How many threads a queue has at most: the depth that the device sees.
+const THREADS: usize = 16;
+
+/// Reads by pread on threads.
+pub struct Posix;
+
+impl Backend for Posix {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>> {
+        let (requests, inbox) = channel::<Request>();
+        let (outbox, completions) = channel();
+        let inbox = Arc::new(Mutex::new(inbox));
+        let threads = (0..THREADS.min(depth.max(1)))
+            .map(|_| {
+                let (inbox, outbox, files) = (Arc::clone(&inbox), outbox.clone(), files.to_vec());
+                std::thread::spawn(move || serve(&inbox, &outbox, &files, memory))
+            })
+            .collect();
+        Ok(Box::new(PosixQueue { requests: Some(requests), completions, in_flight: 0, threads }))
+    }
+}
+
+fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &[Arc<DataFile>], memory: Region) {
+    loop {
+        let request = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(request) = request else { return };
+        let result = read(&files[request.file], memory, &request);
+        if outbox.send(Completion { tag: request.tag, result }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads what a request asks for, or the part of it that the file has.
+pub(super) fn read(file: &DataFile, memory: Region, request: &Request) -> std::io::Result<usize> {
+    assert!(request.memory_bytes + request.len_bytes <= memory.len_bytes);
+    // SAFETY: the request lies within the region, and by the contract of `Queue::push` its bytes are ours until it completes.
+    let target = unsafe { std::slice::from_raw_parts_mut(memory.start.add(request.memory_bytes), request.len_bytes) };
+    loop {
+        match file.file().read_at(target, request.offset_bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+struct PosixQueue {
+    requests: Option<Sender<Request>>,
+    completions: Receiver<Completion>,
+    in_flight: usize,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Queue for PosixQueue {
+    unsafe fn push(&mut self, request: Request) -> Result<()> {
+        if let Some(requests) = &self.requests {
+            requests.send(request).expect("the threads live as long as the queue");
+            self.in_flight += 1;
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        if self.in_flight == 0 {
+            return Ok(());
+        }
+        let first = self.completions.recv().expect("the threads live as long as the queue");
+        completions.push(first);
+        self.in_flight -= 1;
+        while let Ok(completion) = self.completions.try_recv() {
+            completions.push(completion);
+            self.in_flight -= 1;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PosixQueue {
+    fn drop(&mut self) {
+        self.requests = None;
+        for thread in self.threads.drain(..) {
+            // A panic of a reading thread has been reported; there is nothing to add to it here.
+            let _ = thread.join();
+        }
+    }
+}

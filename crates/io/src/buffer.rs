@@ -1,0 +1,178 @@
+//! Large memory: zeroed, page-aligned, on huge pages where the kernel has them, and counted in the budget.
+//!
+//! A [`Array`] is a fixed number of plain values. Arrays that workers share hold atomics; relaxed loads and
+//! stores of those cost what plain ones do.
+
+use crate::error::{Error, Result};
+use crate::runtime::{Budget, Reservation};
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// From this size on huge pages are asked for.
+const HUGE_BYTES: usize = 2 << 20;
+/// Mappings are aligned to this, which direct I/O needs.
+const ALIGN_BYTES: usize = 4096;
+
+/// A value for which all-zero bytes are valid and which may be dropped by forgetting it.
+///
+/// # Safety
+/// Implement it only for such types.
+#[allow(unsafe_code)]
+pub unsafe trait Plain: Sized + Send + Sync {}
+
+macro_rules! plain {
+    ($($kind:ty),*) => {$(
+        // SAFETY: zero bytes are a valid value, and there is nothing to drop.
+        #[allow(unsafe_code)]
+        unsafe impl Plain for $kind {}
+    )*};
+}
+plain!(u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF64, [u8; 4096]);
+
+/// A real number that workers share. All accesses are relaxed.
+#[derive(Default, Debug)]
+#[repr(transparent)]
+pub struct AtomicF64(AtomicU64);
+
+impl AtomicF64 {
+    /// The value.
+    #[inline]
+    pub fn load(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Replaces the value.
+    #[inline]
+    pub fn store(&self, value: f64) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// A fixed number of values in large memory, counted in the budget.
+pub struct Array<T: Plain> {
+    start: *mut T,
+    len: usize,
+    mapped_bytes: usize,
+    _reservation: Reservation,
+}
+
+// SAFETY: an array owns its memory, and `Plain` values may be sent and shared.
+#[allow(unsafe_code)]
+unsafe impl<T: Plain> Send for Array<T> {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl<T: Plain> Sync for Array<T> {}
+
+impl<T: Plain> Array<T> {
+    /// `len` zeroed values, reserved under the name `purpose`.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the budget or the machine does not have that much.
+    pub fn zeroed(budget: &Arc<Budget>, purpose: &str, len: usize) -> Result<Self> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        let reservation = budget.reserve(purpose, bytes as u64)?;
+        let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| Error::Memory {
+            purpose: purpose.to_owned(),
+            needed_bytes: bytes as u64,
+            available_bytes: 0,
+            limit_bytes: budget.limit_bytes(),
+        })?;
+        Ok(Array { start: start.cast(), len, mapped_bytes, _reservation: reservation })
+    }
+}
+
+/// How many bytes an array of so many values takes.
+pub fn array_bytes<T: Plain>(len: u64) -> u64 {
+    len.saturating_mul(size_of::<T>() as u64)
+}
+
+#[allow(unsafe_code)]
+fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
+    // One cache line more than asked for: vector loads may read, but not use, what is behind the end.
+    let wanted = bytes.checked_add(64)?.checked_next_multiple_of(ALIGN_BYTES)?;
+    let slack = if bytes >= HUGE_BYTES { HUGE_BYTES } else { 0 };
+    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches nothing that exists.
+    let mapped = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            wanted + slack,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if mapped == libc::MAP_FAILED {
+        return None;
+    }
+    let start = mapped.cast::<u8>();
+    if slack == 0 {
+        return Some((start, wanted));
+    }
+    // Cut the mapping down to one that begins on a huge page.
+    let skip = start.align_offset(HUGE_BYTES);
+    // SAFETY: both pieces lie within the mapping just made, and nobody knows of them yet.
+    unsafe {
+        if skip > 0 {
+            libc::munmap(start.cast(), skip);
+        }
+        if slack > skip {
+            libc::munmap(start.add(skip + wanted).cast(), slack - skip);
+        }
+        libc::madvise(start.add(skip).cast(), wanted, libc::MADV_HUGEPAGE);
+        Some((start.add(skip), wanted))
+    }
+}
+
+impl<T: Plain> Drop for Array<T> {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `map_zeroed` with this size, and no borrow outlives the array.
+        unsafe {
+            libc::munmap(self.start.cast(), self.mapped_bytes);
+        }
+    }
+}
+
+impl<T: Plain> Deref for Array<T> {
+    type Target = [T];
+
+    #[inline]
+    #[allow(unsafe_code)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `len` values lie at `start`, zeroed at first, which is valid for `Plain`.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+impl<T: Plain> DerefMut for Array<T> {
+    #[inline]
+    #[allow(unsafe_code)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_zeroed_aligned_and_counted() {
+        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        let before = budget.available_bytes();
+        for len in [0usize, 1, 1000, 3 << 20] {
+            let mut array = Array::<u64>::zeroed(&budget, "test", len).unwrap();
+            assert_eq!(array.len(), len);
+            assert_eq!(array.as_ptr() as usize % ALIGN_BYTES, 0);
+            assert!(array.iter().all(|&value| value == 0));
+            assert_eq!(before - budget.available_bytes(), 8 * len as u64);
+            array.iter_mut().for_each(|value| *value = 7);
+            assert!(array.iter().all(|&value| value == 7));
+        }
+        assert_eq!(before, budget.available_bytes());
+        assert!(Array::<u64>::zeroed(&budget, "too much", 1 << 40).is_err());
+    }
+}

@@ -1,0 +1,259 @@
+//! A reader: one worker's reads, from the plan to the bytes.
+//!
+//! The reader owns a ring of memory and a queue of the back end. Extents are added at one end and come out at the
+//! other in the same order, each when it is complete; in between up to a ring full of them is in flight. Short reads are
+//! completed, failed ones end the sweep. Memory is handed out and taken back in order, so the ring never fragments.
+//!
+//! **Invariant:** memory between an extent's `push` and its return by `next` belongs to the queue: nothing here reads or
+//! writes it. Dropping a reader waits for what is in flight.
+#![allow(unsafe_code)]
+
+use crate::backend::{Backend, Completion, DataFile, Queue, Region, Request};
+use crate::buffer::Array;
+use crate::error::{Error, Result};
+use crate::runtime::Budget;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The most reads that a reader has in flight.
+pub const MAX_DEPTH: usize = 256;
+
+/// One worker's reads.
+pub struct Reader {
+    queue: Box<dyn Queue>,
+    files: Vec<Arc<DataFile>>,
+    memory: Array<u8>,
+    region: Region,
+    /// Extents in order; the front one is returned next.
+    extents: VecDeque<Pending>,
+    /// The number of the front extent: tags count from it.
+    front: u32,
+    /// Where free memory begins and ends in the ring.
+    head: usize,
+    completions: Vec<Completion>,
+    /// What `next` returned last: its memory is free from the following call on.
+    returned: bool,
+    wait_ns: u64,
+    requests: u64,
+    read_bytes: u64,
+}
+
+struct Pending {
+    file: usize,
+    offset_bytes: u64,
+    memory_bytes: usize,
+    len_bytes: usize,
+    done_bytes: usize,
+    tag: u64,
+}
+
+/// An extent that was read.
+pub struct Extent<'a> {
+    /// What it was pushed with.
+    pub tag: u64,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// What a reader did since it was last asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReaderStats {
+    /// Time spent waiting for reads, in nanoseconds.
+    pub wait_ns: u64,
+    /// Reads.
+    pub requests: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+}
+
+impl Reader {
+    /// A reader of these files with a ring of `ring_bytes`, a multiple of 4096.
+    ///
+    /// # Errors
+    /// No memory under the budget, or a queue that the operating system refuses.
+    pub fn new(
+        backend: &Arc<dyn Backend>,
+        budget: &Arc<Budget>,
+        files: &[Arc<DataFile>],
+        ring_bytes: usize,
+    ) -> Result<Self> {
+        let mut memory = Array::<u8>::zeroed(budget, "a ring of read buffers", ring_bytes)?;
+        let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
+        let queue = backend.queue(files, region, MAX_DEPTH)?;
+        Ok(Reader {
+            queue,
+            files: files.to_vec(),
+            memory,
+            region,
+            extents: VecDeque::new(),
+            front: 0,
+            head: 0,
+            completions: Vec::new(),
+            returned: false,
+            wait_ns: 0,
+            requests: 0,
+            read_bytes: 0,
+        })
+    }
+
+    /// Starts reading an extent, if the ring has room for it: `false` says that `next` must be called first.
+    ///
+    /// # Panics
+    /// If the extent is larger than the ring.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
+        assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
+        self.release();
+        if self.extents.len() >= MAX_DEPTH {
+            return Ok(false);
+        }
+        let Some(memory_bytes) = self.room(len_bytes) else { return Ok(false) };
+        self.head = memory_bytes + len_bytes;
+        let slot = self.front.wrapping_add(self.extents.len() as u32);
+        self.extents.push_back(Pending { file, offset_bytes, memory_bytes, len_bytes, done_bytes: 0, tag });
+        self.start(slot)?;
+        Ok(true)
+    }
+
+    /// Where `len_bytes` of free memory begin, if there are that many in one piece.
+    fn room(&self, len_bytes: usize) -> Option<usize> {
+        let Some(oldest) = self.extents.front() else { return Some(0) };
+        let tail = oldest.memory_bytes;
+        if self.head > tail {
+            // Used memory lies between tail and head: go on behind it, or wrap around.
+            if self.head + len_bytes <= self.region.len_bytes {
+                return Some(self.head);
+            }
+            return (len_bytes <= tail).then_some(0);
+        }
+        (self.head + len_bytes <= tail).then_some(self.head)
+    }
+
+    fn start(&mut self, slot: u32) -> Result<()> {
+        let extent = &self.extents[slot.wrapping_sub(self.front) as usize];
+        let request = Request {
+            file: extent.file,
+            offset_bytes: extent.offset_bytes + extent.done_bytes as u64,
+            memory_bytes: extent.memory_bytes + extent.done_bytes,
+            len_bytes: extent.len_bytes - extent.done_bytes,
+            tag: slot,
+        };
+        self.requests += 1;
+        // SAFETY: the ring gives this memory to nobody else until the extent is returned, and `drop` waits.
+        unsafe { self.queue.push(request) }
+    }
+
+    /// Begins all pushed reads.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn submit(&mut self) -> Result<()> {
+        self.queue.submit()
+    }
+
+    /// The oldest extent, as soon as it is complete; `None` if there is none.
+    ///
+    /// # Errors
+    /// A read that failed, or a file that ends too early.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<Extent<'_>>> {
+        self.release();
+        let Some(oldest) = self.extents.front() else { return Ok(None) };
+        if oldest.done_bytes < oldest.len_bytes {
+            let start = Instant::now();
+            while self.extents.front().is_some_and(|oldest| oldest.done_bytes < oldest.len_bytes) {
+                self.reap()?;
+            }
+            self.wait_ns += start.elapsed().as_nanos() as u64;
+        }
+        self.returned = true;
+        let Pending { memory_bytes, len_bytes, tag, .. } = self.extents[0];
+        Ok(Some(Extent { tag, bytes: &self.memory[memory_bytes..memory_bytes + len_bytes] }))
+    }
+
+    /// Takes back the memory of the extent that `next` returned last.
+    fn release(&mut self) {
+        if std::mem::take(&mut self.returned) {
+            self.extents.pop_front();
+            self.front = self.front.wrapping_add(1);
+        }
+    }
+
+    /// Waits for completions and takes note of them.
+    fn reap(&mut self) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        self.queue.wait(&mut completions)?;
+        let mut failure = None;
+        for completion in completions.drain(..) {
+            if let Err(error) = self.complete(completion) {
+                failure.get_or_insert(error);
+            }
+        }
+        self.completions = completions;
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn complete(&mut self, completion: Completion) -> Result<()> {
+        let place = completion.tag.wrapping_sub(self.front) as usize;
+        let extent = &mut self.extents[place];
+        let path = self.files[extent.file].path();
+        let at = extent.offset_bytes + extent.done_bytes as u64;
+        match completion.result {
+            Ok(0) => {
+                let early = std::io::Error::new(
+                    std::io::ErrorKind::UnexpectedEof,
+                    format!("the file ends {} bytes too early", extent.len_bytes - extent.done_bytes),
+                );
+                Err(Error::file_at(path, "read", at, early))
+            }
+            Ok(read) => {
+                self.read_bytes += read as u64;
+                extent.done_bytes += read;
+                if extent.done_bytes < extent.len_bytes {
+                    // Direct reads begin at whole pages: read the broken page again.
+                    extent.done_bytes = extent.done_bytes / 4096 * 4096;
+                    self.start(completion.tag)?;
+                    self.queue.submit()?;
+                }
+                Ok(())
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                self.start(completion.tag)?;
+                self.queue.submit()
+            }
+            Err(error) => Err(Error::file_at(path, "read", at, error)),
+        }
+    }
+
+    /// Gives up all reads: waits for those in flight and forgets what they brought.
+    pub fn clear(&mut self) {
+        self.release();
+        let mut completions = Vec::new();
+        loop {
+            completions.clear();
+            if self.queue.wait(&mut completions).is_err() || completions.is_empty() {
+                break;
+            }
+        }
+        self.extents.clear();
+        self.head = 0;
+    }
+
+    /// What was done since the last call.
+    pub fn take_stats(&mut self) -> ReaderStats {
+        ReaderStats {
+            wait_ns: std::mem::take(&mut self.wait_ns),
+            requests: std::mem::take(&mut self.requests),
+            read_bytes: std::mem::take(&mut self.read_bytes),
+        }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
