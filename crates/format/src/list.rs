@@ -31,6 +31,8 @@ pub const MAX_LISTS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;
 /// The most neighbours that fit into a page.
 pub const MAX_NEIGHBOURS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;
 
+/// The widest block of lengths: a page's lists are never longer than this many bits say.
+pub const LENGTH_BITS: u32 = 17;
 /// What the sections of a page may take together.
 const ROOM_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 /// Lists shorter than this are never split over two pages, so that one read finds them.
@@ -96,9 +98,9 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
     out.ends.clear();
     out.ends.push(0);
     out.neighbours.clear();
-    let lengths = read_sequence(page.section(0), count, HEADER_BYTES)?;
+    let lengths = read_sequence(page.section(0), count, LENGTH_BITS, HEADER_BYTES)?;
     let filled = lengths.iter().filter(|&&length| length > 0).count();
-    let firsts = read_sequence(page.section(1), filled, page.section_end(0))?;
+    let firsts = read_sequence(page.section(1), filled, 32, page.section_end(0))?;
     let mut firsts = firsts.into_iter();
     let step = u32::from(page.flags() & PARALLEL == 0);
     let relative = page.flags() & RELATIVE != 0;
@@ -146,7 +148,7 @@ pub fn neighbour_error(neighbour: u32, shape: Shape) -> Error {
     Error::new(32, format!("neighbours below {}", shape.vertices), neighbour.to_string())
 }
 
-fn read_sequence(bytes: &[u8], count: usize, base: usize) -> Result<Vec<u32>> {
+fn read_sequence(bytes: &[u8], count: usize, max_width_bits: u32, base: usize) -> Result<Vec<u32>> {
     if count > bytes.len() * BLOCK {
         return Err(Error::new(base as u64, format!("{count} values"), format!("a section of {} bytes", bytes.len())));
     }
@@ -155,7 +157,7 @@ fn read_sequence(bytes: &[u8], count: usize, base: usize) -> Result<Vec<u32>> {
     let mut block = [0; BLOCK];
     while values.len() < count {
         let take = (count - values.len()).min(BLOCK);
-        cursor.block(take, &mut block)?;
+        cursor.block(take, max_width_bits, &mut block)?;
         values.extend(block[..take].iter().map(|&value| value as u32));
     }
     cursor.finish()?;
@@ -170,8 +172,8 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    fn block(&mut self, count: usize, out: &mut [u64; BLOCK]) -> Result<()> {
-        let size = read_block(&self.bytes[self.at..], count, 32, out).map_err(|mut error| {
+    fn block(&mut self, count: usize, max_width_bits: u32, out: &mut [u64; BLOCK]) -> Result<()> {
+        let size = read_block(&self.bytes[self.at..], count, max_width_bits, out).map_err(|mut error| {
             error.offset_bytes += (self.base + self.at) as u64;
             error
         })?;
@@ -185,7 +187,7 @@ impl Cursor<'_> {
         let mut block = [0; BLOCK];
         while gaps > 0 {
             let take = gaps.min(BLOCK);
-            self.block(take, &mut block)?;
+            self.block(take, 32, &mut block)?;
             for &gap in &block[..take] {
                 neighbour = neighbour.wrapping_add(gap as u32).wrapping_add(step);
                 out.push(neighbour);

@@ -1,6 +1,21 @@
 //! Graphs larger than memory: import, and the ways to read them.
 
+mod columns;
+pub mod decode;
 mod error;
+mod graph;
+mod image;
 pub mod import;
+mod scan;
+mod stats;
+mod sweep;
+mod vertex_map;
+mod vertex_set;
 
 pub use error::{Error, Result};
+pub use graph::{Direction, Graph, GraphOptions, read_manifest};
+pub use image::{ImageFile, MANIFEST};
+pub use scan::{Frontier, List, ListFold, fold, scan};
+pub use stats::{Stats, StatsBuilder, Step, SweepStats};
+pub use vertex_map::{vertex_map, vertex_sum};
+pub use vertex_set::{Bitmap, VertexSet};

@@ -3,13 +3,16 @@
 
 pub mod backend;
 pub mod buffer;
+mod cache;
 mod error;
+pub mod plan;
 mod process;
 mod reader;
 mod runtime;
 
 pub use backend::{Backend, DataFile};
 pub use buffer::{Array, AtomicF64};
+pub use cache::{PageCache, PageKey, Pinned};
 pub use error::{Error, Result, bytes_text};
 pub use process::{current_memory_bytes, free_memory_bytes, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};

@@ -40,7 +40,11 @@ fn read_all(backend: &Arc<dyn Backend>, ring_pages: usize) -> Result<u64> {
         let extent = reader.next()?.expect("an extent is under way");
         assert_eq!(extent.tag, seen as u64);
         let (at, len) = extents[seen];
-        assert!(extent.bytes == &bytes[at * 4096..(at + len) * 4096], "{} ring {ring_pages} extent {seen} at {at} len {len}", backend.name());
+        assert!(
+            extent.bytes == &bytes[at * 4096..(at + len) * 4096],
+            "{} ring {ring_pages} extent {seen} at {at} len {len}",
+            backend.name()
+        );
         seen += 1;
     }
     assert!(reader.next()?.is_none());
@@ -62,7 +66,8 @@ fn all_back_ends_bring_the_same_bytes() {
 fn the_failure_of_any_read_is_reported() {
     let mut failures = 0;
     for k in (0..).step_by(17) {
-        let sim = Arc::new(Sim::new(Faults { seed: k, fail_at: Some(k), short_reads_percent: 10, ..Faults::default() }));
+        let sim =
+            Arc::new(Sim::new(Faults { seed: k, fail_at: Some(k), short_reads_percent: 10, ..Faults::default() }));
         let backend: Arc<dyn Backend> = sim.clone();
         match read_all(&backend, 16) {
             Ok(_) => {

@@ -1,0 +1,146 @@
+//! Columns: one value per vertex, read from the image into memory by all workers.
+
+use crate::error::{Error, Result};
+use crate::graph::{Direction, Graph};
+use crate::image::ImageFile;
+use crate::stats::SweepStats;
+use outcore_format::{PAGE_BYTES, column};
+use outcore_io::Array;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// How many pages of a column are read at once.
+const READ_PAGES: u64 = 64;
+
+impl Graph {
+    /// The length of every list of a direction, and what reading it cost. Takes 4 bytes per vertex.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn degrees(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
+        let in_ = direction == Direction::In && self.is_directed();
+        self.vertex_column("degrees", if in_ { ImageFile::InDegree } else { ImageFile::OutDegree })
+    }
+
+    /// The hub of every list of a direction: the neighbour of the greatest degree, the vertex itself if it has none. Takes 4
+    /// bytes per vertex.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn hubs(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
+        let in_ = direction == Direction::In && self.is_directed();
+        let file = if in_ { ImageFile::InHub } else { ImageFile::OutHub };
+        let (hubs, stats) = self.vertex_column("hubs", file)?;
+        let vertices = self.vertices();
+        if let Some(bad) = hubs.iter().find(|hub| u64::from(hub.load(Ordering::Relaxed)) >= vertices) {
+            let bad = u64::from(bad.load(Ordering::Relaxed));
+            return Err(self.bad_column(file, format!("hubs below {vertices}"), bad.to_string()));
+        }
+        Ok((hubs, stats))
+    }
+
+    fn vertex_column(&self, purpose: &str, file: ImageFile) -> Result<(Array<AtomicU32>, SweepStats)> {
+        let values = Array::<AtomicU32>::zeroed(self.runtime().budget(), purpose, self.vertices() as usize)?;
+        let stats = self.read_column(file, self.vertices(), |first, page| {
+            for (slot, &value) in values[first as usize..].iter().zip(page) {
+                let Ok(value) = u32::try_from(value) else { return Err(value) };
+                slot.store(value, Ordering::Relaxed);
+            }
+            Ok(())
+        })?;
+        Ok((values, stats))
+    }
+
+    /// The users' ids, or the ends of their strings, as 64-bit values. Takes 8 bytes per vertex.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub(crate) fn wide_column(&self, purpose: &str, file: ImageFile, count: u64) -> Result<Array<AtomicU64>> {
+        let values = Array::<AtomicU64>::zeroed(self.runtime().budget(), purpose, count as usize)?;
+        self.read_column(file, count, |first, page| {
+            for (slot, &value) in values[first as usize..].iter().zip(page) {
+                slot.store(value, Ordering::Relaxed);
+            }
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// Reads a column of `count` values: `visit` gets the first ordinal and the values of every page, in any order, and may
+    /// refuse a value.
+    ///
+    /// # Errors
+    /// A column that cannot be read, is damaged, or has not as many values.
+    pub(crate) fn read_column(
+        &self,
+        file: ImageFile,
+        count: u64,
+        visit: impl Fn(u64, &[u64]) -> std::result::Result<(), u64> + Sync,
+    ) -> Result<SweepStats> {
+        let seen = AtomicU64::new(0);
+        let origin = file.origin(self.manifest().image_id);
+        let stats = self.read_pages(file, |number, bytes, values: &mut Vec<u64>| {
+            let page = origin.verify(number, bytes)?;
+            values.clear();
+            column::decode(&page, values)?;
+            if page.first() > count || values.len() as u64 > count - page.first() {
+                let found = format!("{} from {}", values.len(), page.first());
+                return Err(outcore_format::Error::new(8, format!("values below {count}"), found));
+            }
+            seen.fetch_add(values.len() as u64, Ordering::Relaxed);
+            visit(page.first(), values)
+                .map_err(|value| outcore_format::Error::new(32, "a value that fits the column", value.to_string()))
+        })?;
+        let seen = seen.into_inner();
+        if seen != count {
+            return Err(self.bad_column(file, format!("{count} values"), seen.to_string()));
+        }
+        Ok(stats)
+    }
+
+    /// Reads all pages of a file on all workers, each with a scratch value of its own.
+    pub(crate) fn read_pages<S: Default>(
+        &self,
+        file: ImageFile,
+        visit: impl Fn(u64, &[u8; PAGE_BYTES], &mut S) -> outcore_format::Result<()> + Sync,
+    ) -> Result<SweepStats> {
+        let start = Instant::now();
+        let place = self.file(file).ok_or_else(|| self.bad_column(file, "a column".into(), "none".into()))?;
+        let data = self.data_file(place);
+        let pages = data.len_bytes() / PAGE_BYTES as u64;
+        let next = AtomicU64::new(0);
+        let (_, mut stats) = self.with_workers(|worker, stop| {
+            let reader = &mut worker.reader;
+            let mut scratch = S::default();
+            // The read that the ring had no room for yet.
+            let mut pending = None;
+            loop {
+                self.runtime().cancel().check()?;
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                loop {
+                    let first = *pending.get_or_insert_with(|| next.fetch_add(READ_PAGES, Ordering::Relaxed));
+                    let len = READ_PAGES.min(pages.saturating_sub(first)) as usize * PAGE_BYTES;
+                    if len == 0 || !reader.push(place, first * PAGE_BYTES as u64, len, first)? {
+                        break;
+                    }
+                    pending = None;
+                }
+                reader.submit()?;
+                let Some(extent) = reader.next()? else { return Ok(()) };
+                for (number, bytes) in (extent.tag..).zip(extent.bytes.as_chunks::<PAGE_BYTES>().0) {
+                    visit(number, bytes, &mut scratch)
+                        .map_err(|error| Error::corrupt(data.path(), number * PAGE_BYTES as u64, error))?;
+                }
+            }
+        })?;
+        stats.pages_wanted = pages;
+        stats.seconds = start.elapsed().as_secs_f64();
+        Ok(stats)
+    }
+
+    fn bad_column(&self, file: ImageFile, expected: String, found: String) -> Error {
+        Error::Corrupt { path: file.path(self.path()), offset_bytes: 0, expected, found }
+    }
+}

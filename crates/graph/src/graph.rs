@@ -1,0 +1,379 @@
+//! A graph: an image, opened.
+//!
+//! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. A graph
+//! keeps one set of read buffers per worker, and gives what is left of the memory limit to its page cache, from which it
+//! goes back as soon as an algorithm needs it for its state.
+
+use crate::decode::{DECODER_BYTES, Decoder};
+use crate::error::{Error, Result};
+use crate::image::{ImageFile, MANIFEST};
+use crate::stats::SweepStats;
+use outcore_format::{IdColumn, Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
+use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, bytes_text};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The largest ring of read buffers of a worker.
+const MAX_RING_BYTES: u64 = 4 << 20;
+/// The smallest: room for one unit of pages.
+const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
+/// A manifest larger than this is none.
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Which lists: those of out-neighbours or those of in-neighbours.
+///
+/// Where edges have no direction both are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Lists of the vertices that edges lead to.
+    Out,
+    /// Lists of the vertices that edges come from.
+    In,
+}
+
+/// How a graph is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GraphOptions {
+    /// The most memory that the page cache takes; `None` takes all that the limit leaves.
+    pub cache_bytes: Option<u64>,
+}
+
+/// An image, opened.
+pub struct Graph {
+    runtime: Arc<Runtime>,
+    path: PathBuf,
+    manifest: Manifest,
+    files: Vec<(ImageFile, Arc<DataFile>)>,
+    out: Lists,
+    in_: Option<Lists>,
+    options: GraphOptions,
+    workers: Mutex<Vec<Worker>>,
+    cache: Mutex<Option<Arc<PageCache>>>,
+    _reservation: Reservation,
+}
+
+/// The pages of one direction.
+pub(crate) struct Lists {
+    pub index: Index,
+    pub file: usize,
+    pub origin: Origin,
+    pub pages: u64,
+}
+
+/// What one worker reads and decodes with.
+pub(crate) struct Worker {
+    pub reader: Reader,
+    pub decoder: Decoder,
+}
+
+impl Graph {
+    /// Opens an image.
+    ///
+    /// # Errors
+    /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for the
+    /// indexes and read buffers.
+    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: GraphOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let manifest = read_manifest(path)?;
+        let mut files = Vec::new();
+        for (file, pages) in expected_files(&manifest) {
+            files.push((file, Arc::new(open_pages(path, file, pages)?)));
+        }
+        let out = open_lists(path, &files, ImageFile::OutLists, &manifest, &manifest.out_lists)?;
+        let in_ = match &manifest.in_lists {
+            Some(lists) => Some(open_lists(path, &files, ImageFile::InLists, &manifest, lists)?),
+            None => None,
+        };
+        let budget = runtime.budget();
+        let index_bytes = out.index.memory_bytes() + in_.as_ref().map_or(0, |lists| lists.index.memory_bytes());
+        let threads = runtime.threads() as u64;
+        let decoders = threads * DECODER_BYTES;
+        let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
+        let share = budget.available_bytes() / 8 / threads;
+        let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
+        let open: Vec<_> = files.iter().map(|(_, file)| Arc::clone(file)).collect();
+        let mut workers = Vec::new();
+        for _ in 0..threads {
+            let reader = Reader::new(runtime.backend(), budget, &open, ring as usize)?;
+            workers.push(Worker { reader, decoder: Decoder::default() });
+        }
+        Ok(Graph {
+            runtime: Arc::clone(runtime),
+            path: path.to_owned(),
+            manifest,
+            files,
+            out,
+            in_,
+            options,
+            workers: Mutex::new(workers),
+            cache: Mutex::new(None),
+            _reservation: reservation,
+        })
+    }
+
+    /// What the image is.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Where the image lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Memory limit, workers and back end.
+    pub fn runtime(&self) -> &Arc<Runtime> {
+        &self.runtime
+    }
+
+    /// The number of vertices.
+    pub fn vertices(&self) -> u64 {
+        self.manifest.vertices
+    }
+
+    /// The number of edges; one without direction counts once.
+    pub fn edges(&self) -> u64 {
+        self.manifest.edges
+    }
+
+    /// Whether edges have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.manifest.directed
+    }
+
+    /// How many pages the lists of one direction have.
+    pub fn pages(&self, direction: Direction) -> u64 {
+        self.lists(direction).pages
+    }
+
+    /// The size of everything in the image, in bytes.
+    pub fn image_bytes(&self) -> u64 {
+        let pages: u64 = self.files.iter().map(|(_, file)| file.len_bytes()).sum();
+        let small = self.files.iter().filter_map(|(file, _)| file.index_name()).chain([MANIFEST]);
+        let small: u64 =
+            small.filter_map(|name| std::fs::metadata(self.path.join(name)).ok()).map(|file| file.len()).sum();
+        pages + small
+    }
+
+    /// The memory that the page indexes take, in bytes.
+    pub fn index_bytes(&self) -> u64 {
+        self.out.index.memory_bytes() + self.in_.as_ref().map_or(0, |lists| lists.index.memory_bytes())
+    }
+
+    pub(crate) fn lists(&self, direction: Direction) -> &Lists {
+        match (direction, &self.in_) {
+            (Direction::In, Some(lists)) => lists,
+            _ => &self.out,
+        }
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { vertices: self.manifest.vertices, parallel: self.manifest.parallel_edges }
+    }
+
+    /// The place of a file among the readers' files.
+    pub(crate) fn file(&self, file: ImageFile) -> Option<usize> {
+        self.files.iter().position(|(name, _)| *name == file)
+    }
+
+    /// The open file at a place among the readers' files.
+    pub(crate) fn data_file(&self, place: usize) -> &Arc<DataFile> {
+        &self.files[place].1
+    }
+
+    /// Runs `work` on every worker with that worker's buffers, and adds up what they read.
+    ///
+    /// # Errors
+    /// The error of the first worker that failed; then the reads of all are given up.
+    pub(crate) fn with_workers<T: Send>(
+        &self,
+        work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
+    ) -> Result<(Vec<T>, SweepStats)> {
+        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        let slots: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
+        let stop = AtomicBool::new(false);
+        let outcome = self.runtime.run(|number| {
+            let slot = slots.get(number).and_then(|slot| slot.lock().ok()?.take());
+            let Some(mut worker) = slot else {
+                return Err(Error::Usage("this graph is in use by another operation; open it a second time".into()));
+            };
+            let result = work(&mut worker, &stop);
+            if result.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if stop.load(Ordering::Relaxed) {
+                worker.reader.clear();
+            }
+            let stats = worker.reader.take_stats();
+            if let Ok(mut slot) = slots[number].lock() {
+                *slot = Some(worker);
+            }
+            result.map(|value| (value, stats))
+        });
+        let workers: Vec<_> = slots.into_iter().filter_map(|slot| slot.into_inner().ok()?).collect();
+        if !workers.is_empty() {
+            *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
+        }
+        let mut total = SweepStats::default();
+        let mut values = Vec::new();
+        for (value, stats) in outcome? {
+            values.push(value);
+            total.seconds_io_wait += stats.wait_ns as f64 / 1e9;
+            total.requests += stats.requests;
+            total.bytes_read += stats.read_bytes;
+            total.pages_read += stats.read_bytes / PAGE_BYTES as u64;
+        }
+        Ok((values, total))
+    }
+
+    /// The page cache, if there is one.
+    pub(crate) fn cache(&self) -> Option<Arc<PageCache>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes sure that so much memory can be reserved, by giving up the page cache if it must be.
+    ///
+    /// Algorithms call this with all that their state needs, before they allocate any of it.
+    ///
+    /// # Errors
+    /// [`outcore_io::Error::Memory`] with the numbers.
+    pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
+        let budget = self.runtime.budget();
+        if budget.available_bytes() < bytes {
+            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        Ok(budget.require(purpose, bytes)?)
+    }
+
+    /// Gives what is left under the limit to the page cache, unless there is one already.
+    ///
+    /// Algorithms call this once their state is allocated.
+    ///
+    /// # Errors
+    /// The machine has less memory than the limit says.
+    pub fn fill_cache(&self) -> Result<()> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.is_some() {
+            return Ok(());
+        }
+        let lists: u64 = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages);
+        // Room for all lists and some more, for sets fill whole.
+        let wanted = (lists + 64) * (PAGE_BYTES as u64 + 64);
+        let available = self.runtime.budget().available_bytes();
+        let bytes = wanted.min(available).min(self.options.cache_bytes.unwrap_or(u64::MAX));
+        *cache = PageCache::new(self.runtime.budget(), bytes)?.map(Arc::new);
+        Ok(())
+    }
+}
+
+/// Reads an image's manifest.
+///
+/// # Errors
+/// A path that is no image, or a damaged manifest.
+pub fn read_manifest(image: &Path) -> Result<Manifest> {
+    let path = image.join(MANIFEST);
+    let size = std::fs::metadata(&path).map_err(|error| {
+        if image.is_dir() || !image.exists() {
+            return Error::Usage(format!(
+                "{} is no Outcore image: {}; make one with `outcore import INPUT {}`",
+                image.display(),
+                if image.exists() { "it has no manifest.json" } else { "there is no such directory" },
+                image.display(),
+            ));
+        }
+        if error.kind() == std::io::ErrorKind::NotADirectory {
+            return Error::Usage(format!(
+                "{} is a file, not an Outcore image; import it with `outcore import {0} NAME.oc`",
+                image.display()
+            ));
+        }
+        outcore_io::Error::file(&path, "inspect", error).into()
+    })?;
+    if size.len() > MAX_MANIFEST_BYTES {
+        return Err(Error::Corrupt {
+            path,
+            offset_bytes: 0,
+            expected: format!("a manifest of at most {}", bytes_text(MAX_MANIFEST_BYTES)),
+            found: bytes_text(size.len()),
+        });
+    }
+    let bytes = std::fs::read(&path).map_err(|error| outcore_io::Error::file(&path, "read", error))?;
+    Manifest::from_bytes(&bytes).map_err(|error| Error::corrupt(&path, 0, error))
+}
+
+/// The files of pages that a manifest promises, and their sizes in pages.
+fn expected_files(manifest: &Manifest) -> Vec<(ImageFile, u64)> {
+    let out = &manifest.out_lists;
+    let mut files = vec![
+        (ImageFile::OutLists, out.pages),
+        (ImageFile::OutDegree, out.degree_pages),
+        (ImageFile::OutHub, out.hub_pages),
+    ];
+    if let Some(lists) = &manifest.in_lists {
+        files.push((ImageFile::InLists, lists.pages));
+        files.push((ImageFile::InDegree, lists.degree_pages));
+        files.push((ImageFile::InHub, lists.hub_pages));
+    }
+    match &manifest.ids {
+        IdColumn::Range { .. } => {}
+        IdColumn::U64 { pages } | IdColumn::I64 { pages } => files.push((ImageFile::Id, *pages)),
+        IdColumn::String { end_pages, text_pages, .. } => {
+            files.push((ImageFile::Id, *end_pages));
+            files.push((ImageFile::IdText, *text_pages));
+        }
+    }
+    if let Some(weights) = &manifest.weights {
+        files.push((ImageFile::OutWeight, weights.out_pages));
+        if manifest.directed {
+            files.push((ImageFile::InWeight, weights.in_pages));
+        }
+    }
+    files
+}
+
+fn open_pages(image: &Path, file: ImageFile, pages: u64) -> Result<DataFile> {
+    let path = file.path(image);
+    let data = DataFile::open(&path)?;
+    let expected = pages.checked_mul(PAGE_BYTES as u64);
+    if expected != Some(data.len_bytes()) {
+        return Err(Error::Corrupt {
+            path,
+            offset_bytes: data.len_bytes(),
+            expected: format!("{pages} pages of {PAGE_BYTES} bytes"),
+            found: format!("{} bytes", data.len_bytes()),
+        });
+    }
+    Ok(data)
+}
+
+fn open_lists(
+    image: &Path,
+    files: &[(ImageFile, Arc<DataFile>)],
+    file: ImageFile,
+    manifest: &Manifest,
+    lists: &ListFile,
+) -> Result<Lists> {
+    let origin = file.origin(manifest.image_id);
+    let path = image.join(file.index_name().unwrap_or_default());
+    let failed = |error| outcore_io::Error::file(&path, "read", error);
+    let size = std::fs::metadata(&path).map_err(failed)?.len();
+    // An index has at most some 130 bits per page, so a larger one is damaged: do not read it into memory.
+    let most = 64 + 17 * lists.pages;
+    let corrupt =
+        |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
+    if size > most {
+        return Err(corrupt(format!("an index of at most {most} bytes"), format!("{size} bytes")));
+    }
+    let bytes = std::fs::read(&path).map_err(failed)?;
+    let index = Index::from_bytes(&origin, &bytes).map_err(|error| Error::corrupt(&path, 0, error))?;
+    if index.len() != lists.pages {
+        return Err(corrupt(format!("an index of {} pages", lists.pages), index.len().to_string()));
+    }
+    let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
+    if last >= manifest.vertices.max(1) || (index.len() > 0 && index.get(0) != 0) {
+        return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
+    }
+    let place = files.iter().position(|(name, _)| *name == file).unwrap_or_default();
+    Ok(Lists { index, file: place, origin, pages: lists.pages })
+}

@@ -1,0 +1,120 @@
+//! What an operation cost: passes, bytes, requests, cache hits, time waiting, peak memory.
+
+use outcore_io::{Runtime, peak_memory_bytes};
+use std::time::Instant;
+
+/// What one sweep cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SweepStats {
+    /// Time from start to end, in seconds.
+    pub seconds: f64,
+    /// Time that workers waited for reads, summed over the workers, in seconds.
+    pub seconds_io_wait: f64,
+    /// Pages that hold a wanted list.
+    pub pages_wanted: u64,
+    /// Pages read from the device, gaps that were read over included.
+    pub pages_read: u64,
+    /// Reads.
+    pub requests: u64,
+    /// Wanted pages found in the cache.
+    pub cache_hits: u64,
+    /// Bytes read from the device.
+    pub bytes_read: u64,
+}
+
+impl SweepStats {
+    /// Adds another sweep, or another worker's share of this one; times to wait add up, `seconds` too.
+    pub fn add(&mut self, other: &SweepStats) {
+        self.seconds += other.seconds;
+        self.seconds_io_wait += other.seconds_io_wait;
+        self.pages_wanted += other.pages_wanted;
+        self.pages_read += other.pages_read;
+        self.requests += other.requests;
+        self.cache_hits += other.cache_hits;
+        self.bytes_read += other.bytes_read;
+    }
+}
+
+/// One step or iteration of an algorithm.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What was done: "push", "pull", "iteration".
+    pub name: &'static str,
+    /// How many vertices it worked on.
+    pub active: u64,
+    /// What it read.
+    pub sweep: SweepStats,
+}
+
+/// What an operation cost.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// Time from start to end, in seconds.
+    pub seconds: f64,
+    /// All sweeps together.
+    pub total: SweepStats,
+    /// Bytes of pages read, in units of all pages of the lists that the algorithm uses.
+    pub passes: f64,
+    /// The memory limit in bytes.
+    pub memory_limit_bytes: u64,
+    /// The most memory that the process held so far, in bytes.
+    pub memory_peak_bytes: u64,
+    /// The number of workers.
+    pub threads: usize,
+    /// The back end that read the files.
+    pub backend: &'static str,
+    /// One entry per step or iteration.
+    pub steps: Vec<Step>,
+}
+
+/// Collects what an operation costs, from its start on.
+pub struct StatsBuilder {
+    start: Instant,
+    steps: Vec<Step>,
+    other: SweepStats,
+}
+
+impl Default for StatsBuilder {
+    fn default() -> Self {
+        StatsBuilder { start: Instant::now(), steps: Vec::new(), other: SweepStats::default() }
+    }
+}
+
+impl StatsBuilder {
+    /// Starts the clock.
+    pub fn start() -> Self {
+        Self::default()
+    }
+
+    /// Adds a step.
+    pub fn step(&mut self, name: &'static str, active: u64, sweep: SweepStats) {
+        self.steps.push(Step { name, active, sweep });
+    }
+
+    /// Adds reads that belong to no step, such as columns.
+    pub fn other(&mut self, sweep: SweepStats) {
+        self.other.add(&sweep);
+    }
+
+    /// Stops the clock. `pages_per_pass` is how many pages the lists have that the algorithm reads.
+    pub fn finish(self, runtime: &Runtime, pages_per_pass: u64) -> Stats {
+        let mut total = self.other;
+        let mut list_pages = 0;
+        for step in &self.steps {
+            total.add(&step.sweep);
+            list_pages += step.sweep.pages_read;
+        }
+        let seconds = self.start.elapsed().as_secs_f64();
+        total.seconds = seconds;
+        Stats {
+            seconds,
+            total,
+            passes: list_pages as f64 / pages_per_pass.max(1) as f64,
+            memory_limit_bytes: runtime.budget().limit_bytes(),
+            memory_peak_bytes: peak_memory_bytes(),
+            threads: runtime.threads(),
+            backend: runtime.backend().name(),
+            steps: self.steps,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Sets of vertices: frontiers, and what is left to do.
+//!
+//! A set is a sorted list while it is small and a bitmap when it is large, so that a step over ten vertices of a
+//! billion costs ten, and a step over half of them one bit each. (Shun and Blelloch, *Ligra*, PPoPP 2013.)
+
+use outcore_io::{Array, Budget, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A set of vertices.
+pub enum VertexSet {
+    /// The vertices in rising order.
+    Sparse(Vec<u32>),
+    /// One bit per vertex, and how many are set.
+    Dense(Bitmap, u64),
+}
+
+impl VertexSet {
+    /// A set of one vertex.
+    pub fn single(vertex: u32) -> Self {
+        VertexSet::Sparse(vec![vertex])
+    }
+
+    /// How many vertices are in the set.
+    pub fn len(&self) -> u64 {
+        match self {
+            VertexSet::Sparse(list) => list.len() as u64,
+            VertexSet::Dense(_, count) => *count,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One bit per vertex, which workers set and read together. All accesses are relaxed.
+pub struct Bitmap {
+    words: Array<AtomicU64>,
+}
+
+impl Bitmap {
+    /// No vertex of `0..vertices`, reserved under the name `purpose`.
+    ///
+    /// # Errors
+    /// No memory under the budget.
+    pub fn new(budget: &Arc<Budget>, purpose: &str, vertices: u64) -> Result<Self> {
+        Ok(Bitmap { words: Array::zeroed(budget, purpose, vertices.div_ceil(64) as usize)? })
+    }
+
+    /// The memory that a bitmap of so many vertices takes.
+    pub fn bytes(vertices: u64) -> u64 {
+        vertices.div_ceil(64) * 8
+    }
+
+    /// Whether the vertex is in the set.
+    #[inline]
+    pub fn contains(&self, vertex: u32) -> bool {
+        self.word(vertex as usize / 64) >> (vertex % 64) & 1 == 1
+    }
+
+    /// Adds a vertex; `true` if it was not there before. Only one of several workers that add it is told so.
+    #[inline]
+    pub fn insert(&self, vertex: u32) -> bool {
+        let bit = 1u64 << (vertex % 64);
+        let word = &self.words[vertex as usize / 64];
+        word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    /// Vertices `64 i .. 64 i + 64` as a word.
+    #[inline]
+    pub fn word(&self, i: usize) -> u64 {
+        self.words[i].load(Ordering::Relaxed)
+    }
+
+    /// Replaces vertices `64 i .. 64 i + 64`.
+    #[inline]
+    pub fn set_word(&self, i: usize, word: u64) {
+        self.words[i].store(word, Ordering::Relaxed);
+    }
+
+    /// How many words there are.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// How many vertices are in the set.
+    pub fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+    }
+
+    /// Removes all vertices.
+    pub fn clear(&self) {
+        self.words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    /// Whether any vertex of a range is in the set.
+    #[inline]
+    pub fn any_in(&self, range: Range<u64>) -> bool {
+        if range.is_empty() {
+            return false;
+        }
+        let (first, last) = ((range.start / 64) as usize, ((range.end - 1) / 64) as usize);
+        let head = u64::MAX << (range.start % 64);
+        let tail = u64::MAX >> (63 - (range.end - 1) % 64);
+        if first == last {
+            return self.word(first) & head & tail != 0;
+        }
+        self.word(first) & head != 0 || (first + 1..last).any(|i| self.word(i) != 0) || self.word(last) & tail != 0
+    }
+
+    /// The vertices of a range of words, in rising order.
+    pub fn iter(&self, words: Range<usize>) -> impl Iterator<Item = u32> + '_ {
+        words.flat_map(move |i| {
+            let mut word = self.word(i);
+            std::iter::from_fn(move || {
+                if word == 0 {
+                    return None;
+                }
+                let bit = word.trailing_zeros();
+                word &= word - 1;
+                Some(i as u32 * 64 + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bitmaps_are_sets() {
+        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        let set = Bitmap::new(&budget, "test", 1000).unwrap();
+        let members = [0u32, 5, 63, 64, 200, 511, 999];
+        for &vertex in &members {
+            assert!(set.insert(vertex) && !set.insert(vertex) && set.contains(vertex));
+        }
+        assert_eq!(set.iter(0..set.words()).collect::<Vec<_>>(), members);
+        assert_eq!(set.count(), 7);
+        for start in 0..300u64 {
+            for end in start..300 {
+                let expected = members.iter().any(|&m| (start..end).contains(&u64::from(m)));
+                assert_eq!(set.any_in(start..end), expected, "{start}..{end}");
+            }
+        }
+        set.clear();
+        assert_eq!(set.count(), 0);
+    }
+}
