@@ -109,7 +109,7 @@ impl Graph {
         let data = self.data_file(place);
         let pages = data.len_bytes() / PAGE_BYTES as u64;
         let next = AtomicU64::new(0);
-        let (_, mut stats) = self.with_workers(|worker, stop| {
+        let (_, mut stats) = self.with_workers(pages.div_ceil(READ_PAGES) as usize, |worker, stop| {
             let reader = &mut worker.reader;
             let mut scratch = S::default();
             // The read that the ring had no room for yet.

@@ -182,18 +182,19 @@ impl Graph {
         &self.files[place].1
     }
 
-    /// Runs `work` on every worker with that worker's buffers, and adds up what they read.
+    /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
     ///
     /// # Errors
     /// The error of the first worker that failed; then the reads of all are given up.
     pub(crate) fn with_workers<T: Send>(
         &self,
+        most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
         let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
         let slots: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
         let stop = AtomicBool::new(false);
-        let outcome = self.runtime.run(|number| {
+        let outcome = self.runtime.run_on(most, |number| {
             let slot = slots.get(number).and_then(|slot| slot.lock().ok()?.take());
             let Some(mut worker) = slot else {
                 return Err(Error::Usage("this graph is in use by another operation; open it a second time".into()));

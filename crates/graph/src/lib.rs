@@ -2,6 +2,7 @@
 
 mod columns;
 pub mod decode;
+mod edge_map;
 mod error;
 mod graph;
 mod image;
@@ -12,10 +13,11 @@ mod sweep;
 mod vertex_map;
 mod vertex_set;
 
+pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
 pub use error::{Error, Result};
 pub use graph::{Direction, Graph, GraphOptions, read_manifest};
 pub use image::{ImageFile, MANIFEST};
 pub use scan::{Frontier, List, ListFold, fold, scan};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use vertex_map::{vertex_map, vertex_sum};
-pub use vertex_set::{Bitmap, VertexSet};
+pub use vertex_set::Bitmap;

@@ -7,8 +7,8 @@
 use crate::error::Result;
 use crate::graph::{Direction, Graph};
 use crate::stats::SweepStats;
-use crate::sweep::{PageVisitor, Selection, sweep};
-use crate::vertex_set::VertexSet;
+use crate::sweep::{PageVisitor, Selection, count_pages, sweep, units_of};
+use crate::vertex_set::Bitmap;
 use outcore_format::Lists;
 
 /// Whose lists are visited.
@@ -16,8 +16,10 @@ use outcore_format::Lists;
 pub enum Frontier<'a> {
     /// Those of all vertices: one pass.
     All,
+    /// Those of the vertices in a list, which rises.
+    List(&'a [u32]),
     /// Those of the vertices in a set.
-    Of(&'a VertexSet),
+    Set(&'a Bitmap),
 }
 
 /// A list, or the part of it that one page holds.
@@ -36,10 +38,20 @@ pub struct List<'a> {
 }
 
 impl Frontier<'_> {
-    fn selection(&self, graph: &Graph, direction: Direction) -> Selection<'_> {
+    pub(crate) fn selection(&self, graph: &Graph, direction: Direction) -> Selection<'_> {
         match self {
             Frontier::All => Selection::All,
-            Frontier::Of(set) => Selection::of(graph, direction, set),
+            Frontier::List(vertices) => Selection::Units(units_of(graph.lists(direction), vertices)),
+            Frontier::Set(set) => Selection::Set(set),
+        }
+    }
+
+    /// How many pages hold lists of the frontier.
+    pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
+        match self.selection(graph, direction) {
+            Selection::All => graph.pages(direction),
+            Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
+            Selection::Set(set) => count_pages(graph, direction, set),
         }
     }
 
@@ -50,12 +62,12 @@ impl Frontier<'_> {
         let end = first + lists.count as u64;
         match self {
             Frontier::All => (0..lists.count).for_each(visit),
-            Frontier::Of(VertexSet::Sparse(vertices)) => {
+            Frontier::List(vertices) => {
                 let from = vertices.partition_point(|&vertex| u64::from(vertex) < first);
                 let there = vertices[from..].iter().take_while(|&&vertex| u64::from(vertex) < end);
                 there.for_each(|&vertex| visit((u64::from(vertex) - first) as usize));
             }
-            Frontier::Of(VertexSet::Dense(set, _)) => {
+            Frontier::Set(set) => {
                 let words = (first / 64) as usize..end.div_ceil(64) as usize;
                 let there = set.iter(words).map(u64::from);
                 there

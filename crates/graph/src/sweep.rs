@@ -9,7 +9,7 @@ use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph, Lists, Worker};
 use crate::stats::SweepStats;
-use crate::vertex_set::{Bitmap, VertexSet};
+use crate::vertex_set::Bitmap;
 use outcore_format::{Lists as DecodedLists, PAGE_BYTES, PageBytes};
 use outcore_io::plan::{MERGE_GAP_PAGES, Span, UNIT_PAGES, extents};
 use outcore_io::{PageCache, PageKey, Pinned};
@@ -36,18 +36,8 @@ pub(crate) enum Selection<'a> {
     Set(&'a Bitmap),
 }
 
-impl<'a> Selection<'a> {
-    /// The pages that hold lists of these vertices.
-    pub fn of(graph: &Graph, direction: Direction, set: &'a VertexSet) -> Self {
-        match set {
-            VertexSet::Dense(bitmap, _) => Selection::Set(bitmap),
-            VertexSet::Sparse(vertices) => Selection::Units(units_of(graph.lists(direction), vertices)),
-        }
-    }
-}
-
 /// The units and pages that hold the lists of vertices in rising order.
-fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
+pub(crate) fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
     let mut units: Vec<(u64, u64)> = Vec::new();
     for &vertex in vertices {
         let Some(begin) = lists.index.last_at_most(2 * u64::from(vertex)) else { continue };
@@ -117,7 +107,11 @@ pub(crate) fn sweep<V: PageVisitor>(
         _ => u64::MAX,
     };
     let sweep = Sweep { graph, lists, selection, cache, keep_below, next: AtomicUsize::new(0) };
-    let (outcome, mut total) = graph.with_workers(|worker, stop| {
+    let units = match selection {
+        Selection::Units(units) => units.len(),
+        _ => lists.pages.div_ceil(UNIT_PAGES) as usize,
+    };
+    let (outcome, mut total) = graph.with_workers(units, |worker, stop| {
         let mut visitor = make();
         let stats = Pass::new(&sweep, worker, stop).run(&mut visitor)?;
         Ok((visitor, stats))

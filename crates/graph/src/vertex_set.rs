@@ -1,40 +1,9 @@
-//! Sets of vertices: frontiers, and what is left to do.
-//!
-//! A set is a sorted list while it is small and a bitmap when it is large, so that a step over ten vertices of a
-//! billion costs ten, and a step over half of them one bit each. (Shun and Blelloch, *Ligra*, PPoPP 2013.)
+//! Sets of vertices as bitmaps: frontiers, and what is left to do.
 
 use outcore_io::{Array, Budget, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A set of vertices.
-pub enum VertexSet {
-    /// The vertices in rising order.
-    Sparse(Vec<u32>),
-    /// One bit per vertex, and how many are set.
-    Dense(Bitmap, u64),
-}
-
-impl VertexSet {
-    /// A set of one vertex.
-    pub fn single(vertex: u32) -> Self {
-        VertexSet::Sparse(vec![vertex])
-    }
-
-    /// How many vertices are in the set.
-    pub fn len(&self) -> u64 {
-        match self {
-            VertexSet::Sparse(list) => list.len() as u64,
-            VertexSet::Dense(_, count) => *count,
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 /// One bit per vertex, which workers set and read together. All accesses are relaxed.
 pub struct Bitmap {
@@ -73,6 +42,12 @@ impl Bitmap {
     #[inline]
     pub fn word(&self, i: usize) -> u64 {
         self.words[i].load(Ordering::Relaxed)
+    }
+
+    /// Removes a vertex.
+    #[inline]
+    pub fn remove(&self, vertex: u32) {
+        self.words[vertex as usize / 64].fetch_and(!(1 << (vertex % 64)), Ordering::Relaxed);
     }
 
     /// Replaces vertices `64 i .. 64 i + 64`.

@@ -101,12 +101,25 @@ impl Runtime {
         &self,
         work: impl Fn(usize) -> std::result::Result<T, E> + Sync,
     ) -> std::result::Result<Vec<T>, E> {
-        if self.threads == 1 {
+        self.run_on(self.threads, work)
+    }
+
+    /// Like [`run`](Runtime::run), on at most `most` workers: for work of which there may be little.
+    ///
+    /// # Errors
+    /// The error of the first worker that failed.
+    pub fn run_on<T: Send, E: Send>(
+        &self,
+        most: usize,
+        work: impl Fn(usize) -> std::result::Result<T, E> + Sync,
+    ) -> std::result::Result<Vec<T>, E> {
+        let workers = most.clamp(1, self.threads);
+        if workers == 1 {
             return Ok(vec![work(0)?]);
         }
         let work = &work;
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..self.threads).map(|worker| scope.spawn(move || work(worker))).collect();
+            let others: Vec<_> = (1..workers).map(|worker| scope.spawn(move || work(worker))).collect();
             let mut results = vec![work(0)];
             results.extend(others.into_iter().map(|thread| match thread.join() {
                 Ok(result) => result,
@@ -127,7 +140,7 @@ impl Runtime {
         work: impl Fn(std::ops::Range<usize>) -> std::result::Result<(), E> + Sync,
     ) -> std::result::Result<(), E> {
         let next = AtomicUsize::new(0);
-        self.run::<(), E>(|_| {
+        self.run_on::<(), E>(count.div_ceil(step.max(1)), |_| {
             loop {
                 let start = next.fetch_add(step, Ordering::Relaxed);
                 if start >= count {

@@ -1,0 +1,262 @@
+//! Edge map: from the active vertices over their edges to the next ones, by pushing or by pulling.
+//!
+//! A push reads the lists of the active vertices and updates their neighbours. A pull reads the lists of the vertices that
+//! may still become active and looks for active neighbours in them. Which of the two is done is decided here and nowhere else, by the
+//! pages that each would read, after everything that memory alone can decide has been decided ([`EdgeMap::decide`]).
+//! (Beamer, Asanović, Patterson, *Direction-optimizing breadth-first search*, SC 2012; Shun and Blelloch, *Ligra*, PPoPP
+//! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
+//!
+//! The frontier is a sorted list while it is small and a bitmap when it is large, so that a step over ten vertices
+//! of a billion costs ten, and a step over half of them a bit each.
+
+use crate::error::Result;
+use crate::graph::{Direction, Graph};
+use crate::scan::{Frontier, scan};
+use crate::stats::SweepStats;
+use crate::vertex_map::vertex_map;
+use crate::vertex_set::Bitmap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is known of a vertex without reading its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It does not become active, in this step or any later one.
+    Never,
+    /// It becomes active, and has been updated.
+    Now,
+    /// Its list must be read.
+    Read,
+}
+
+/// What an edge map does with vertices and edges, where a vertex becomes active at most once. Workers call all of it at the
+/// same time.
+pub trait EdgeMap: Sync {
+    /// Decides about a vertex by what is in memory. `active` holds the active vertices.
+    fn decide(&self, target: u32, active: &Bitmap) -> Decision;
+
+    /// Updates `target` over the edge from the active vertex `source`; `true` if that makes it active in this step, however
+    /// often it is said. Targets that were active before are refused.
+    fn update(&self, source: u32, target: u32) -> bool;
+}
+
+/// Which way a step went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From active vertices to their out-neighbours.
+    Push,
+    /// From undecided vertices to their in-neighbours.
+    Pull,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepped {
+    /// Which way it went.
+    pub way: Way,
+    /// How many vertices were active.
+    pub active: u64,
+    /// What it read.
+    pub sweep: SweepStats,
+}
+
+/// A frontier, and the steps that lead from it to the next one. Takes three bits per vertex.
+pub struct EdgeMapper<'a> {
+    graph: &'a Graph,
+    /// The frontier as a list, while it is small.
+    list: Option<Vec<u32>>,
+    count: u64,
+    /// The frontier as a bitmap, while it is large or a pull is under way; empty otherwise.
+    active: Bitmap,
+    /// Empty between steps.
+    next: Bitmap,
+    /// The vertices that may still become active, as far as the last pull knew.
+    undecided: Bitmap,
+}
+
+/// A frontier of more than one vertex in so many is a bitmap.
+const SPARSE_SHARE: u64 = 128;
+/// A push that reads fewer pages than one per so many vertices is made without looking at all vertices.
+const VERTICES_PER_PAGE: u64 = 1 << 14;
+
+impl<'a> EdgeMapper<'a> {
+    /// The memory that an edge mapper takes.
+    pub fn bytes(vertices: u64) -> u64 {
+        3 * Bitmap::bytes(vertices) + 4 * (vertices / SPARSE_SHARE)
+    }
+
+    /// Starts with one active vertex.
+    ///
+    /// # Errors
+    /// No memory under the budget.
+    pub fn new(graph: &'a Graph, start: u32) -> Result<Self> {
+        let bitmap = || Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices());
+        let (active, next, undecided) = (bitmap()?, bitmap()?, bitmap()?);
+        let vertices = graph.vertices();
+        for i in 0..undecided.words() {
+            let rest = vertices - 64 * i as u64;
+            undecided.set_word(i, if rest >= 64 { u64::MAX } else { (1 << rest) - 1 });
+        }
+        Ok(EdgeMapper { graph, list: Some(vec![start]), count: 1, active, next, undecided })
+    }
+
+    /// How many vertices are active.
+    pub fn active(&self) -> u64 {
+        self.count
+    }
+
+    /// One step from the active vertices to the next ones.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, or a request to stop.
+    pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
+        let active = self.count;
+        let push_pages = self.frontier().pages(self.graph, Direction::Out);
+        let (way, activated, sweep) = if push_pages < 4 + self.graph.vertices() / VERTICES_PER_PAGE {
+            let (activated, sweep) = self.push(map)?;
+            if activated.list.len() as u64 == activated.count {
+                self.advance_to_list(activated.list);
+                return Ok(Stepped { way: Way::Push, active, sweep });
+            }
+            (Way::Push, activated.count, sweep)
+        } else {
+            self.mark_active();
+            let decided = self.decide(map)?;
+            let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, Direction::In);
+            let way = if push_pages < pull_pages { Way::Push } else { Way::Pull };
+            let (activated, sweep) = match way {
+                Way::Push => self.push(map)?,
+                Way::Pull => self.pull(map)?,
+            };
+            (way, decided + activated.count, sweep)
+        };
+        self.advance(activated);
+        Ok(Stepped { way, active, sweep })
+    }
+
+    fn frontier(&self) -> Frontier<'_> {
+        match &self.list {
+            Some(list) => Frontier::List(list),
+            None => Frontier::Set(&self.active),
+        }
+    }
+
+    /// Writes the frontier into the bitmap as well.
+    fn mark_active(&self) {
+        for &vertex in self.list.iter().flatten() {
+            self.active.insert(vertex);
+        }
+    }
+
+    /// Lets memory alone decide about the undecided vertices; returns how many became active.
+    fn decide(&self, map: &impl EdgeMap) -> Result<u64> {
+        let total = AtomicU64::new(0);
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            let mut count = 0;
+            for i in range.start / 64..range.end.div_ceil(64) {
+                let before = self.undecided.word(i);
+                let (mut left, mut next, mut rest) = (before, 0, before);
+                while left != 0 {
+                    let bit = left & left.wrapping_neg();
+                    left ^= bit;
+                    match map.decide(64 * i as u32 + bit.trailing_zeros(), &self.active) {
+                        Decision::Never => rest ^= bit,
+                        Decision::Now => {
+                            rest ^= bit;
+                            next |= bit;
+                        }
+                        Decision::Read => {}
+                    }
+                }
+                if rest != before {
+                    self.undecided.set_word(i, rest);
+                }
+                if next != 0 {
+                    self.next.set_word(i, next);
+                    count += u64::from(next.count_ones());
+                }
+            }
+            total.fetch_add(count, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(total.into_inner())
+    }
+
+    fn push(&self, map: &impl EdgeMap) -> Result<(Activated, SweepStats)> {
+        let most = self.most_listed();
+        let make = Activated::default;
+        let (found, sweep) = scan(self.graph, Direction::Out, self.frontier(), make, |activated, list| {
+            for &target in list.neighbours {
+                if map.update(list.vertex, target) && self.next.insert(target) {
+                    activated.add(target, most);
+                }
+            }
+        })?;
+        Ok((Activated::all(found, most), sweep))
+    }
+
+    fn pull(&self, map: &impl EdgeMap) -> Result<(Activated, SweepStats)> {
+        let undecided = Frontier::Set(&self.undecided);
+        let (found, sweep) = scan(self.graph, Direction::In, undecided, Activated::default, |activated, list| {
+            // Sources come in rising order, so the first active one is the one that counts.
+            let source = list.neighbours.iter().find(|&&source| self.active.contains(source));
+            if let Some(&source) = source
+                && map.update(source, list.vertex)
+                && self.next.insert(list.vertex)
+            {
+                activated.add(list.vertex, 0);
+            }
+        })?;
+        Ok((Activated::all(found, 0), sweep))
+    }
+
+    /// The largest frontier that is a list.
+    fn most_listed(&self) -> u64 {
+        self.graph.vertices() / SPARSE_SHARE + 1
+    }
+
+    /// Makes these vertices, which are marked in `next`, the active ones.
+    fn advance_to_list(&mut self, mut list: Vec<u32>) {
+        list.sort_unstable();
+        list.iter().for_each(|&vertex| self.next.remove(vertex));
+        if self.list.is_none() {
+            self.active.clear();
+        }
+        self.count = list.len() as u64;
+        self.list = Some(list);
+    }
+
+    /// Makes the vertices in `next` the active ones.
+    fn advance(&mut self, activated: u64) {
+        self.active.clear();
+        std::mem::swap(&mut self.active, &mut self.next);
+        self.count = activated;
+        self.list = (activated < self.most_listed()).then(|| {
+            let list: Vec<u32> = self.active.iter(0..self.active.words()).collect();
+            list.iter().for_each(|&vertex| self.active.remove(vertex));
+            list
+        });
+    }
+}
+
+/// The vertices that a worker activated: how many, and which, unless they are many.
+#[derive(Default)]
+struct Activated {
+    count: u64,
+    list: Vec<u32>,
+}
+
+impl Activated {
+    fn add(&mut self, vertex: u32, most_listed: u64) {
+        self.count += 1;
+        if (self.list.len() as u64) < most_listed {
+            self.list.push(vertex);
+        }
+    }
+
+    fn all(found: Vec<Activated>, most_listed: u64) -> Self {
+        let count = found.iter().map(|part| part.count).sum();
+        let list =
+            if count < most_listed { found.into_iter().flat_map(|part| part.list).collect() } else { Vec::new() };
+        Activated { count, list }
+    }
+}
