@@ -1,1 +1,17 @@
-//! To come.
+//! Outcore's graph algorithms: one file each, with its verifier in [`verify`].
+//!
+//! Every algorithm takes a graph and plain options and returns a named result with its statistics. Each says what memory
+//! and how many passes it needs before it starts ([`Estimate`]), refuses with the numbers if that does not fit,
+//! and gives the same bits for every number of workers, back end and cache size.
+#![forbid(unsafe_code)]
+
+mod bfs;
+mod components;
+mod estimate;
+mod pagerank;
+
+pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
+pub use components::{Components, ComponentsOptions, components, estimate_components};
+pub use estimate::Estimate;
+pub use outcore_graph::{Error, Result};
+pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};

@@ -28,15 +28,33 @@ impl Graph {
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
     pub fn hubs(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
-        let in_ = direction == Direction::In && self.is_directed();
-        let file = if in_ { ImageFile::InHub } else { ImageFile::OutHub };
-        let (hubs, stats) = self.vertex_column("hubs", file)?;
-        let vertices = self.vertices();
-        if let Some(bad) = hubs.iter().find(|hub| u64::from(hub.load(Ordering::Relaxed)) >= vertices) {
-            let bad = u64::from(bad.load(Ordering::Relaxed));
-            return Err(self.bad_column(file, format!("hubs below {vertices}"), bad.to_string()));
-        }
+        let hubs = Array::<AtomicU32>::zeroed(self.runtime().budget(), "hubs", self.vertices() as usize)?;
+        let stats = self.for_each_hub(direction, |vertex, hub| hubs[vertex as usize].store(hub, Ordering::Relaxed))?;
         Ok((hubs, stats))
+    }
+
+    /// Calls `visit` with every vertex and its hub, on all workers and in no order, without keeping the column in memory.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged.
+    pub fn for_each_hub(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
+        let vertices = self.vertices();
+        self.read_column(self.hub_file(direction), vertices, |first, page| {
+            for (vertex, &hub) in (first as u32..).zip(page) {
+                if hub >= vertices {
+                    return Err(hub);
+                }
+                visit(vertex, hub as u32);
+            }
+            Ok(())
+        })
+    }
+
+    fn hub_file(&self, direction: Direction) -> ImageFile {
+        match direction {
+            Direction::In if self.is_directed() => ImageFile::InHub,
+            _ => ImageFile::OutHub,
+        }
     }
 
     fn vertex_column(&self, purpose: &str, file: ImageFile) -> Result<(Array<AtomicU32>, SweepStats)> {

@@ -48,6 +48,16 @@ pub enum Way {
     Pull,
 }
 
+impl Way {
+    /// The name, as statistics report it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Push => "push",
+            Way::Pull => "pull",
+        }
+    }
+}
+
 /// What a step did.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped {

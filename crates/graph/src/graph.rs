@@ -233,6 +233,11 @@ impl Graph {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The memory that the page cache takes now, and gives up when it is needed.
+    pub fn cache_bytes(&self) -> u64 {
+        self.cache().map_or(0, |cache| cache.memory_bytes())
+    }
+
     /// Makes sure that so much memory can be reserved, by giving up the page cache if it must be.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.

@@ -49,6 +49,12 @@ impl AtomicF64 {
     }
 }
 
+impl From<f64> for AtomicF64 {
+    fn from(value: f64) -> Self {
+        AtomicF64(AtomicU64::new(value.to_bits()))
+    }
+}
+
 /// A fixed number of values in large memory, counted in the budget.
 pub struct Array<T: Plain> {
     start: *mut T,

@@ -88,6 +88,11 @@ impl PageCache {
         (self.sets.len() * WAYS) as u64
     }
 
+    /// The memory that the pages take.
+    pub fn memory_bytes(&self) -> u64 {
+        self.capacity_pages() * PAGE_BYTES as u64
+    }
+
     fn set_of(&self, key: PageKey) -> usize {
         // The files of an image begin at different sets, so that their first pages do not meet.
         ((key.page + u64::from(key.file) * (self.sets.len() as u64 / 2)) % self.sets.len() as u64) as usize

@@ -1,0 +1,29 @@
+//! What an operation will need, said before it starts.
+
+use outcore_graph::Graph;
+
+/// What an operation will need.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The memory of its state, in bytes, apart from what the process and the open graph hold.
+    pub state_bytes: u64,
+    /// The memory that the process needs in all: the least limit that works, in bytes.
+    pub memory_bytes: u64,
+    /// How many passes over the lists it makes at most, or per iteration.
+    pub passes: f64,
+    /// The bytes that those passes read.
+    pub read_bytes: u64,
+}
+
+impl Estimate {
+    pub(crate) fn new(graph: &Graph, state_bytes: u64, passes: f64, pages_per_pass: u64) -> Self {
+        let budget = graph.runtime().budget();
+        let used = budget.limit_bytes() - budget.available_bytes() - graph.cache_bytes();
+        Estimate {
+            state_bytes,
+            memory_bytes: used + state_bytes,
+            passes,
+            read_bytes: (passes * pages_per_pass as f64) as u64 * outcore_graph::PAGE_BYTES,
+        }
+    }
+}
