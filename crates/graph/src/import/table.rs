@@ -29,6 +29,12 @@ const BLOCK_ROWS: usize = 1 << 16;
 /// How much of an Arrow file is read at once.
 const READ_BYTES: usize = 1 << 20;
 
+/// How an Arrow file begins and ends.
+const FILE_MAGIC: &[u8] = b"ARROW1";
+
+/// How far the first message of an Arrow file may be from its beginning.
+const MOST_PADDING_BYTES: usize = 4096;
+
 /// What the ends of an edge are commonly called.
 const END_NAMES: [(&str, &str); 3] = [("source", "target"), ("src", "dst"), ("from", "to")];
 
@@ -115,18 +121,22 @@ pub(super) fn open_arrow(input: &Input, options: &InputOptions) -> Result<Box<dy
         .advise("write it again with version 2"));
     }
     // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
-    let is_file = start.starts_with(b"ARROW1");
+    let is_file = start.starts_with(FILE_MAGIC);
     if is_file {
-        let mut magic = Vec::new();
-        stream.fill(&mut magic, 8)?;
-        let rest = magic.split_off(magic.len().min(8));
-        debug_assert!(rest.is_empty(), "peek and fill took the same bytes");
+        // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
+        let start = stream.peek(MOST_PADDING_BYTES)?;
+        let zeros = start[FILE_MAGIC.len().min(start.len())..]
+            .iter()
+            .take_while(|&&byte| byte == 0)
+            .count();
+        stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
     }
     let mut reader = ArrowStream {
         stream,
         decoder: StreamDecoder::new(),
         buffer: Buffer::from_vec(Vec::<u8>::new()),
         first: None,
+        is_file,
         ended: false,
     };
     let failed = |error: String| damaged(input.path(), "an Arrow file or stream", &error);
@@ -154,6 +164,7 @@ struct ArrowStream {
     decoder: StreamDecoder,
     buffer: Buffer,
     first: Option<RecordBatch>,
+    is_file: bool,
     ended: bool,
 }
 
@@ -166,14 +177,23 @@ impl ArrowStream {
             let decoder = &mut self.decoder;
             let buffer = &mut self.buffer;
             match guarded(|| decoder.decode(buffer).map_err(|error| error.to_string())) {
-                Err(error) => return Some(Err(error)),
                 Ok(Some(batch)) => return Some(Ok(batch)),
-                // The end mark has been seen if something is left; what follows is the table of contents.
-                Ok(None) if !self.buffer.is_empty() => break,
                 Ok(None) => {}
+                Err(error) => {
+                    self.ended = true;
+                    // The decoder stands between messages and refuses more bytes: it has seen the end mark.
+                    let is_end = !self.buffer.is_empty() && self.decoder.finish().is_ok();
+                    let rest = if is_end {
+                        self.check_rest()
+                    } else {
+                        Err(error)
+                    };
+                    return rest.err().map(Err);
+                }
             }
             let mut bytes = Vec::new();
             if let Err(error) = self.stream.fill(&mut bytes, READ_BYTES) {
+                self.ended = true;
                 return Some(Err(error.to_string()));
             }
             if bytes.is_empty() {
@@ -182,9 +202,35 @@ impl ArrowStream {
             self.buffer = Buffer::from_vec(bytes);
         }
         self.ended = true;
-        let decoder = &mut self.decoder;
-        let finished = guarded(|| decoder.finish().map_err(|error| error.to_string()));
-        finished.err().map(Err)
+        if self.is_file {
+            return Some(Err("it ends before its table of contents".to_owned()));
+        }
+        self.decoder
+            .finish()
+            .err()
+            .map(|error| Err(error.to_string()))
+    }
+
+    /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
+    fn check_rest(&mut self) -> std::result::Result<(), String> {
+        if !self.is_file {
+            return Err("bytes after the end of the stream".to_owned());
+        }
+        let mut tail = self.buffer.as_slice().to_vec();
+        loop {
+            tail.drain(..tail.len().saturating_sub(FILE_MAGIC.len()));
+            let kept = tail.len();
+            self.stream
+                .fill(&mut tail, kept + READ_BYTES)
+                .map_err(|error| error.to_string())?;
+            if tail.len() == kept {
+                break;
+            }
+        }
+        if tail != FILE_MAGIC {
+            return Err("it ends inside its table of contents".to_owned());
+        }
+        Ok(())
     }
 }
 
