@@ -414,28 +414,28 @@ fn mangled_matrices_are_refused_with_the_reason() {
         ),
         (
             "mangled_int8.mtx",
-            ":7: expected a whole number from -128 to 127",
+            ":8: expected a whole number from -128 to 127",
         ),
         (
             "mangled_int16.mtx",
-            ":7: expected a whole number from -32768 to 32767",
+            ":8: expected a whole number from -32768 to 32767",
         ),
         (
             "mangled_int32.mtx",
-            ":7: expected a whole number from -2147483648",
+            ":8: expected a whole number from -2147483648",
         ),
         ("mangled_skew.mtx", ":1: expected a signed type"),
         (
             "mangled_uint8.mtx",
-            ":8: expected a whole number from 0 to 255",
+            ":9: expected a whole number from 0 to 255",
         ),
         (
             "mangled_uint16.mtx",
-            ":8: expected a whole number from 0 to 65535",
+            ":9: expected a whole number from 0 to 65535",
         ),
         (
             "mangled_uint32.mtx",
-            ":8: expected a whole number from 0 to 4294967295",
+            ":9: expected a whole number from 0 to 4294967295",
         ),
     ];
     let files = std::fs::read_dir(&mangled).expect("readable").count();

@@ -67,8 +67,8 @@ impl Parser for AsciiGraph {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, false);
         batch.weights = Weights::None;
-        let mut vertex = block.first_vertex;
-        for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
+        let numbers = (block.first_record..).zip(block.first_vertex..);
+        for ((number, vertex), line) in numbers.zip(lines(text_of(block, &self.path)?)) {
             if vertex >= self.vertices {
                 let expected = format!("only {} lines of successors", self.vertices);
                 return Err(bad_record(&self.path, number, &expected, line));
@@ -89,7 +89,6 @@ impl Parser for AsciiGraph {
                     })?;
                 push_pair(&mut batch.ids, vertex, successor);
             }
-            vertex += 1;
         }
         Ok(())
     }

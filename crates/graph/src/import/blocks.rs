@@ -121,10 +121,11 @@ impl LineBlocks {
             if let Some(end) = memrchr(b'\n', &bytes[searched..]) {
                 break searched + end + 1;
             }
-            if self.splits_lines && bytes.first() != Some(&b'%') {
-                if let Some(blank) = memrchr2(b' ', b'\t', &bytes) {
-                    break blank + 1;
-                }
+            if self.splits_lines
+                && bytes.first() != Some(&b'%')
+                && let Some(blank) = memrchr2(b' ', b'\t', &bytes)
+            {
+                break blank + 1;
             }
             searched = bytes.len();
             if searched >= LONGEST_LINE_BYTES {

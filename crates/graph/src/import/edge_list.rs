@@ -240,8 +240,7 @@ impl EdgeList {
         // A line is hardly shorter than twelve bytes in a file large enough to matter.
         out.values.reserve(text.len() / 6);
         let has_weights = self.columns.weight.is_some();
-        let mut number = block.first_record;
-        for line in lines(text) {
+        for (number, line) in (block.first_record..).zip(lines(text)) {
             let mut fields = Fields::new(line);
             if let (Some(source), Some(target)) = (fields.integer(), fields.integer()) {
                 out.push(source);
@@ -261,7 +260,6 @@ impl EdgeList {
                 // Unreachable in practice, as one of the two failed above; an error all the same.
                 return Err(self.too_short(number, line));
             }
-            number += 1;
         }
         out.finish();
         Ok(())
