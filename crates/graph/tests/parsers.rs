@@ -3,8 +3,7 @@
 //! Real data is read where it is present: the directory in `OUTCORE_DATA`, else `../shared/data` beside the repository.
 
 use outcore_graph::import::{
-    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, Weights, formats, from_batches,
-    open, parse_bytes,
+    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, Weights, formats, from_batches, open, parse_bytes,
 };
 use outcore_graph::{Error, Result};
 use std::collections::BTreeSet;
@@ -24,11 +23,7 @@ struct Read {
 
 impl Read {
     fn distinct(&self) -> usize {
-        self.pairs
-            .iter()
-            .flat_map(|&(a, b)| [a, b])
-            .collect::<BTreeSet<_>>()
-            .len()
+        self.pairs.iter().flat_map(|&(a, b)| [a, b]).collect::<BTreeSet<_>>().len()
     }
 
     fn loops(&self) -> usize {
@@ -37,12 +32,7 @@ impl Read {
 }
 
 fn empty_batch() -> EdgeBatch {
-    EdgeBatch {
-        sequence: 0,
-        ids: Ids::integers(),
-        weights: Weights::None,
-        vertices: Ids::integers(),
-    }
+    EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() }
 }
 
 /// Reads a source with two workers, who take the blocks in a shuffled order.
@@ -66,9 +56,7 @@ fn collect(mut source: Box<dyn Source>) -> Result<Read> {
                     };
                     let mut batch = empty_batch();
                     let parsed = parser.parse(&block, &mut batch);
-                    done.lock()
-                        .unwrap()
-                        .push((block.sequence, parsed.map(|()| batch)));
+                    done.lock().unwrap().push((block.sequence, parsed.map(|()| batch)));
                 }
             });
         }
@@ -88,16 +76,12 @@ fn collect(mut source: Box<dyn Source>) -> Result<Read> {
         assert_eq!(sequence, place as u64, "sequence numbers have a gap");
         let batch = batch?;
         match batch.ids {
-            Ids::Integer { values, .. } => read
-                .pairs
-                .extend(values.chunks(2).map(|pair| (pair[0], pair[1]))),
+            Ids::Integer { values, .. } => read.pairs.extend(values.chunks(2).map(|pair| (pair[0], pair[1]))),
             Ids::Text { ends, .. } => read.strings += ends.len(),
         }
         match batch.weights {
             Weights::None => {}
-            Weights::Integer(values) => read
-                .weights
-                .extend(values.iter().map(|&value| value as f64)),
+            Weights::Integer(values) => read.weights.extend(values.iter().map(|&value| value as f64)),
             Weights::Real(values) => read.weights.extend(values),
         }
         if let Ids::Integer { values, .. } = batch.vertices {
@@ -105,11 +89,7 @@ fn collect(mut source: Box<dyn Source>) -> Result<Read> {
         }
     }
     if read.facts.weights.is_some() {
-        assert_eq!(
-            read.weights.len(),
-            read.pairs.len() + read.strings / 2,
-            "one weight per edge"
-        );
+        assert_eq!(read.weights.len(), read.pairs.len() + read.strings / 2, "one weight per edge");
     } else {
         assert!(read.weights.is_empty());
     }
@@ -125,10 +105,7 @@ fn read(path: &Path) -> Read {
 }
 
 fn format_named(name: &str) -> InputOptions {
-    InputOptions {
-        format: Some(name.to_owned()),
-        ..InputOptions::default()
-    }
+    InputOptions { format: Some(name.to_owned()), ..InputOptions::default() }
 }
 
 fn failure(result: Result<Read>) -> String {
@@ -164,23 +141,11 @@ fn shared_graphs_have_the_documented_counts() {
         ("soc-Epinions1.txt.gz", 75_879, 508_837, 0, None),
         ("soc-Slashdot0902.txt.gz", 82_168, 948_464, 78_303, None),
         ("web-NotreDame.txt.gz", 325_729, 1_497_134, 27_455, None),
-        (
-            "cnr-2000.graph-txt.gz",
-            325_557,
-            3_216_152,
-            87_442,
-            Some((0, 325_557)),
-        ),
+        ("cnr-2000.graph-txt.gz", 325_557, 3_216_152, 87_442, Some((0, 325_557))),
         ("cnr-2000.txt.zst", 325_557, 3_216_152, 87_442, None),
         ("blogcatalog.edgelist.zst", 10_312, 333_983, 0, None),
         ("as-caida20071105.txt.zst", 26_475, 53_381, 0, None),
-        (
-            "PGPgiantcompo.graph.zst",
-            10_680,
-            24_316,
-            0,
-            Some((1, 10_680)),
-        ),
+        ("PGPgiantcompo.graph.zst", 10_680, 24_316, 0, Some((1, 10_680))),
         ("soc-sign-bitcoinotc.csv.zst", 5881, 35_592, 0, None),
         ("bremen_dist.gr.zst", 40_461, 86_475, 305, None),
         ("cal.cedge.zst", 21_048, 21_693, 0, None),
@@ -188,12 +153,7 @@ fn shared_graphs_have_the_documented_counts() {
     ];
     for (name, vertices, edges, loops, declared) in documented {
         let read = read(&graphs.join(name));
-        let found = (
-            read.distinct(),
-            read.pairs.len(),
-            read.loops(),
-            read.declared,
-        );
+        let found = (read.distinct(), read.pairs.len(), read.loops(), read.declared);
         assert_eq!(found, (vertices, edges, loops, declared), "{name}");
     }
 }
@@ -201,14 +161,8 @@ fn shared_graphs_have_the_documented_counts() {
 #[test]
 fn both_forms_of_cnr_2000_are_one_graph() {
     let Some(graphs) = data("graphs") else { return };
-    let (list, lines) = (
-        read(&graphs.join("cnr-2000.txt.zst")),
-        read(&graphs.join("cnr-2000.graph-txt.gz")),
-    );
-    assert!(
-        list.pairs == lines.pairs,
-        "the edge list and the ASCIIGraph differ"
-    );
+    let (list, lines) = (read(&graphs.join("cnr-2000.txt.zst")), read(&graphs.join("cnr-2000.graph-txt.gz")));
+    assert!(list.pairs == lines.pairs, "the edge list and the ASCIIGraph differ");
 }
 
 #[test]
@@ -216,21 +170,13 @@ fn shared_weights_are_the_documented_ones() {
     let Some(graphs) = data("graphs") else { return };
     let range = |name: &str| {
         let read = read(&graphs.join(name));
-        let fold =
-            |f: fn(f64, f64) -> f64| read.weights.iter().copied().reduce(f).expect("weights");
-        (
-            fold(f64::min),
-            fold(f64::max),
-            read.weights.iter().filter(|&&w| w < 0.0).count(),
-        )
+        let fold = |f: fn(f64, f64) -> f64| read.weights.iter().copied().reduce(f).expect("weights");
+        (fold(f64::min), fold(f64::max), read.weights.iter().filter(|&&w| w < 0.0).count())
     };
     assert_eq!(range("soc-sign-bitcoinotc.csv.zst"), (-10.0, 10.0, 3563));
     assert_eq!(range("bremen_dist.gr.zst"), (0.0, 88_514.0, 0));
     let (low, high, negative) = range("cal.cedge.zst");
-    assert!(
-        low > 0.0 && low < 0.001 && high > 0.28 && high < 0.3 && negative == 0,
-        "{low} to {high}"
-    );
+    assert!(low > 0.0 && low < 0.001 && high > 0.28 && high < 0.3 && negative == 0, "{low} to {high}");
 }
 
 #[test]
@@ -257,16 +203,8 @@ fn graphalytics_graphs_have_the_documented_counts() {
     for (name, vertices, edges) in documented {
         for ending in ["v", "e"] {
             let read = read(&graphs.join(format!("{name}.{ending}")));
-            assert_eq!(
-                (read.vertices.len(), read.pairs.len()),
-                (vertices, edges),
-                "{name}"
-            );
-            assert_eq!(
-                read.facts.directed,
-                Some(name.ends_with("-directed")),
-                "{name}"
-            );
+            assert_eq!((read.vertices.len(), read.pairs.len()), (vertices, edges), "{name}");
+            assert_eq!(read.facts.directed, Some(name.ends_with("-directed")), "{name}");
             let weighted = name.starts_with("example") || name.starts_with("test-sssp");
             assert_eq!(read.facts.weights.is_some(), weighted, "{name}");
         }
@@ -310,11 +248,7 @@ fn square_matrices_import_and_others_are_refused_by_name() {
     let mut imported = 0;
     for entry in std::fs::read_dir(&matrices).expect("readable") {
         let path = entry.expect("an entry").path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
             continue;
         }
@@ -326,21 +260,13 @@ fn square_matrices_import_and_others_are_refused_by_name() {
         let read = read(&path);
         imported += 1;
         if let Some(&(_, vertices, edges)) = counts.iter().find(|(counted, ..)| *counted == name) {
-            assert_eq!(
-                (read.declared, read.pairs.len()),
-                (Some((1, vertices)), edges),
-                "{name}"
-            );
+            assert_eq!((read.declared, read.pairs.len()), (Some((1, vertices)), edges), "{name}");
         }
         if let Some(edges) = read.facts.edges {
             assert_eq!(read.pairs.len() as u64, edges, "{name}");
         }
     }
-    assert_eq!(
-        imported,
-        39 - refused.len(),
-        "the directory holds other files than documented"
-    );
+    assert_eq!(imported, 39 - refused.len(), "the directory holds other files than documented");
 }
 
 #[test]
@@ -350,11 +276,7 @@ fn the_two_orders_of_west0067_are_one_matrix() {
     };
     let sorted = |name: &str| {
         let read = read(&matrices.join(name));
-        let mut entries: Vec<_> = read
-            .pairs
-            .into_iter()
-            .zip(read.weights.into_iter().map(f64::to_bits))
-            .collect();
+        let mut entries: Vec<_> = read.pairs.into_iter().zip(read.weights.into_iter().map(f64::to_bits)).collect();
         entries.sort_unstable();
         entries
     };
@@ -369,11 +291,7 @@ fn a_u64_matrix_says_that_it_is_rounded() {
     };
     let read = read(&matrices.join("matrix_uint64.mtx"));
     assert_eq!(read.weights[1], u64::MAX as f64);
-    assert!(
-        read.facts.notes[0].contains("rounded"),
-        "{:?}",
-        read.facts.notes
-    );
+    assert!(read.facts.notes[0].contains("rounded"), "{:?}", read.facts.notes);
 }
 
 #[test]
@@ -396,54 +314,20 @@ fn mangled_matrices_are_refused_with_the_reason() {
         ("mangled12.mtx", ":4: expected a square matrix"),
         ("mangled13.mtx", ":4: expected a square matrix"),
         ("mangled14.mtx", ":5: expected a square matrix"),
-        (
-            "mangled15.mtx",
-            ":2: expected the type of real or integer values",
-        ),
-        (
-            "mangled16.mtx",
-            ":2: expected the type of real or integer values",
-        ),
-        (
-            "mangled_bool.mtx",
-            ":10: expected a whole number from 0 to 1",
-        ),
-        (
-            "mangled_format.mtx",
-            ":1: expected a combination that exists",
-        ),
-        (
-            "mangled_int8.mtx",
-            ":8: expected a whole number from -128 to 127",
-        ),
-        (
-            "mangled_int16.mtx",
-            ":8: expected a whole number from -32768 to 32767",
-        ),
-        (
-            "mangled_int32.mtx",
-            ":8: expected a whole number from -2147483648",
-        ),
+        ("mangled15.mtx", ":2: expected the type of real or integer values"),
+        ("mangled16.mtx", ":2: expected the type of real or integer values"),
+        ("mangled_bool.mtx", ":10: expected a whole number from 0 to 1"),
+        ("mangled_format.mtx", ":1: expected a combination that exists"),
+        ("mangled_int8.mtx", ":8: expected a whole number from -128 to 127"),
+        ("mangled_int16.mtx", ":8: expected a whole number from -32768 to 32767"),
+        ("mangled_int32.mtx", ":8: expected a whole number from -2147483648"),
         ("mangled_skew.mtx", ":1: expected a signed type"),
-        (
-            "mangled_uint8.mtx",
-            ":9: expected a whole number from 0 to 255",
-        ),
-        (
-            "mangled_uint16.mtx",
-            ":9: expected a whole number from 0 to 65535",
-        ),
-        (
-            "mangled_uint32.mtx",
-            ":9: expected a whole number from 0 to 4294967295",
-        ),
+        ("mangled_uint8.mtx", ":9: expected a whole number from 0 to 255"),
+        ("mangled_uint16.mtx", ":9: expected a whole number from 0 to 65535"),
+        ("mangled_uint32.mtx", ":9: expected a whole number from 0 to 4294967295"),
     ];
     let files = std::fs::read_dir(&mangled).expect("readable").count();
-    assert_eq!(
-        files,
-        reasons.len(),
-        "the directory holds other files than documented"
-    );
+    assert_eq!(files, reasons.len(), "the directory holds other files than documented");
     for (name, reason) in reasons {
         let error = failure(read_with(&mangled.join(name), &InputOptions::default()));
         assert!(error.contains(reason), "{reason}: {error}");
@@ -460,15 +344,9 @@ fn mangled_matrices_are_refused_even_when_square() {
         ("1 zero pi\n2 2 2\n3 3 3\n", "a row and a column"),
         ("1 1\n2 2 forty-two\n3 3 seven\n", "a value"),
         ("1 1 3.0\n2 2 forty-two\n3 3 3\n", "a real number"),
-        (
-            "1 1 3.0\n2 2 3.4\n3 9999 3.4\n",
-            "a row and a column from 1 to 3",
-        ),
+        ("1 1 3.0\n2 2 3.4\n3 9999 3.4\n", "a row and a column from 1 to 3"),
     ] {
-        let error = parse_bytes(
-            "matrix-market",
-            format!("{banner}3 3 3\n{entries}").as_bytes(),
-        );
+        let error = parse_bytes("matrix-market", format!("{banner}3 3 3\n{entries}").as_bytes());
         let error = error.expect_err(reason).to_string();
         assert!(error.contains(reason), "{reason}: {error}");
     }
@@ -494,82 +372,49 @@ fn several_inputs_are_one_graph_in_their_order() {
     let long: String = (0..300_000).map(|i| format!("{i} {}\n", i + 1)).collect();
     let paths = [
         scratch.write("a.txt", "3 2\n0 1\n1 2\n"),
-        scratch.write(
-            "b.txt.zst",
-            zstd::encode_all(long.as_bytes(), 1).expect("compressed"),
-        ),
+        scratch.write("b.txt.zst", zstd::encode_all(long.as_bytes(), 1).expect("compressed")),
         scratch.write("c.txt", ""),
         scratch.write("d.txt", "7 7"),
     ];
     let whole = collect(open(&paths, &InputOptions::default()).expect("opens")).expect("reads");
-    let expected: Vec<_> = [(0, 1), (1, 2)]
-        .into_iter()
-        .chain((0..300_000).map(|i| (i, i + 1)))
-        .chain([(7, 7)])
-        .collect();
+    let expected: Vec<_> =
+        [(0, 1), (1, 2)].into_iter().chain((0..300_000).map(|i| (i, i + 1))).chain([(7, 7)]).collect();
     assert!(whole.pairs == expected, "the parts are not in order");
     assert_eq!(whole.declared, Some((0, 3)));
     assert!(whole.blocks > 5);
     let bad = scratch.write("e.txt", "1 2\n1 x\n");
-    let integers = InputOptions {
-        ids: IdKind::Integer,
-        ..InputOptions::default()
-    };
+    let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
     let error = failure(open(&[paths[0].clone(), bad.clone()], &integers).and_then(collect));
     assert!(error.contains("e.txt:2: expected an integer id"), "{error}");
     let error = failure(open(&[paths[0].clone(), bad], &InputOptions::default()).and_then(collect));
     assert!(error.contains("--ids string"), "{error}");
     let weighted = scratch.write("w.txt", "1 2 3\n");
-    let error =
-        failure(open(&[paths[3].clone(), weighted], &InputOptions::default()).and_then(collect));
+    let error = failure(open(&[paths[3].clone(), weighted], &InputOptions::default()).and_then(collect));
     assert!(error.contains("kind of weights"), "{error}");
     let other = scratch.write("m.graph", "1 0\n\n");
-    let error = failure(
-        open(&[paths[0].clone(), other.clone()], &InputOptions::default()).and_then(collect),
-    );
+    let error = failure(open(&[paths[0].clone(), other.clone()], &InputOptions::default()).and_then(collect));
     assert!(error.contains("edge-list"), "{error}");
     let error = failure(open(&[other.clone(), other], &InputOptions::default()).and_then(collect));
-    assert!(
-        error.contains("expected one input of format metis"),
-        "{error}"
-    );
+    assert!(error.contains("expected one input of format metis"), "{error}");
 }
 
 #[test]
 fn what_is_no_input_file_is_refused() {
     let scratch = Scratch::new();
-    let missing = failure(read_with(
-        &scratch.0.path().join("missing.txt"),
-        &InputOptions::default(),
-    ));
+    let missing = failure(read_with(&scratch.0.path().join("missing.txt"), &InputOptions::default()));
     assert!(missing.contains("missing.txt"), "{missing}");
     let directory = failure(read_with(scratch.0.path(), &InputOptions::default()));
     assert!(directory.contains("a directory"), "{directory}");
     scratch.write("manifest.json", "{}");
     let image = failure(read_with(scratch.0.path(), &InputOptions::default()));
     assert!(image.contains("an Outcore image already"), "{image}");
-    let unknown = failure(read_with(
-        &scratch.write("a.txt", "1 2\n"),
-        &format_named("gml"),
-    ));
-    assert!(
-        unknown.contains("no such format") && unknown.contains("matrix-market"),
-        "{unknown}"
-    );
-    assert!(matches!(
-        open(&[], &InputOptions::default()),
-        Err(Error::Usage(_))
-    ));
-    for (name, expected) in [
-        ("a.mtx", "empty file"),
-        ("a.graph", "empty file"),
-        ("a.gz", "truncated"),
-        ("a.parquet", "Parquet"),
-    ] {
-        let error = failure(read_with(
-            &scratch.write(name, ""),
-            &InputOptions::default(),
-        ));
+    let unknown = failure(read_with(&scratch.write("a.txt", "1 2\n"), &format_named("gml")));
+    assert!(unknown.contains("no such format") && unknown.contains("matrix-market"), "{unknown}");
+    assert!(matches!(open(&[], &InputOptions::default()), Err(Error::Usage(_))));
+    for (name, expected) in
+        [("a.mtx", "empty file"), ("a.graph", "empty file"), ("a.gz", "truncated"), ("a.parquet", "Parquet")]
+    {
+        let error = failure(read_with(&scratch.write(name, ""), &InputOptions::default()));
         assert!(error.contains(expected), "{expected}: {error}");
     }
     assert!(read(&scratch.write("empty.txt", "")).pairs.is_empty());
@@ -578,19 +423,11 @@ fn what_is_no_input_file_is_refused() {
 #[test]
 fn compressed_inputs_that_stop_in_their_middle_are_refused() {
     let scratch = Scratch::new();
-    let text: String = (0..500_000u32)
-        .map(|i| format!("{i} {}\n", i.wrapping_mul(2_654_435_761) >> 8))
-        .collect();
+    let text: String = (0..500_000u32).map(|i| format!("{i} {}\n", i.wrapping_mul(2_654_435_761) >> 8)).collect();
     let zst = zstd::encode_all(text.as_bytes(), 1).expect("compressed");
     assert_eq!(read(&scratch.write("a.txt.zst", &zst)).pairs.len(), 500_000);
-    let error = failure(read_with(
-        &scratch.write("a.txt.zst", &zst[..zst.len() - 7]),
-        &InputOptions::default(),
-    ));
-    assert!(
-        error.contains("a.txt.zst: expected a complete zstd stream") && error.contains("truncated"),
-        "{error}"
-    );
+    let error = failure(read_with(&scratch.write("a.txt.zst", &zst[..zst.len() - 7]), &InputOptions::default()));
+    assert!(error.contains("a.txt.zst: expected a complete zstd stream") && error.contains("truncated"), "{error}");
     let gz = |text: &str| {
         use std::io::Write;
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -599,22 +436,15 @@ fn compressed_inputs_that_stop_in_their_middle_are_refused() {
     };
     let members = [gz(&text), gz("1 2\n")].concat();
     assert_eq!(read(&scratch.write("b", &members)).pairs.len(), 500_001);
-    let error = failure(read_with(
-        &scratch.write("b", &members[..members.len() - 1]),
-        &InputOptions::default(),
-    ));
-    assert!(
-        error.contains("b: expected a complete gzip stream") && error.contains("truncated"),
-        "{error}"
-    );
+    let error = failure(read_with(&scratch.write("b", &members[..members.len() - 1]), &InputOptions::default()));
+    assert!(error.contains("b: expected a complete gzip stream") && error.contains("truncated"), "{error}");
 }
 
 mod tables {
     use super::*;
     use arrow::array::{
-        ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array,
-        LargeStringArray, RecordBatch, RecordBatchIterator, StringArray, StringViewArray,
-        UInt64Array,
+        ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray,
+        RecordBatch, RecordBatchIterator, StringArray, StringViewArray, UInt64Array,
     };
     use arrow::datatypes::Int32Type;
     use std::sync::Arc;
@@ -625,24 +455,21 @@ mod tables {
 
     fn parquet(batch: &RecordBatch) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None)
-            .expect("a writer");
+        let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("a writer");
         writer.write(batch).expect("written");
         writer.close().expect("closed");
         bytes
     }
 
     fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer =
-            arrow::ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+        let mut writer = arrow::ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
         writer.write(batch).expect("written");
         writer.finish().expect("finished");
         writer.into_inner().expect("the bytes")
     }
 
     fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema())
-            .expect("a writer");
+        let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
         writer.write(batch).expect("written");
         writer.finish().expect("finished");
         writer.into_inner().expect("the bytes")
@@ -658,29 +485,19 @@ mod tables {
         let direct = from_batches(Box::new(reader), "a table", options).and_then(collect);
         let first = file?;
         for other in [stream?, parquet?, direct?] {
-            assert!(
-                other.pairs == first.pairs
-                    && other.weights == first.weights
-                    && other.strings == first.strings
-            );
+            assert!(other.pairs == first.pairs && other.weights == first.weights && other.strings == first.strings);
         }
         Ok(first)
     }
 
     fn weights(name: &str) -> InputOptions {
-        InputOptions {
-            weights: Some(name.to_owned()),
-            ..InputOptions::default()
-        }
+        InputOptions { weights: Some(name.to_owned()), ..InputOptions::default() }
     }
 
     #[test]
     fn columns_are_found_by_name_in_any_order_and_width() {
         let table = batch(vec![
-            (
-                "Weight",
-                Arc::new(Float32Array::from(vec![0.5, 1.5])) as ArrayRef,
-            ),
+            ("Weight", Arc::new(Float32Array::from(vec![0.5, 1.5])) as ArrayRef),
             ("dst", Arc::new(Int8Array::from(vec![2, -3]))),
             ("km", Arc::new(Int32Array::from(vec![7, 8]))),
             ("src", Arc::new(Int64Array::from(vec![1, i64::MIN]))),
@@ -688,16 +505,8 @@ mod tables {
         let read = every_way(&table, &InputOptions::default()).expect("reads");
         assert_eq!(read.pairs, [(1, 2), (1 << 63, -3i64 as u64)]);
         assert_eq!(read.weights, [0.5, 1.5]);
-        assert_eq!(
-            every_way(&table, &weights("km")).expect("reads").weights,
-            [7.0, 8.0]
-        );
-        assert!(
-            every_way(&table, &weights("none"))
-                .expect("reads")
-                .weights
-                .is_empty()
-        );
+        assert_eq!(every_way(&table, &weights("km")).expect("reads").weights, [7.0, 8.0]);
+        assert!(every_way(&table, &weights("none")).expect("reads").weights.is_empty());
         assert!(failure(every_way(&table, &weights("mm"))).contains("there is no such column"));
         assert!(failure(every_way(&table, &weights("src"))).contains("holds the ids"));
     }
@@ -708,24 +517,16 @@ mod tables {
         let columns: [ArrayRef; 4] = [
             Arc::new(StringArray::from(vec!["x", "", "z"])),
             Arc::new(LargeStringArray::from(vec!["x", "", "z"])),
-            Arc::new(StringViewArray::from(vec![
-                "x",
-                "a string longer than twelve bytes",
-                "z",
-            ])),
+            Arc::new(StringViewArray::from(vec!["x", "a string longer than twelve bytes", "z"])),
             Arc::new(dictionary),
         ];
         for column in &columns {
             let table = batch(vec![("p", column.clone()), ("q", columns[0].clone())]);
-            let read = every_way(&table, &InputOptions::default())
-                .unwrap_or_else(|error| panic!("{error}"));
+            let read = every_way(&table, &InputOptions::default()).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(read.strings, 6);
             assert!(read.facts.string_ids);
         }
-        let mixed = batch(vec![
-            ("p", columns[0].clone()),
-            ("q", Arc::new(Int64Array::from(vec![1, 2, 3]))),
-        ]);
+        let mixed = batch(vec![("p", columns[0].clone()), ("q", Arc::new(Int64Array::from(vec![1, 2, 3])))]);
         assert!(failure(every_way(&mixed, &InputOptions::default())).contains("of one kind"));
     }
 
@@ -734,56 +535,24 @@ mod tables {
         let count = 300_000u64;
         let source = UInt64Array::from_iter_values((0..count).map(|i| i + (1 << 63)));
         let target = UInt64Array::from_iter_values(0..count);
-        let table = batch(vec![
-            ("from", Arc::new(source) as ArrayRef),
-            ("to", Arc::new(target)),
-        ]);
+        let table = batch(vec![("from", Arc::new(source) as ArrayRef), ("to", Arc::new(target))]);
         let read = every_way(&table, &InputOptions::default()).expect("reads");
         assert!(read.blocks > 3);
-        assert!(
-            read.pairs
-                .iter()
-                .copied()
-                .eq((0..count).map(|i| (i + (1 << 63), i)))
-        );
+        assert!(read.pairs.iter().copied().eq((0..count).map(|i| (i + (1 << 63), i))));
     }
 
     #[test]
     fn nulls_floats_and_nan_are_refused() {
         let ones = || Arc::new(Int64Array::from(vec![1, 1, 1])) as ArrayRef;
         let cases: [(ArrayRef, ArrayRef, &str); 5] = [
-            (
-                Arc::new(Int64Array::from(vec![Some(1), Some(2), None])),
-                ones(),
-                "null in row 2",
-            ),
-            (
-                Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0])),
-                ones(),
-                "integers or strings in column `source`",
-            ),
-            (
-                ones(),
-                Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0])),
-                "NaN in row 1",
-            ),
-            (
-                ones(),
-                Arc::new(Int64Array::from(vec![Some(1), None, Some(2)])),
-                "null in row 1",
-            ),
-            (
-                ones(),
-                Arc::new(UInt64Array::from(vec![1, u64::MAX, 2])),
-                "in column `weight`",
-            ),
+            (Arc::new(Int64Array::from(vec![Some(1), Some(2), None])), ones(), "null in row 2"),
+            (Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0])), ones(), "integers or strings in column `source`"),
+            (ones(), Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0])), "NaN in row 1"),
+            (ones(), Arc::new(Int64Array::from(vec![Some(1), None, Some(2)])), "null in row 1"),
+            (ones(), Arc::new(UInt64Array::from(vec![1, u64::MAX, 2])), "in column `weight`"),
         ];
         for (source, weight, expected) in cases {
-            let table = batch(vec![
-                ("source", source),
-                ("target", ones()),
-                ("weight", weight),
-            ]);
+            let table = batch(vec![("source", source), ("target", ones()), ("weight", weight)]);
             let error = failure(every_way(&table, &InputOptions::default()));
             assert!(error.contains(expected), "{expected}: {error}");
         }
@@ -793,29 +562,20 @@ mod tables {
     fn damaged_tables_are_errors_wherever_they_are_cut_or_changed() {
         let numbers = || Arc::new(Int64Array::from_iter_values(0..5000)) as ArrayRef;
         let table = batch(vec![("source", numbers()), ("target", numbers())]);
-        for (format, whole) in [
-            ("parquet", parquet(&table)),
-            ("arrow", arrow_file(&table)),
-            ("arrow", arrow_stream(&table)),
-        ] {
+        for (format, whole) in
+            [("parquet", parquet(&table)), ("arrow", arrow_file(&table)), ("arrow", arrow_stream(&table))]
+        {
             assert_eq!(parse_bytes(format, &whole).expect("whole"), 5000);
             for tenth in 0..10 {
                 let cut = whole.len() * tenth / 10;
-                assert!(
-                    parse_bytes(format, &whole[..cut]).is_err(),
-                    "{format} cut at {cut} of {}",
-                    whole.len()
-                );
+                assert!(parse_bytes(format, &whole[..cut]).is_err(), "{format} cut at {cut} of {}", whole.len());
             }
             // A changed byte may change a value, so the only claim is that nothing breaks.
             for place in (0..whole.len()).step_by(whole.len() / 300) {
                 let mut changed = whole.clone();
                 changed[place] ^= 0x5a;
                 if let Ok(edges) = parse_bytes(format, &changed) {
-                    assert!(
-                        edges <= 5000,
-                        "{format}: {edges} edges with byte {place} changed"
-                    );
+                    assert!(edges <= 5000, "{format}: {edges} edges with byte {place} changed");
                 }
             }
         }
@@ -841,10 +601,7 @@ fn no_format_breaks_on_bytes_that_are_not_its_own() {
     for (format, _) in formats() {
         for sample in samples {
             if let Ok(edges) = parse_bytes(format, sample) {
-                assert!(
-                    edges as usize <= sample.len(),
-                    "{format} makes {edges} edges of {sample:?}"
-                );
+                assert!(edges as usize <= sample.len(), "{format} makes {edges} edges of {sample:?}");
             }
         }
     }

@@ -7,9 +7,7 @@ use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weight
 use super::blocks::LineBlocks;
 use super::input::Stream;
 use super::number::{Fields, lines, trim, unsigned};
-use super::text_source::{
-    Numbering, TextSource, begin, integers_only, push_pair, text_of, weights_wanted,
-};
+use super::text_source::{Numbering, TextSource, begin, integers_only, push_pair, text_of, weights_wanted};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,12 +18,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     weights_wanted(options.weights.as_deref(), "ascii-graph", &[])?;
     let mut blocks = LineBlocks::new(stream);
     let Some(mut first) = blocks.next_lines()? else {
-        return Err(Error::input(
-            blocks.path(),
-            None,
-            "the number of vertices",
-            "an empty file",
-        ));
+        return Err(Error::input(blocks.path(), None, "the number of vertices", "an empty file"));
     };
     let line = lines(&first.bytes).next().unwrap_or_default();
     let Some(vertices) = unsigned(trim(line)) else {
@@ -41,19 +34,12 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         input_bytes: blocks.size_bytes(),
         ..Facts::default()
     };
-    let parser = Arc::new(AsciiGraph {
-        path: blocks.path().to_owned(),
-        vertices,
-    });
+    let parser = Arc::new(AsciiGraph { path: blocks.path().to_owned(), vertices });
     if !first.bytes.is_empty() {
         blocks.give_back(first);
     }
     let mut source = TextSource::new(blocks, facts, parser);
-    source.numbering = Numbering::Adjacency {
-        first: 0,
-        count: vertices,
-        comments: false,
-    };
+    source.numbering = Numbering::Adjacency { first: 0, count: vertices, comments: false };
     Ok(Box::new(source))
 }
 
@@ -75,18 +61,10 @@ impl Parser for AsciiGraph {
             }
             let mut fields = Fields::new(line);
             while !fields.is_empty() {
-                let successor = fields
-                    .unsigned()
-                    .filter(|&s| s < self.vertices)
-                    .ok_or_else(|| {
-                        let found = fields.token().unwrap_or_default();
-                        bad_record(
-                            &self.path,
-                            number,
-                            &format!("a vertex from 0 to {}", self.vertices - 1),
-                            found,
-                        )
-                    })?;
+                let successor = fields.unsigned().filter(|&s| s < self.vertices).ok_or_else(|| {
+                    let found = fields.token().unwrap_or_default();
+                    bad_record(&self.path, number, &format!("a vertex from 0 to {}", self.vertices - 1), found)
+                })?;
                 push_pair(&mut batch.ids, vertex, successor);
             }
         }
@@ -106,10 +84,7 @@ mod tests {
     fn lines_are_vertices() {
         let read = edges_of("ascii-graph", b"4\r\n1 2\r\n\r\n0 2\r\n\r\n");
         assert_eq!(read.pairs, [(0, 1), (0, 2), (2, 0), (2, 2)]);
-        assert_eq!(
-            (read.declared, read.facts.directed),
-            (Some((0, 4)), Some(true))
-        );
+        assert_eq!((read.declared, read.facts.directed), (Some((0, 4)), Some(true)));
         assert_eq!(edges_of("ascii-graph", b"2\n\n0").pairs, [(1, 0)]);
         assert_eq!(edges_of("ascii-graph", b"0\n").pairs, []);
     }

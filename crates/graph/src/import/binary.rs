@@ -9,9 +9,7 @@
 //! A block is about 1 MiB of whole records; parsing copies and looks for negative numbers, which are not vertices.
 //! Format: the Graph500 reference code, `packed_edge` in both of its forms.
 
-use super::batch::{
-    Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights,
-};
+use super::batch::{Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
 use super::blocks::BLOCK_BYTES;
 use super::input::Stream;
 use super::text_source::{begin, integers_only, text_of, weights_wanted};
@@ -57,18 +55,8 @@ pub(super) fn open(
         edges: edges.map(|bytes| bytes / record.len_bytes() as u64),
         ..Facts::default()
     };
-    let parser = Arc::new(BinaryParser {
-        path: stream.path().to_owned(),
-        record,
-    });
-    Ok(Box::new(BinarySource {
-        stream,
-        facts,
-        parser,
-        next_record: 0,
-        sequence: 0,
-        ended: false,
-    }))
+    let parser = Arc::new(BinaryParser { path: stream.path().to_owned(), record });
+    Ok(Box::new(BinarySource { stream, facts, parser, next_record: 0, sequence: 0, ended: false }))
 }
 
 struct BinarySource {
@@ -106,9 +94,7 @@ impl Source for BinarySource {
                 self.stream.path(),
                 Some(self.next_record),
                 format!("whole records of {record_bytes} bytes"),
-                format!(
-                    "the end of the file {torn_bytes} bytes into the record at byte offset {at}"
-                ),
+                format!("the end of the file {torn_bytes} bytes into the record at byte offset {at}"),
             )
             .advise("the file is truncated, or its records are of another kind: see --format"));
         }
@@ -166,25 +152,14 @@ impl Parser for BinaryParser {
             }
             Record::Unsigned32 => {
                 let numbers = bytes.as_chunks::<4>().0;
-                values.extend(
-                    numbers
-                        .iter()
-                        .map(|number| u32::from_le_bytes(*number) as u64),
-                );
+                values.extend(numbers.iter().map(|number| u32::from_le_bytes(*number) as u64));
             }
             Record::Packed48 => {
                 for record in bytes.as_chunks::<12>().0 {
-                    let [source, target, high] = [0, 4, 8].map(|at| {
-                        u32::from_le_bytes([
-                            record[at],
-                            record[at + 1],
-                            record[at + 2],
-                            record[at + 3],
-                        ])
-                    });
+                    let [source, target, high] = [0, 4, 8]
+                        .map(|at| u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]));
                     // The high halves are signed: the reference code marks unused records by -1.
-                    let join =
-                        |low: u32, high: u16| ((high as i16 as i64 as u64) << 32) | low as u64;
+                    let join = |low: u32, high: u16| ((high as i16 as i64 as u64) << 32) | low as u64;
                     values.push(join(source, high as u16));
                     values.push(join(target, (high >> 16) as u16));
                 }
@@ -207,29 +182,17 @@ mod tests {
     use super::super::testing::{edges_of, failure_of};
 
     fn tuples(edges: &[(i64, i64)]) -> Vec<u8> {
-        edges
-            .iter()
-            .flat_map(|e| [e.0.to_le_bytes(), e.1.to_le_bytes()].concat())
-            .collect()
+        edges.iter().flat_map(|e| [e.0.to_le_bytes(), e.1.to_le_bytes()].concat()).collect()
     }
 
     #[test]
     fn records_of_every_kind() {
         let bytes = tuples(&[(0, 7), (1 << 40, i64::MAX)]);
         for format in ["graph500", "binary64"] {
-            assert_eq!(
-                edges_of(format, &bytes).pairs,
-                [(0, 7), (1 << 40, i64::MAX as u64)]
-            );
+            assert_eq!(edges_of(format, &bytes).pairs, [(0, 7), (1 << 40, i64::MAX as u64)]);
         }
-        let packed: Vec<u8> = [5u32, 6, 0x0002_0001]
-            .iter()
-            .flat_map(|v| v.to_le_bytes())
-            .collect();
-        assert_eq!(
-            edges_of("graph500-packed", &packed).pairs,
-            [(5 | 1 << 32, 6 | 2 << 32)]
-        );
+        let packed: Vec<u8> = [5u32, 6, 0x0002_0001].iter().flat_map(|v| v.to_le_bytes()).collect();
+        assert_eq!(edges_of("graph500-packed", &packed).pairs, [(5 | 1 << 32, 6 | 2 << 32)]);
         let narrow: Vec<u8> = [u32::MAX, 3].iter().flat_map(|v| v.to_le_bytes()).collect();
         assert_eq!(edges_of("binary32", &narrow).pairs, [(u32::MAX as u64, 3)]);
         assert_eq!(edges_of("graph500", b"").pairs, []);
@@ -240,12 +203,7 @@ mod tests {
         let edges: Vec<(i64, i64)> = (0..200_000).map(|i| (i, i * i)).collect();
         let read = edges_of("graph500", &tuples(&edges));
         assert!(read.blocks > 2, "{} blocks", read.blocks);
-        assert!(
-            read.pairs
-                .iter()
-                .copied()
-                .eq(edges.iter().map(|e| (e.0 as u64, e.1 as u64)))
-        );
+        assert!(read.pairs.iter().copied().eq(edges.iter().map(|e| (e.0 as u64, e.1 as u64))));
     }
 
     #[test]
@@ -253,17 +211,11 @@ mod tests {
         let mut bytes = tuples(&vec![(1, 2); 100_000]);
         bytes.pop();
         let error = failure_of("graph500", &bytes);
-        assert!(
-            error.contains("15 bytes into the record at byte offset 1599984"),
-            "{error}"
-        );
+        assert!(error.contains("15 bytes into the record at byte offset 1599984"), "{error}");
         let mut edges = vec![(1, 2); 100_000];
         edges[90_001].1 = -5;
         let error = failure_of("graph500", &tuples(&edges));
-        assert!(
-            error.contains("-5 in the record at byte offset 1440016"),
-            "{error}"
-        );
+        assert!(error.contains("-5 in the record at byte offset 1440016"), "{error}");
         let unused = [0xff; 12];
         assert!(failure_of("graph500-packed", &unused).contains("-1 in the record"));
     }

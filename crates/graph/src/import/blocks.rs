@@ -140,11 +140,7 @@ impl LineBlocks {
         }
         let first_line = self.next_line;
         self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
-        Ok(Some(Lines {
-            first_line,
-            bytes,
-            input_bytes: self.stream.position_bytes(),
-        }))
+        Ok(Some(Lines { first_line, bytes, input_bytes: self.stream.position_bytes() }))
     }
 
     fn line_too_long(&self) -> Error {
@@ -169,9 +165,7 @@ mod tests {
 
     #[test]
     fn blocks_join_to_the_input_and_know_their_lines() {
-        let text: Vec<u8> = (0..400_000u32)
-            .flat_map(|i| format!("{i} x\n").into_bytes())
-            .collect();
+        let text: Vec<u8> = (0..400_000u32).flat_map(|i| format!("{i} x\n").into_bytes()).collect();
         let mut blocks = blocks(&text);
         let (mut joined, mut line, mut count) = (Vec::new(), 1, 0);
         while let Some(lines) = blocks.next_lines().unwrap() {
@@ -187,10 +181,7 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_and_a_missing_line_end_do_no_harm() {
-        let lines = blocks(b"\xef\xbb\xbf1 2\n3 4")
-            .next_lines()
-            .unwrap()
-            .unwrap();
+        let lines = blocks(b"\xef\xbb\xbf1 2\n3 4").next_lines().unwrap().unwrap();
         assert_eq!(lines.bytes, b"1 2\n3 4");
         assert!(blocks(b"\xef\xbb\xbf").next_lines().unwrap().is_none());
         assert!(blocks(b"").next_lines().unwrap().is_none());
@@ -216,13 +207,7 @@ mod tests {
         }
         assert_eq!((len, count), (text.len(), 4));
 
-        let error = blocks(&vec![b'7'; LONGEST_LINE_BYTES + 1])
-            .next_lines()
-            .err()
-            .expect("too long");
-        assert!(
-            error.to_string().contains("at most 67108864 bytes"),
-            "{error}"
-        );
+        let error = blocks(&vec![b'7'; LONGEST_LINE_BYTES + 1]).next_lines().err().expect("too long");
+        assert!(error.to_string().contains("at most 67108864 bytes"), "{error}");
     }
 }

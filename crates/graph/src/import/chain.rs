@@ -12,32 +12,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Opens `inputs`, which are more than one, as one source.
-pub(super) fn open(
-    inputs: Vec<Input>,
-    format: &'static Format,
-    options: &InputOptions,
-) -> Result<Box<dyn Source>> {
+pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputOptions) -> Result<Box<dyn Source>> {
     let mut options = options.clone();
     options.format = Some(format.name.to_owned());
     let mut all = Vec::with_capacity(inputs.len());
     for input in &inputs {
         if input.size_bytes().is_none() {
-            return Err(Error::input(
-                input.path(),
-                None,
-                "a regular file among several inputs",
-                "a pipe or device",
-            )
-            .advise("give it as the only input"));
+            return Err(Error::input(input.path(), None, "a regular file among several inputs", "a pipe or device")
+                .advise("give it as the only input"));
         }
         all.push(open_one(input, format, &options)?.facts().clone());
     }
     let facts = join(&inputs, &all)?;
     let first = open_one(&inputs[0], format, &options)?;
-    let parser = Arc::new(ChainParser {
-        parts: Mutex::new(vec![(0, first.parser())]),
-        first: first.parser(),
-    });
+    let parser = Arc::new(ChainParser { parts: Mutex::new(vec![(0, first.parser())]), first: first.parser() });
     let declared = Some((u64::MAX, 0));
     Ok(Box::new(Chain {
         inputs,
@@ -58,25 +46,14 @@ pub(super) fn open(
 fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
     // An empty file among others says nothing, and takes part in nothing.
     let is_empty = |input: &Input| input.size_bytes() == Some(0);
-    let speaking = inputs
-        .iter()
-        .position(|input| !is_empty(input))
-        .unwrap_or(0);
+    let speaking = inputs.iter().position(|input| !is_empty(input)).unwrap_or(0);
     let mut joined = all[speaking].clone();
-    for (facts, input) in all
-        .iter()
-        .zip(inputs)
-        .skip(speaking + 1)
-        .filter(|(_, input)| !is_empty(input))
-    {
+    for (facts, input) in all.iter().zip(inputs).skip(speaking + 1).filter(|(_, input)| !is_empty(input)) {
         let differs = |what: &str| {
             Error::input(
                 input.path(),
                 None,
-                format!(
-                    "the same {what} as in {}",
-                    inputs[speaking].path().display()
-                ),
+                format!("the same {what} as in {}", inputs[speaking].path().display()),
                 "others",
             )
             .advise("import the files one by one, or bring them into one form")
@@ -91,14 +68,8 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
             return Err(differs("kind of weights"));
         }
         joined.declared = hull(joined.declared, facts.declared);
-        joined.input_bytes = joined
-            .input_bytes
-            .zip(facts.input_bytes)
-            .map(|(a, b)| a.saturating_add(b));
-        joined.edges = joined
-            .edges
-            .zip(facts.edges)
-            .and_then(|(a, b)| a.checked_add(b));
+        joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
+        joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
         for note in &facts.notes {
             if !joined.notes.contains(note) {
                 joined.notes.push(note.clone());
@@ -145,10 +116,7 @@ impl Source for Chain {
                 block.input_bytes += self.bytes_before;
                 return Ok(Some(block));
             }
-            self.declared = hull(
-                self.declared.filter(|range| range.0 != u64::MAX),
-                self.current.declared(),
-            );
+            self.declared = hull(self.declared.filter(|range| range.0 != u64::MAX), self.current.declared());
             self.place += 1;
             let Some(input) = self.inputs.get(self.place) else {
                 return Ok(None);
@@ -158,11 +126,7 @@ impl Source for Chain {
             self.blocks_of_current = 0;
             self.current = open_one(input, self.format, &self.options)?;
             let part = (self.first_sequence, self.current.parser());
-            self.parser
-                .parts
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(part);
+            self.parser.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         }
     }
 

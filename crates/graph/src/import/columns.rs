@@ -17,12 +17,8 @@ const SAMPLE_LINES: usize = 1000;
 const MOST_COLUMNS: usize = 256;
 
 /// What the ends of an edge are commonly called, in lower case.
-const END_NAMES: [(&[u8], &[u8]); 4] = [
-    (b"source", b"target"),
-    (b"src", b"dst"),
-    (b"from", b"to"),
-    (b"fromnodeid", b"tonodeid"),
-];
+const END_NAMES: [(&[u8], &[u8]); 4] =
+    [(b"source", b"target"), (b"src", b"dst"), (b"from", b"to"), (b"fromnodeid", b"tonodeid")];
 
 /// What separates columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,10 +122,7 @@ pub(super) fn split<'a>(
     {
         let (field, after) = if bytes.first() == Some(&b'"') {
             let end = closing_quote(&bytes[1..]).ok_or("a closing quote on the same line")?;
-            let field = Field {
-                raw: &bytes[1..1 + end],
-                quoted: true,
-            };
+            let field = Field { raw: &bytes[1..1 + end], quoted: true };
             let after = &bytes[end + 2..];
             match after.first() {
                 None => (field, None),
@@ -139,10 +132,7 @@ pub(super) fn split<'a>(
         } else {
             let end = memchr::memchr(separator, bytes);
             let raw = &bytes[..end.unwrap_or(bytes.len())];
-            (
-                Field { raw, quoted: false },
-                end.map(|end| &bytes[end + 1..]),
-            )
+            (Field { raw, quoted: false }, end.map(|end| &bytes[end + 1..]))
         };
         fields.push(field);
         rest = after;
@@ -164,18 +154,14 @@ fn closing_quote(bytes: &[u8]) -> Option<usize> {
 
 /// Whether a token is written like an integer, however large.
 fn looks_like_integer(token: &[u8]) -> bool {
-    let digits = token
-        .strip_prefix(b"-")
-        .or(token.strip_prefix(b"+"))
-        .unwrap_or(token);
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether a token could name a column.
 fn looks_like_name(token: &[u8]) -> bool {
     let first = trim(token).first();
-    first.is_some_and(|b| !b.is_ascii_digit() && !matches!(b, b'-' | b'+' | b'.'))
-        && real(trim(token)).is_none()
+    first.is_some_and(|b| !b.is_ascii_digit() && !matches!(b, b'-' | b'+' | b'.')) && real(trim(token)).is_none()
 }
 
 /// The first data lines of a block, cut into columns.
@@ -187,11 +173,7 @@ struct Sample<'a> {
 
 impl<'a> Sample<'a> {
     fn take(first: &'a Lines, path: &Path) -> Result<Self> {
-        let data = || {
-            (0u64..)
-                .zip(lines(&first.bytes))
-                .filter(|(_, line)| is_data(line))
-        };
+        let data = || (0u64..).zip(lines(&first.bytes)).filter(|(_, line)| is_data(line));
         let separator = match data().next() {
             Some((_, line)) if line.contains(&b',') => Separator::Byte(b','),
             Some((_, line)) if line.contains(&b';') => Separator::Byte(b';'),
@@ -210,44 +192,31 @@ impl<'a> Sample<'a> {
     /// Whether all ids of these rows are written like integers; missing ones are not this function's business.
     fn has_integer_ids(&self, rows: std::ops::RangeFrom<usize>, ends: (usize, usize)) -> bool {
         self.rows[rows].iter().all(|(_, fields)| {
-            [ends.0, ends.1].into_iter().all(|column| {
-                fields
-                    .get(column)
-                    .is_none_or(|field| looks_like_integer(self.id_of(*field)))
-            })
+            [ends.0, ends.1]
+                .into_iter()
+                .all(|column| fields.get(column).is_none_or(|field| looks_like_integer(self.id_of(*field))))
         })
     }
 
     fn id_of(&self, field: Field<'a>) -> &'a [u8] {
-        if self.separator == Separator::Blanks {
-            field.raw
-        } else {
-            trim(field.raw)
-        }
+        if self.separator == Separator::Blanks { field.raw } else { trim(field.raw) }
     }
 
     /// Whether the first line names the columns; if so, which are the ends.
     fn names(&self, options: &InputOptions) -> Option<(usize, usize)> {
         let (_, first) = self.rows.first()?;
-        let lower: Vec<Vec<u8>> = first
-            .iter()
-            .map(|field| field.content().to_ascii_lowercase())
-            .collect();
+        let lower: Vec<Vec<u8>> = first.iter().map(|field| field.content().to_ascii_lowercase()).collect();
         let place = |name: &[u8]| lower.iter().position(|found| found == name);
         for (source, target) in END_NAMES {
             if let (Some(source), Some(target)) = (place(source), place(target)) {
                 return Some((source, target));
             }
         }
-        let asked = options
-            .weights
-            .as_deref()
-            .filter(|name| *name != "none" && looks_like_name(name.as_bytes()));
+        let asked = options.weights.as_deref().filter(|name| *name != "none" && looks_like_name(name.as_bytes()));
         if asked.is_some_and(|name| first.iter().any(|field| field.content() == name.as_bytes())) {
             return Some((0, 1));
         }
-        let no_numbers =
-            first.len() >= 2 && first[..2].iter().all(|field| looks_like_name(field.raw));
+        let no_numbers = first.len() >= 2 && first[..2].iter().all(|field| looks_like_name(field.raw));
         let integers_follow = match options.ids {
             IdKind::Integer => true,
             IdKind::Auto => self.rows.len() > 1 && self.has_integer_ids(1.., (0, 1)),
@@ -265,11 +234,7 @@ pub(super) fn detect(
     fixed: Option<FixedColumns>,
 ) -> Result<Detected> {
     let sample = Sample::take(first, path)?;
-    let named = if fixed.is_some() {
-        None
-    } else {
-        sample.names(options)
-    };
+    let named = if fixed.is_some() { None } else { sample.names(options) };
     let has_names = named.is_some();
     let ends = match fixed {
         Some(fixed) => (fixed.source, fixed.target),
@@ -285,24 +250,11 @@ pub(super) fn detect(
         && !strings
         && !has_names
         && data.first().is_some_and(|(_, fields)| {
-            fields.len() == 2
-                && fields
-                    .iter()
-                    .all(|f| super::number::unsigned(trim(f.raw)).is_some())
+            fields.len() == 2 && fields.iter().all(|f| super::number::unsigned(trim(f.raw)).is_some())
         });
     // A line `n m` says nothing of the columns below it.
-    let typical = if may_have_size_line && data.len() > 1 {
-        &data[1].1
-    } else {
-        data.first().map_or(&EMPTY, |d| &d.1)
-    };
-    let names = has_names.then(|| {
-        sample.rows[0]
-            .1
-            .iter()
-            .map(|field| field.content())
-            .collect::<Vec<_>>()
-    });
+    let typical = if may_have_size_line && data.len() > 1 { &data[1].1 } else { data.first().map_or(&EMPTY, |d| &d.1) };
+    let names = has_names.then(|| sample.rows[0].1.iter().map(|field| field.content()).collect::<Vec<_>>());
     let weight = match fixed {
         Some(fixed) => fixed_weight(options, fixed)?,
         None => free_weight(options, names.as_deref(), typical, ends)?,
@@ -333,11 +285,8 @@ fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(u
         return Ok(None);
     };
     let number = (column + 1).to_string();
-    let wanted = super::text_source::weights_wanted(
-        options.weights.as_deref(),
-        fixed.format,
-        &[name, "weight", &number],
-    )?;
+    let wanted =
+        super::text_source::weights_wanted(options.weights.as_deref(), fixed.format, &[name, "weight", &number])?;
     Ok(wanted.then(|| (column, name.to_owned())))
 }
 
@@ -354,57 +303,33 @@ fn free_weight(
     };
     let is_end = |column: usize| column == ends.0 || column == ends.1;
     let Some(asked) = options.weights.as_deref() else {
-        let by_name = names.and_then(|names| {
-            names
-                .iter()
-                .position(|name| name.eq_ignore_ascii_case(b"weight"))
-        });
+        let by_name = names.and_then(|names| names.iter().position(|name| name.eq_ignore_ascii_case(b"weight")));
         let third = || {
-            let is_numeric = typical
-                .get(2)
-                .is_some_and(|field| real(trim(field.raw)).is_some());
+            let is_numeric = typical.get(2).is_some_and(|field| real(trim(field.raw)).is_some());
             (is_numeric && !is_end(2)).then_some(2)
         };
-        return Ok(by_name
-            .or_else(third)
-            .map(|column| (column, name_of(column))));
+        return Ok(by_name.or_else(third).map(|column| (column, name_of(column))));
     };
     if asked == "none" {
         return Ok(None);
     }
     let by_name = names.and_then(|names| names.iter().position(|name| name == asked.as_bytes()));
-    let by_number = || {
-        asked
-            .parse::<usize>()
-            .ok()
-            .and_then(|number| number.checked_sub(1))
-    };
+    let by_number = || asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let Some(column) = by_name.or_else(by_number) else {
         let known = match names {
             Some(names) => {
-                let names: Vec<_> = names
-                    .iter()
-                    .map(|name| String::from_utf8_lossy(name))
-                    .collect();
+                let names: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(name)).collect();
                 format!("the columns are {}", names.join(", "))
             }
-            None => "the columns have no names; give the number of the column, counted from 1"
-                .to_owned(),
+            None => "the columns have no names; give the number of the column, counted from 1".to_owned(),
         };
-        return Err(Error::Usage(format!(
-            "--weights {asked}: there is no such column; {known}"
-        )));
+        return Err(Error::Usage(format!("--weights {asked}: there is no such column; {known}")));
     };
     if is_end(column) {
-        return Err(Error::Usage(format!(
-            "--weights {asked}: that column holds the ids"
-        )));
+        return Err(Error::Usage(format!("--weights {asked}: that column holds the ids")));
     }
     if !typical.is_empty() && column >= typical.len() {
-        return Err(Error::Usage(format!(
-            "--weights {asked}: the first edge has {} columns",
-            typical.len()
-        )));
+        return Err(Error::Usage(format!("--weights {asked}: the first edge has {} columns", typical.len())));
     }
     Ok(Some((column, name_of(column))))
 }
@@ -424,31 +349,18 @@ mod tests {
     use super::*;
 
     fn detected(text: &str, options: &InputOptions) -> Result<Detected> {
-        let first = Lines {
-            first_line: 1,
-            bytes: text.as_bytes().to_vec(),
-            input_bytes: 0,
-        };
+        let first = Lines { first_line: 1, bytes: text.as_bytes().to_vec(), input_bytes: 0 };
         detect(&first, Path::new("test"), options, None)
     }
 
     fn weights(name: &str) -> InputOptions {
-        InputOptions {
-            weights: Some(name.to_owned()),
-            ..InputOptions::default()
-        }
+        InputOptions { weights: Some(name.to_owned()), ..InputOptions::default() }
     }
 
     #[test]
     fn quotes_follow_rfc_4180() {
         let mut fields = Vec::new();
-        split(
-            br#""a,""b""",c d ,"",x"#,
-            Separator::Byte(b','),
-            9,
-            &mut fields,
-        )
-        .unwrap();
+        split(br#""a,""b""",c d ,"",x"#, Separator::Byte(b','), 9, &mut fields).unwrap();
         let contents: Vec<Vec<u8>> = fields.iter().map(|field| field.content()).collect();
         assert_eq!(contents, [&br#"a,"b""#[..], b"c d ", b"", b"x"]);
         assert!(split(br#""open,1"#, Separator::Byte(b','), 9, &mut fields).is_err());
@@ -457,71 +369,34 @@ mod tests {
 
     #[test]
     fn names_are_found_wherever_they_stand() {
-        let found = detected(
-            "id,Weight,TARGET,\"Source\"\n1,0.5,a,b\n",
-            &InputOptions::default(),
-        )
-        .unwrap();
-        let expected = Columns {
-            separator: Separator::Byte(b','),
-            source: 3,
-            target: 2,
-            weight: Some(1),
-            strings: true,
-        };
-        assert_eq!(
-            (found.columns, found.weight_name.as_deref()),
-            (expected, Some("Weight"))
-        );
+        let found = detected("id,Weight,TARGET,\"Source\"\n1,0.5,a,b\n", &InputOptions::default()).unwrap();
+        let expected =
+            Columns { separator: Separator::Byte(b','), source: 3, target: 2, weight: Some(1), strings: true };
+        assert_eq!((found.columns, found.weight_name.as_deref()), (expected, Some("Weight")));
         assert_eq!(found.names_end, 26);
     }
 
     #[test]
     fn a_line_without_numbers_is_a_header_only_above_integers() {
-        assert!(
-            detected("a b\n1 2\n", &InputOptions::default())
-                .unwrap()
-                .names_end
-                > 0
-        );
-        assert_eq!(
-            detected("a b\nc d\n", &InputOptions::default())
-                .unwrap()
-                .names_end,
-            0
-        );
-        assert_eq!(
-            detected("a b\n", &InputOptions::default())
-                .unwrap()
-                .names_end,
-            0
-        );
-        assert_eq!(
-            detected("1a 2b\n1 2\n", &InputOptions::default())
-                .unwrap()
-                .names_end,
-            0
-        );
+        assert!(detected("a b\n1 2\n", &InputOptions::default()).unwrap().names_end > 0);
+        assert_eq!(detected("a b\nc d\n", &InputOptions::default()).unwrap().names_end, 0);
+        assert_eq!(detected("a b\n", &InputOptions::default()).unwrap().names_end, 0);
+        assert_eq!(detected("1a 2b\n1 2\n", &InputOptions::default()).unwrap().names_end, 0);
         assert!(detected("a b w\nc d 1\n", &weights("w")).unwrap().names_end > 0);
         assert_eq!(detected("1,2,3\n", &weights("3")).unwrap().names_end, 0);
     }
 
     #[test]
     fn the_weight_column() {
-        let weight =
-            |text: &str, options: &InputOptions| detected(text, options).unwrap().columns.weight;
+        let weight = |text: &str, options: &InputOptions| detected(text, options).unwrap().columns.weight;
         assert_eq!(weight("1 2 0.5 9\n", &InputOptions::default()), Some(2));
         assert_eq!(weight("1 2 x 9\n", &InputOptions::default()), None);
         assert_eq!(weight("1 2 x 9\n", &weights("4")), Some(3));
         assert_eq!(weight("1 2 3\n", &weights("none")), None);
         assert_eq!(weight("5 1\n1 2 7\n", &InputOptions::default()), Some(2));
-        for (text, name) in [
-            ("1 2 3\n", "5"),
-            ("1 2 3\n", "1"),
-            ("1 2 3\n", "w"),
-            ("from,to,w\n1,2,3\n", "x"),
-            ("1 2 3\n", "0"),
-        ] {
+        for (text, name) in
+            [("1 2 3\n", "5"), ("1 2 3\n", "1"), ("1 2 3\n", "w"), ("from,to,w\n1,2,3\n", "x"), ("1 2 3\n", "0")]
+        {
             assert!(detected(text, &weights(name)).is_err(), "--weights {name}");
         }
     }

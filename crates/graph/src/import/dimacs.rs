@@ -11,8 +11,7 @@ use super::input::Stream;
 use super::number::{Fields, lines, real};
 use super::tally::Tally;
 use super::text_source::{
-    TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of,
-    weights_wanted,
+    TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of, weights_wanted,
 };
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -24,12 +23,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let mut blocks = LineBlocks::new(stream);
     let is_data = |line: &[u8]| matches!(Fields::new(line).first_byte(), Some(b'p' | b'a' | b'e'));
     let Some(first) = first_data_block(&mut blocks, is_data)? else {
-        return Err(Error::input(
-            blocks.path(),
-            None,
-            "a line `a u v w` or `e u v`",
-            "none",
-        ));
+        return Err(Error::input(blocks.path(), None, "a line `a u v w` or `e u v`", "none"));
     };
     let mut problem = None;
     let mut edge_line: Option<&[u8]> = None;
@@ -64,9 +58,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         declared: problem.map(|problem| (1, problem.vertices)),
         input_bytes: blocks.size_bytes(),
         // Colouring files may count edges twice, so only arcs are known beforehand.
-        edges: problem
-            .filter(|_| letter == Some(b'a'))
-            .map(|problem| problem.edges),
+        edges: problem.filter(|_| letter == Some(b'a')).map(|problem| problem.edges),
         ..Facts::default()
     };
     let parser = Arc::new(Dimacs {
@@ -100,11 +92,7 @@ fn parse_problem(line: &[u8], number: u64) -> Option<Problem> {
     let vertices = fields.unsigned()?;
     let edges = fields.unsigned()?;
     vertices.checked_add(1)?;
-    fields.is_empty().then_some(Problem {
-        line: number,
-        vertices,
-        edges,
-    })
+    fields.is_empty().then_some(Problem { line: number, vertices, edges })
 }
 
 struct Dimacs {
@@ -133,24 +121,17 @@ impl Dimacs {
             Some(b"n") => return Ok(0),
             Some(b"p") if self.problem.is_some_and(|p| p.line == number) => return Ok(0),
             Some(b"p") => {
-                return Err(
-                    "the line `p` once, before all edges and in the first megabyte".to_owned(),
-                );
+                return Err("the line `p` once, before all edges and in the first megabyte".to_owned());
             }
             Some(kind) if kind.starts_with(b"c") => return Ok(0),
             Some(kind) => kind,
         };
         if kind != [self.letter] {
-            return Err(format!(
-                "a line `{}`, like the first edge, or `c`",
-                self.letter as char
-            ));
+            return Err(format!("a line `{}`, like the first edge, or `c`", self.letter as char));
         }
         let range = self.problem.map_or((0, u64::MAX), |p| (1, p.vertices));
         let mut vertex = || {
-            let vertex = fields
-                .unsigned()
-                .filter(|v| (range.0..=range.1).contains(v));
+            let vertex = fields.unsigned().filter(|v| (range.0..=range.1).contains(v));
             vertex.ok_or_else(|| match self.problem {
                 None => "two vertices, which are numbers from 0".to_owned(),
                 Some(_) => format!("two vertices from 1 to {}, as the line `p` says", range.1),
@@ -175,8 +156,8 @@ impl Dimacs {
         let Some(Problem { line, edges, .. }) = self.problem else {
             return Ok(());
         };
-        let may_differ = self.letter == b'e'
-            && (found.checked_mul(2) == Some(edges) || edges.checked_mul(2) == Some(found));
+        let may_differ =
+            self.letter == b'e' && (found.checked_mul(2) == Some(edges) || edges.checked_mul(2) == Some(found));
         if found == edges || may_differ {
             return Ok(());
         }
@@ -215,14 +196,8 @@ mod tests {
     #[test]
     fn arcs_with_and_without_a_problem_line() {
         let read = edges_of("dimacs", b"c hello\np sp 4 2\na 1 2 5\n\nc\na 2 1 0.5\n");
-        assert_eq!(
-            (read.pairs, read.weights),
-            (vec![(1, 2), (2, 1)], vec![5.0, 0.5])
-        );
-        assert_eq!(
-            (read.declared, read.facts.directed, read.facts.edges),
-            (Some((1, 4)), Some(true), Some(2))
-        );
+        assert_eq!((read.pairs, read.weights), (vec![(1, 2), (2, 1)], vec![5.0, 0.5]));
+        assert_eq!((read.declared, read.facts.directed, read.facts.edges), (Some((1, 4)), Some(true), Some(2)));
         let read = edges_of("dimacs", b"a 0 7 1\r\na 7 0 2");
         assert_eq!((read.pairs, read.declared), (vec![(0, 7), (7, 0)], None));
     }
@@ -231,10 +206,7 @@ mod tests {
     fn edges_are_undirected_and_may_be_counted_twice() {
         for m in [1, 2, 4] {
             let read = edges_of("dimacs", format!("p edge 3 {m}\ne 1 2\ne 2 3\n").as_bytes());
-            assert_eq!(
-                (read.pairs, read.facts.directed),
-                (vec![(1, 2), (2, 3)], Some(false))
-            );
+            assert_eq!((read.pairs, read.facts.directed), (vec![(1, 2), (2, 3)], Some(false)));
         }
     }
 
@@ -244,18 +216,9 @@ mod tests {
             (&b""[..], "found none"),
             (b"c only\n", "found none"),
             (b"p sp 3\n", ":1: expected `p WORD n m`"),
-            (
-                b"p sp 3 1\na 0 1 1\n",
-                ":2: expected two vertices from 1 to 3",
-            ),
-            (
-                b"p sp 3 1\na 1 4 1\n",
-                ":2: expected two vertices from 1 to 3",
-            ),
-            (
-                b"p sp 3 2\na 1 2 1\n",
-                "expected 2 edges, as line 1 says, found 1",
-            ),
+            (b"p sp 3 1\na 0 1 1\n", ":2: expected two vertices from 1 to 3"),
+            (b"p sp 3 1\na 1 4 1\n", ":2: expected two vertices from 1 to 3"),
+            (b"p sp 3 2\na 1 2 1\n", "expected 2 edges, as line 1 says, found 1"),
             (b"a 1 2 1\ne 1 2\n", ":2: expected a line `a`"),
             (b"a 1 2 1\nx 1 2\n", ":2:"),
             (b"a 1 2 1\np sp 2 1\n", ":2:"),

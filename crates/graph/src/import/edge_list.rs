@@ -6,13 +6,10 @@
 //! [`size_line`](super::size_line). The common case, integers between blanks, takes no list of columns at all.
 
 use super::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights,
-    bad_record,
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
 };
 use super::blocks::{LineBlocks, Lines};
-use super::columns::{
-    Columns, Detected, Field, FixedColumns, Separator, detect, is_data, is_empty_field, split,
-};
+use super::columns::{Columns, Detected, Field, FixedColumns, Separator, detect, is_data, is_empty_field, split};
 use super::input::Stream;
 use super::number::{Fields, Integer, integer, lines, real, trim};
 use super::size_line::SizeLine;
@@ -31,62 +28,32 @@ pub(super) enum Shape {
 }
 
 /// GAP's `.el`: pairs.
-pub(super) const EL: FixedColumns = FixedColumns {
-    format: "el",
-    source: 0,
-    target: 1,
-    weight: None,
-};
+pub(super) const EL: FixedColumns = FixedColumns { format: "el", source: 0, target: 1, weight: None };
 
 /// GAP's `.wel`: triplets.
-pub(super) const WEL: FixedColumns = FixedColumns {
-    format: "wel",
-    source: 0,
-    target: 1,
-    weight: Some((2, "weight")),
-};
+pub(super) const WEL: FixedColumns = FixedColumns { format: "wel", source: 0, target: 1, weight: Some((2, "weight")) };
 
 /// Road networks as `edge_id u v length`.
-pub(super) const CEDGE: FixedColumns = FixedColumns {
-    format: "cedge",
-    source: 1,
-    target: 2,
-    weight: Some((3, "length")),
-};
+pub(super) const CEDGE: FixedColumns =
+    FixedColumns { format: "cedge", source: 1, target: 2, weight: Some((3, "length")) };
 
 /// Opens an edge list.
-pub(super) fn open(
-    stream: Stream,
-    options: &InputOptions,
-    shape: Shape,
-) -> Result<Box<dyn Source>> {
+pub(super) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
     open_blocks(LineBlocks::new(stream), options, shape)
 }
 
 /// Opens an edge list whose first block may have been looked at.
-pub(super) fn open_blocks(
-    mut blocks: LineBlocks,
-    options: &InputOptions,
-    shape: Shape,
-) -> Result<Box<dyn Source>> {
+pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
     let (format, fixed) = match shape {
         Shape::Free => ("edge-list", None),
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
     };
     let first = first_data_block(&mut blocks, is_data)?;
-    let empty = Lines {
-        first_line: 1,
-        bytes: Vec::new(),
-        input_bytes: 0,
-    };
+    let empty = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
     let mut first = first.unwrap_or(empty);
     let detected = detect(&first, blocks.path(), options, fixed)?;
     first.drop_front(detected.names_end);
-    let size_line = if detected.may_have_size_line {
-        hold_back(&mut first, detected.columns.separator)
-    } else {
-        None
-    };
+    let size_line = if detected.may_have_size_line { hold_back(&mut first, detected.columns.separator) } else { None };
     let facts = Facts {
         format,
         string_ids: detected.columns.strings,
@@ -100,22 +67,12 @@ pub(super) fn open_blocks(
     }
     // The line held back takes number 0, whenever it comes.
     let sequence = size_line.is_some() as u64;
-    Ok(Box::new(EdgeListSource {
-        blocks,
-        facts,
-        parser,
-        size_line,
-        first_edge: None,
-        declared: None,
-        sequence,
-    }))
+    Ok(Box::new(EdgeListSource { blocks, facts, parser, size_line, first_edge: None, declared: None, sequence }))
 }
 
 /// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge.
 fn hold_back(first: &mut Lines, separator: Separator) -> Option<(SizeLine, Lines)> {
-    let (place, line) = (0u64..)
-        .zip(lines(&first.bytes))
-        .find(|(_, line)| is_data(line))?;
+    let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| is_data(line))?;
     let mut trial = SizeLine::new(line, separator)?;
     let size_line = SizeLine::new(line, separator)?;
     let held = line.to_vec();
@@ -125,11 +82,7 @@ fn hold_back(first: &mut Lines, separator: Separator) -> Option<(SizeLine, Lines
     if trial.is_refuted() {
         return None;
     }
-    let held = Lines {
-        first_line: first.first_line + place,
-        bytes: held,
-        input_bytes: first.input_bytes,
-    };
+    let held = Lines { first_line: first.first_line + place, bytes: held, input_bytes: first.input_bytes };
     first.drop_front(end);
     Some((size_line, held))
 }
@@ -215,27 +168,12 @@ impl EdgeList {
     }
 
     fn is_plain(&self) -> bool {
-        let Columns {
-            separator,
-            source,
-            target,
-            weight,
-            strings,
-        } = self.columns;
-        separator == Separator::Blanks
-            && (source, target) == (0, 1)
-            && weight.is_none_or(|w| w == 2)
-            && !strings
+        let Columns { separator, source, target, weight, strings } = self.columns;
+        separator == Separator::Blanks && (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && !strings
     }
 
     /// Integers between blanks, in the first columns.
-    fn parse_plain(
-        &self,
-        block: &Block,
-        text: &[u8],
-        ids: &mut Ids,
-        weights: &mut Vec<f64>,
-    ) -> Result<()> {
+    fn parse_plain(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
         let mut out = Integers::new(ids);
         // A line is hardly shorter than twelve bytes in a file large enough to matter.
         out.values.reserve(text.len() / 6);
@@ -266,20 +204,8 @@ impl EdgeList {
     }
 
     /// Any columns, any separator, any ids.
-    fn parse_columns(
-        &self,
-        block: &Block,
-        text: &[u8],
-        ids: &mut Ids,
-        weights: &mut Vec<f64>,
-    ) -> Result<()> {
-        let Columns {
-            separator,
-            source,
-            target,
-            weight,
-            strings,
-        } = self.columns;
+    fn parse_columns(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
+        let Columns { separator, source, target, weight, strings } = self.columns;
         let wanted = source.max(target).max(weight.unwrap_or(0)) + 1;
         let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in (block.first_record..).zip(lines(text)) {
@@ -314,17 +240,11 @@ impl EdgeList {
 
     fn push_string(&self, field: Field<'_>, number: u64, line: &[u8], ids: &mut Ids) -> Result<()> {
         if std::str::from_utf8(field.raw).is_err() {
-            return Err(bad_record(&self.path, number, "an id in UTF-8", field.raw)
-                .advise("convert the file to UTF-8"));
+            return Err(bad_record(&self.path, number, "an id in UTF-8", field.raw).advise("convert the file to UTF-8"));
         }
         if let Ids::Text { bytes, ends } = ids {
             if field.raw.is_empty() {
-                return Err(bad_record(
-                    &self.path,
-                    number,
-                    "an id that is not empty",
-                    line,
-                ));
+                return Err(bad_record(&self.path, number, "an id that is not empty", line));
             }
             field.push_to(bytes);
             let end = u32::try_from(bytes.len());
@@ -336,17 +256,8 @@ impl EdgeList {
     fn integer(&self, token: &[u8], number: u64, line: &[u8]) -> Result<Integer> {
         integer(token).ok_or_else(|| {
             let is_long = token.len() > 19 && token[1..].iter().all(u8::is_ascii_digit);
-            let expected = if is_long {
-                "an integer id of 64 bits"
-            } else {
-                "an integer id"
-            };
-            let error = bad_record(
-                &self.path,
-                number,
-                expected,
-                if token.is_empty() { line } else { token },
-            );
+            let expected = if is_long { "an integer id of 64 bits" } else { "an integer id" };
+            let error = bad_record(&self.path, number, expected, if token.is_empty() { line } else { token });
             match self.guessed_integers || is_long {
                 true => error.advise("if ids are names, say --ids string"),
                 false => error,
@@ -358,17 +269,13 @@ impl EdgeList {
         let column = self.columns.weight.unwrap_or(0) + 1;
         let Some(token) = token else {
             let expected = format!("a weight in column {column}");
-            return Err(bad_record(&self.path, number, &expected, line)
-                .advise("leave weights out with --weights none"));
+            return Err(bad_record(&self.path, number, &expected, line).advise("leave weights out with --weights none"));
         };
-        real(token)
-            .filter(|weight| !weight.is_nan())
-            .ok_or_else(|| {
-                let expected = format!("a number as weight in column {column}");
-                bad_record(&self.path, number, &expected, token).advise(
-                    "name another column with --weights, or leave weights out with --weights none",
-                )
-            })
+        real(token).filter(|weight| !weight.is_nan()).ok_or_else(|| {
+            let expected = format!("a number as weight in column {column}");
+            bad_record(&self.path, number, &expected, token)
+                .advise("name another column with --weights, or leave weights out with --weights none")
+        })
     }
 
     fn too_short(&self, number: u64, line: &[u8]) -> Error {
@@ -392,21 +299,10 @@ struct Integers<'a> {
 
 impl<'a> Integers<'a> {
     fn new(ids: &'a mut Ids) -> Self {
-        let Ids::Integer {
-            values,
-            negative,
-            huge,
-        } = ids
-        else {
+        let Ids::Integer { values, negative, huge } = ids else {
             unreachable!("`begin` makes integer ids where the columns have them");
         };
-        Integers {
-            values,
-            negative: *negative,
-            huge: *huge,
-            negative_out: negative,
-            huge_out: huge,
-        }
+        Integers { values, negative: *negative, huge: *huge, negative_out: negative, huge_out: huge }
     }
 
     #[inline]
@@ -453,17 +349,11 @@ mod tests {
     use super::*;
 
     fn ids(ids: IdKind) -> InputOptions {
-        InputOptions {
-            ids,
-            ..InputOptions::default()
-        }
+        InputOptions { ids, ..InputOptions::default() }
     }
 
     fn owned(names: &[(&str, &str)]) -> Vec<(String, String)> {
-        names
-            .iter()
-            .map(|(a, b)| (a.to_string(), b.to_string()))
-            .collect()
+        names.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
     }
 
     #[test]
@@ -479,37 +369,20 @@ mod tests {
             "TO FROM\n2 1\n4 3\n",
         ] {
             let read = edges_of("edge-list", text.as_bytes());
-            assert_eq!(
-                (read.pairs, read.declared),
-                (vec![(1, 2), (3, 4)], None),
-                "{text:?}"
-            );
+            assert_eq!((read.pairs, read.declared), (vec![(1, 2), (3, 4)], None), "{text:?}");
         }
         assert!(edges_of("edge-list", b"").pairs.is_empty());
-        assert!(
-            edges_of("edge-list", b"# only comments\n\n")
-                .pairs
-                .is_empty()
-        );
+        assert!(edges_of("edge-list", b"# only comments\n\n").pairs.is_empty());
     }
 
     #[test]
     fn a_size_line_is_one_only_if_everything_fits() {
         let read = edges_of("edge-list", b"# c\n4 3\n0 1\n1 2\n# c\n2 3\n");
-        assert_eq!(
-            (read.pairs, read.declared),
-            (vec![(0, 1), (1, 2), (2, 3)], Some((0, 4)))
-        );
+        assert_eq!((read.pairs, read.declared), (vec![(0, 1), (1, 2), (2, 3)], Some((0, 4))));
         let read = edges_of("edge-list", b"4 2\n1 2\n2 4\n");
-        assert_eq!(
-            (read.pairs, read.declared),
-            (vec![(1, 2), (2, 4)], Some((1, 4)))
-        );
+        assert_eq!((read.pairs, read.declared), (vec![(1, 2), (2, 4)], Some((1, 4))));
         let read = edges_of("edge-list", b"4 2 \r\n1 2 0.5\r\n2 4 0.25");
-        assert_eq!(
-            (read.weights, read.declared),
-            (vec![0.5, 0.25], Some((1, 4)))
-        );
+        assert_eq!((read.weights, read.declared), (vec![0.5, 0.25], Some((1, 4))));
         let read = edges_of("edge-list", b"4,2\n1,2\n2,4\n");
         assert_eq!((read.pairs.len(), read.declared), (2, Some((1, 4))));
         for (edges, first) in [
@@ -522,33 +395,20 @@ mod tests {
             ("4 1\n-1 2\n", (4, 1)),
         ] {
             let read = edges_of("edge-list", edges.as_bytes());
-            assert_eq!(
-                (read.pairs.len(), read.declared),
-                (edges.lines().count(), None),
-                "{edges:?}"
-            );
+            assert_eq!((read.pairs.len(), read.declared), (edges.lines().count(), None), "{edges:?}");
             assert_eq!(read.pairs[0], first, "{edges:?}");
         }
     }
 
     #[test]
     fn a_size_line_is_decided_across_blocks() {
-        let body: String = (0..300_000)
-            .map(|i| format!("{} {}\n", i % 1000, (i * 7) % 1000))
-            .collect();
+        let body: String = (0..300_000).map(|i| format!("{} {}\n", i % 1000, (i * 7) % 1000)).collect();
         let read = edges_of("edge-list", format!("1000 300000\n{body}").as_bytes());
-        assert_eq!(
-            (read.pairs.len(), read.declared),
-            (300_000, Some((0, 1000)))
-        );
+        assert_eq!((read.pairs.len(), read.declared), (300_000, Some((0, 1000))));
         assert!(read.blocks > 2, "{} blocks", read.blocks);
         for first in ["1000 299999", "1000 300001", "999 300000", "999 299999"] {
             let read = edges_of("edge-list", format!("{first}\n{body}").as_bytes());
-            assert_eq!(
-                (read.pairs.len(), read.declared),
-                (300_001, None),
-                "{first}"
-            );
+            assert_eq!((read.pairs.len(), read.declared), (300_001, None), "{first}");
             assert_eq!(read.pairs[1], (0, 0), "{first}");
             assert_ne!(read.pairs[0], (0, 0), "{first}");
         }
@@ -561,18 +421,9 @@ mod tests {
         let read = edges_of("edge-list", b"-9223372036854775808 9223372036854775807\n");
         assert_eq!(read.pairs, [(1 << 63, i64::MAX as u64)]);
         for (text, expected) in [
-            (
-                "1 2\n3 18446744073709551616\n",
-                ":2: expected an integer id of 64 bits",
-            ),
-            (
-                "1 2\n-1 18446744073709551615\n",
-                ":2: expected ids that all fit",
-            ),
-            (
-                "1,2\n-1,18446744073709551615\n",
-                ":2: expected ids that all fit",
-            ),
+            ("1 2\n3 18446744073709551616\n", ":2: expected an integer id of 64 bits"),
+            ("1 2\n-1 18446744073709551615\n", ":2: expected ids that all fit"),
+            ("1,2\n-1,18446744073709551615\n", ":2: expected ids that all fit"),
         ] {
             let error = failure_of("edge-list", text.as_bytes());
             assert!(error.contains(expected), "{expected}: {error}");
@@ -582,14 +433,8 @@ mod tests {
     #[test]
     fn strings_are_kept_as_they_stand() {
         let read = edges_of("edge-list", "ann b\u{f6}b 3\nx 7\u{2014} 4".as_bytes());
-        assert_eq!(
-            read.names,
-            owned(&[("ann", "b\u{f6}b"), ("x", "7\u{2014}")])
-        );
-        assert_eq!(
-            (read.weights, read.facts.string_ids),
-            (vec![3.0, 4.0], true)
-        );
+        assert_eq!(read.names, owned(&[("ann", "b\u{f6}b"), ("x", "7\u{2014}")]));
+        assert_eq!((read.weights, read.facts.string_ids), (vec![3.0, 4.0], true));
         let read = edges_of("edge-list", b"\"a,\"\"b\", c \nd,e\n");
         assert_eq!(read.names, owned(&[("a,\"b", " c "), ("d", "e")]));
         let read = edges_with("edge-list", b"1 01\n", &ids(IdKind::String));
@@ -610,10 +455,7 @@ mod tests {
         text += "3 four\n";
         text += &"1 2\n".repeat(700_000);
         let error = failure_of("edge-list", text.as_bytes());
-        assert!(
-            error.contains(":700001: expected an integer id, found `four`"),
-            "{error}"
-        );
+        assert!(error.contains(":700001: expected an integer id, found `four`"), "{error}");
         assert!(error.contains("--ids string"), "{error}");
         for (text, expected) in [
             ("1 2\n3\n", ":2: expected two ids"),
@@ -631,28 +473,15 @@ mod tests {
 
     #[test]
     fn weights_may_be_infinite_and_negative() {
-        assert_eq!(
-            edges_of("edge-list", b"1 2 inf\n1 3 -7\n").weights,
-            [f64::INFINITY, -7.0]
-        );
-        let none = InputOptions {
-            weights: Some("none".to_owned()),
-            ..InputOptions::default()
-        };
-        assert!(
-            edges_with("edge-list", b"1 2 x\n1 3 nan\n", &none)
-                .weights
-                .is_empty()
-        );
+        assert_eq!(edges_of("edge-list", b"1 2 inf\n1 3 -7\n").weights, [f64::INFINITY, -7.0]);
+        let none = InputOptions { weights: Some("none".to_owned()), ..InputOptions::default() };
+        assert!(edges_with("edge-list", b"1 2 x\n1 3 nan\n", &none).weights.is_empty());
     }
 
     #[test]
     fn formats_with_fixed_columns() {
         let read = edges_of("cedge", b"0 5 6 0.25\n1 6 7 0.5\n");
-        assert_eq!(
-            (read.pairs, read.weights),
-            (vec![(5, 6), (6, 7)], vec![0.25, 0.5])
-        );
+        assert_eq!((read.pairs, read.weights), (vec![(5, 6), (6, 7)], vec![0.25, 0.5]));
         assert_eq!(read.facts.weights.as_deref(), Some("length"));
         assert!(failure_of("cedge", b"0 5 6\n").contains(":1: expected a weight in column 4"));
         assert!(edges_of("el", b"1 2 3\n").weights.is_empty());

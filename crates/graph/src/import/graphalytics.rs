@@ -4,9 +4,7 @@
 //! say whether edges have a direction and what the weights are called; without them the first edge tells
 //! whether there are weights. Format: the LDBC Graphalytics specification (Iosup et al., VLDB 2016).
 
-use super::batch::{
-    Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, Weights, bad_record,
-};
+use super::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::LineBlocks;
 use super::columns::FixedColumns;
 use super::edge_list::{self, Shape};
@@ -34,12 +32,8 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         (None, Some(_)) => false,
         (None, None) => first_edge_has_weight(&files.edges)?,
     };
-    let columns = FixedColumns {
-        format: "graphalytics",
-        source: 0,
-        target: 1,
-        weight: has_weights.then_some((2, "weight")),
-    };
+    let columns =
+        FixedColumns { format: "graphalytics", source: 0, target: 1, weight: has_weights.then_some((2, "weight")) };
     let options = options_for(options, &properties);
     let edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
     let vertices = match &files.vertices {
@@ -49,16 +43,12 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     let vertex_bytes = vertices.as_ref().and_then(|blocks| blocks.size_bytes());
     let mut facts = edges.facts().clone();
     facts.directed = properties.directed;
-    facts.input_bytes = facts
-        .input_bytes
-        .map(|bytes| bytes + vertex_bytes.unwrap_or(0));
+    facts.input_bytes = facts.input_bytes.map(|bytes| bytes + vertex_bytes.unwrap_or(0));
     if let (Some(name), Some(wanted)) = (properties.weight, facts.weights.as_mut()) {
         *wanted = name;
     }
     let parser = Arc::new(Graphalytics {
-        vertex_path: vertices
-            .as_ref()
-            .map_or(PathBuf::new(), |blocks| blocks.path().to_owned()),
+        vertex_path: vertices.as_ref().map_or(PathBuf::new(), |blocks| blocks.path().to_owned()),
         edges: edges.parser(),
     });
     Ok(Box::new(GraphalyticsSource {
@@ -92,30 +82,17 @@ struct Files {
 impl Files {
     fn of(input: &Input) -> Result<Self> {
         if input.bytes().is_some() {
-            return Ok(Files {
-                vertices: None,
-                edges: input.clone(),
-                properties: None,
-            });
+            return Ok(Files { vertices: None, edges: input.clone(), properties: None });
         }
         let path = input.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let plain = name
-            .strip_suffix(".gz")
-            .or(name.strip_suffix(".zst"))
-            .unwrap_or(&name);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
         let (stem, sibling_ending) = match (plain.strip_suffix(".v"), plain.strip_suffix(".e")) {
             (Some(stem), _) => (stem, "e"),
             (_, Some(stem)) => (stem, "v"),
             _ => {
-                return Err(
-                    Error::input(path, None, "a file NAME.v or NAME.e", "another name")
-                        .advise("Graphalytics graphs are two files of these names, side by side"),
-                );
+                return Err(Error::input(path, None, "a file NAME.v or NAME.e", "another name")
+                    .advise("Graphalytics graphs are two files of these names, side by side"));
             }
         };
         let sibling = sibling_of(path, stem, sibling_ending)?;
@@ -124,11 +101,7 @@ impl Files {
             "e" => (input.clone(), sibling),
             _ => (sibling, input.clone()),
         };
-        Ok(Files {
-            vertices: Some(vertices),
-            edges,
-            properties: properties.is_file().then_some(properties),
-        })
+        Ok(Files { vertices: Some(vertices), edges, properties: properties.is_file().then_some(properties) })
     }
 }
 
@@ -139,13 +112,8 @@ fn sibling_of(path: &Path, stem: &str, ending: &str) -> Result<Input> {
             return Input::file(&sibling);
         }
     }
-    Err(Error::input(
-        path,
-        None,
-        format!("a file {stem}.{ending} beside it"),
-        "none",
-    )
-    .advise("a Graphalytics graph is both; a list of edges alone is read with --format edge-list"))
+    Err(Error::input(path, None, format!("a file {stem}.{ending} beside it"), "none")
+        .advise("a Graphalytics graph is both; a list of edges alone is read with --format edge-list"))
 }
 
 /// What the properties file says.
@@ -161,20 +129,12 @@ impl Properties {
         let limit_bytes = 1 << 20;
         Input::file(path)?.stream()?.fill(&mut bytes, limit_bytes)?;
         if bytes.len() >= limit_bytes {
-            return Err(Error::input(
-                path,
-                None,
-                "less than a megabyte of properties",
-                "more",
-            ));
+            return Err(Error::input(path, None, "less than a megabyte of properties", "more"));
         }
         let mut properties = Properties::default();
         for (number, line) in (1u64..).zip(lines(&bytes)) {
             let text = String::from_utf8_lossy(line);
-            let Some((key, value)) = text
-                .split_once('=')
-                .filter(|_| !text.trim_start().starts_with('#'))
-            else {
+            let Some((key, value)) = text.split_once('=').filter(|_| !text.trim_start().starts_with('#')) else {
                 continue;
             };
             let (key, value) = (key.trim(), value.trim());
@@ -201,9 +161,7 @@ impl Properties {
 fn first_edge_has_weight(edges: &Input) -> Result<bool> {
     let mut stream = edges.stream()?;
     let start = stream.peek(1 << 16)?;
-    let line = lines(start)
-        .find(|line| super::columns::is_data(line))
-        .unwrap_or_default();
+    let line = lines(start).find(|line| super::columns::is_data(line)).unwrap_or_default();
     let mut fields = Fields::new(line);
     fields.token();
     fields.token();
@@ -269,14 +227,8 @@ impl Parser for Graphalytics {
             }
             let mut fields = Fields::new(line);
             let vertex = fields.unsigned().filter(|_| fields.is_empty());
-            let vertex = vertex.ok_or_else(|| {
-                bad_record(
-                    &self.vertex_path,
-                    number,
-                    "one vertex, a number from 0",
-                    line,
-                )
-            })?;
+            let vertex =
+                vertex.ok_or_else(|| bad_record(&self.vertex_path, number, "one vertex, a number from 0", line))?;
             if let super::Ids::Integer { values, huge, .. } = &mut batch.vertices {
                 values.push(vertex);
                 *huge |= vertex >> 63 != 0;
@@ -306,45 +258,21 @@ mod tests {
         };
         let vertices = write("g.v", "1\n2\n9\n");
         let lonely = open(std::slice::from_ref(&vertices), &InputOptions::default());
-        assert!(
-            lonely
-                .err()
-                .expect("no edges yet")
-                .to_string()
-                .contains("g.e")
-        );
+        assert!(lonely.err().expect("no edges yet").to_string().contains("g.e"));
         let edges = write("g.e", "1 2 0.5\n2 1 0.25\n");
-        for paths in [
-            vec![vertices.clone()],
-            vec![edges.clone()],
-            vec![vertices.clone(), edges.clone()],
-        ] {
+        for paths in [vec![vertices.clone()], vec![edges.clone()], vec![vertices.clone(), edges.clone()]] {
             let read = collect(open(&paths, &InputOptions::default()).unwrap()).unwrap();
-            assert_eq!(
-                (read.pairs, read.vertices),
-                (vec![(1, 2), (2, 1)], vec![1, 2, 9])
-            );
+            assert_eq!((read.pairs, read.vertices), (vec![(1, 2), (2, 1)], vec![1, 2, 9]));
             assert_eq!((read.weights, read.facts.directed), (vec![0.5, 0.25], None));
         }
         write(
             "g.properties",
             "graph.g.directed = false\n# graph.g.directed = true\ngraph.g.edge-properties.names = km\n",
         );
-        let facts = open(std::slice::from_ref(&edges), &InputOptions::default())
-            .unwrap()
-            .facts()
-            .clone();
-        assert_eq!(
-            (facts.directed, facts.weights.as_deref()),
-            (Some(false), Some("km"))
-        );
+        let facts = open(std::slice::from_ref(&edges), &InputOptions::default()).unwrap().facts().clone();
+        assert_eq!((facts.directed, facts.weights.as_deref()), (Some(false), Some("km")));
         write("g.v", "1\n2 7\n9\n");
-        let error = collect(open(&[edges], &InputOptions::default()).unwrap())
-            .err()
-            .expect("two on a line");
-        assert!(
-            error.to_string().contains("g.v:2: expected one vertex"),
-            "{error}"
-        );
+        let error = collect(open(&[edges], &InputOptions::default()).unwrap()).err().expect("two on a line");
+        assert!(error.to_string().contains("g.v:2: expected one vertex"), "{error}");
     }
 }

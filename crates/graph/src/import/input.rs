@@ -32,31 +32,20 @@ pub(super) struct Input {
 impl Input {
     /// A file; refused if it is missing, a directory, or an image.
     pub(super) fn file(path: &Path) -> Result<Self> {
-        let metadata =
-            std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
+        let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if metadata.is_dir() {
             if path.join("manifest.json").exists() {
-                return Err(
-                    Error::input(path, None, "a file with edges", "an Outcore image").advise(
-                        "it is an Outcore image already: use it as it is, or export it first",
-                    ),
-                );
+                return Err(Error::input(path, None, "a file with edges", "an Outcore image")
+                    .advise("it is an Outcore image already: use it as it is, or export it first"));
             }
-            return Err(Error::input(path, None, "a file with edges", "a directory")
-                .advise("name the files inside it"));
+            return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
         }
-        Ok(Input {
-            path: path.to_owned(),
-            content: Content::File,
-        })
+        Ok(Input { path: path.to_owned(), content: Content::File })
     }
 
     /// Bytes in memory; `name` stands for the path in messages and decides the format.
     pub(super) fn memory(name: &str, bytes: &[u8]) -> Self {
-        Input {
-            path: PathBuf::from(name),
-            content: Content::Memory(Bytes::copy_from_slice(bytes)),
-        }
+        Input { path: PathBuf::from(name), content: Content::Memory(Bytes::copy_from_slice(bytes)) }
     }
 
     /// The path, or the name that stands for it.
@@ -75,10 +64,7 @@ impl Input {
     /// The size on disk, if the input is a regular file.
     pub(super) fn size_bytes(&self) -> Option<u64> {
         match &self.content {
-            Content::File => std::fs::metadata(&self.path)
-                .ok()
-                .filter(|m| m.is_file())
-                .map(|m| m.len()),
+            Content::File => std::fs::metadata(&self.path).ok().filter(|m| m.is_file()).map(|m| m.len()),
             Content::Memory(bytes) => Some(bytes.len() as u64),
         }
     }
@@ -107,16 +93,10 @@ impl Input {
             Content::File => Box::new(self.open_file()?),
             Content::Memory(bytes) => Box::new(bytes.clone().reader()),
         };
-        let mut raw = Counted {
-            raw,
-            position_bytes: position_bytes.clone(),
-        };
+        let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
         let mut magic = Vec::with_capacity(4);
         let failed = |e| outcore_io::Error::file_at(&self.path, "read", 0, e);
-        raw.by_ref()
-            .take(4)
-            .read_to_end(&mut magic)
-            .map_err(failed)?;
+        raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
         let coding = if magic.starts_with(&[0x1f, 0x8b]) {
             Coding::Gzip
         } else if magic == [0x28, 0xb5, 0x2f, 0xfd] {
@@ -124,19 +104,16 @@ impl Input {
         } else {
             Coding::Plain
         };
-        let is_compressed_by_name = self
-            .path
-            .extension()
-            .is_some_and(|e| e == "gz" || e == "zst");
+        let is_compressed_by_name = self.path.extension().is_some_and(|e| e == "gz" || e == "zst");
         if magic.is_empty() && is_compressed_by_name {
             return Err(truncated(&self.path, "a compressed file", 0));
         }
         let whole = Read::chain(std::io::Cursor::new(magic), raw);
         let reader: Box<dyn Read + Send> = match coding {
             Coding::Plain => Box::new(whole),
-            Coding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(
-                BufReader::with_capacity(COMPRESSED_READ_BYTES, whole),
-            )),
+            Coding::Gzip => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(COMPRESSED_READ_BYTES, whole)))
+            }
             Coding::Zstd => {
                 let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
                 Box::new(zstd::stream::read::Decoder::with_buffer(buffered).map_err(failed)?)
@@ -227,11 +204,7 @@ impl Stream {
     fn append(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
         let missing = len.saturating_sub(buffer.len());
         buffer.reserve(missing);
-        let read = self
-            .reader
-            .by_ref()
-            .take(missing as u64)
-            .read_to_end(buffer);
+        let read = self.reader.by_ref().take(missing as u64).read_to_end(buffer);
         read.map(drop).map_err(|error| self.failure(error))
     }
 
@@ -242,11 +215,7 @@ impl Stream {
             return outcore_io::Error::file_at(&self.path, "read", at, error).into();
         }
         if error.kind() == std::io::ErrorKind::UnexpectedEof {
-            return truncated(
-                &self.path,
-                &format!("a complete {} stream", self.coding.name()),
-                at,
-            );
+            return truncated(&self.path, &format!("a complete {} stream", self.coding.name()), at);
         }
         Error::input(
             &self.path,
@@ -259,13 +228,8 @@ impl Stream {
 }
 
 fn truncated(path: &Path, expected: &str, at: u64) -> Error {
-    Error::input(
-        path,
-        None,
-        expected,
-        format!("the end of the file at byte {at}"),
-    )
-    .advise("the file is truncated: fetch or copy it again")
+    Error::input(path, None, expected, format!("the end of the file at byte {at}"))
+        .advise("the file is truncated: fetch or copy it again")
 }
 
 /// A reader that counts what passes.
@@ -295,9 +259,7 @@ mod tests {
 
     fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        Input::memory("test", bytes)
-            .stream()?
-            .fill(&mut out, 1 << 20)?;
+        Input::memory("test", bytes).stream()?.fill(&mut out, 1 << 20)?;
         Ok(out)
     }
 
@@ -309,15 +271,11 @@ mod tests {
 
     #[test]
     fn a_stream_cut_anywhere_is_refused() {
-        let text: Vec<u8> = (0..2000u32)
-            .flat_map(|i| format!("{i} {}\n", i * 7).into_bytes())
-            .collect();
+        let text: Vec<u8> = (0..2000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
         for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
             assert_eq!(read_all(&whole).unwrap(), text);
             for cut in [5, 9, 11, 12, whole.len() / 2, whole.len() - 1] {
-                let error = read_all(&whole[..cut])
-                    .expect_err("a cut stream")
-                    .to_string();
+                let error = read_all(&whole[..cut]).expect_err("a cut stream").to_string();
                 assert!(error.contains("truncated"), "cut at {cut}: {error}");
             }
         }

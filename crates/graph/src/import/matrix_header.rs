@@ -88,10 +88,7 @@ pub(super) fn read_header(first: &Lines, path: &Path) -> Result<Opening> {
 fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
     let line = lines(bytes).next().unwrap_or_default();
     let lower = line.to_ascii_lowercase();
-    let words: Vec<&[u8]> = lower
-        .split(|b| super::number::is_blank(*b))
-        .filter(|w| !w.is_empty())
-        .collect();
+    let words: Vec<&[u8]> = lower.split(|b| super::number::is_blank(*b)).filter(|w| !w.is_empty()).collect();
     let wrong = |expected: &str| bad_record(path, 1, expected, line);
     let [b"%%matrixmarket", object, layout, field, symmetry] = words[..] else {
         return Err(wrong("`%%MatrixMarket matrix LAYOUT FIELD SYMMETRY`"));
@@ -106,20 +103,14 @@ fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
     };
     let values = match field {
         b"pattern" => Values::Pattern,
-        b"integer" => Values::Integer {
-            min: i64::MIN,
-            max: i64::MAX,
-        },
+        b"integer" => Values::Integer { min: i64::MIN, max: i64::MAX },
         b"real" | b"double" => Values::Real,
         b"complex" => {
-            return Err(wrong("a pattern, integer or real matrix").advise(
-                "complex numbers cannot be weights: write the pattern or the absolute values",
-            ));
+            return Err(wrong("a pattern, integer or real matrix")
+                .advise("complex numbers cannot be weights: write the pattern or the absolute values"));
         }
         _ => {
-            return Err(wrong(
-                "the field `pattern`, `integer`, `real`, `double` or `complex`",
-            ));
+            return Err(wrong("the field `pattern`, `integer`, `real`, `double` or `complex`"));
         }
     };
     let symmetry = match symmetry {
@@ -127,33 +118,21 @@ fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
         b"symmetric" => Symmetry::Symmetric,
         b"skew-symmetric" => Symmetry::Skew,
         b"hermitian" => {
-            return Err(wrong(
-                "a matrix that is not complex; `hermitian` is for complex ones",
-            ));
+            return Err(wrong("a matrix that is not complex; `hermitian` is for complex ones"));
         }
         _ => {
-            return Err(wrong(
-                "`general`, `symmetric`, `skew-symmetric` or `hermitian`",
-            ));
+            return Err(wrong("`general`, `symmetric`, `skew-symmetric` or `hermitian`"));
         }
     };
     if values == Values::Pattern && (layout == Layout::Array || symmetry == Symmetry::Skew) {
-        return Err(wrong(
-            "a combination that exists: a pattern is `coordinate` and not skew-symmetric",
-        ));
+        return Err(wrong("a combination that exists: a pattern is `coordinate` and not skew-symmetric"));
     }
     let values = narrow(values, bytes, path)?;
     let is_unsigned = matches!(values, Values::Integer { min: 0, .. } | Values::Unsigned64);
     if symmetry == Symmetry::Skew && is_unsigned {
-        return Err(wrong(
-            "a signed type, since a skew-symmetric matrix holds each value with both signs",
-        ));
+        return Err(wrong("a signed type, since a skew-symmetric matrix holds each value with both signs"));
     }
-    Ok(Banner {
-        layout,
-        symmetry,
-        values,
-    })
+    Ok(Banner { layout, symmetry, values })
 }
 
 /// Applies the line `%%GraphBLAS type TYPE`, if there is one among the comments.
@@ -173,14 +152,11 @@ fn narrow(values: Values, bytes: &[u8], path: &Path) -> Result<Values> {
         }
         let name: Vec<&[u8]> = std::iter::from_fn(|| fields.token()).collect();
         let typed = named_type(&name.join(&b' ')).ok_or_else(|| {
-            let expected =
-                "a GraphBLAS type: bool, int8_t to int64_t, uint8_t to uint64_t, float, double";
+            let expected = "a GraphBLAS type: bool, int8_t to int64_t, uint8_t to uint64_t, float, double";
             bad_record(path, number, expected, line)
         })?;
         if values != Values::Pattern {
-            narrowed = typed.ok_or_else(|| {
-                bad_record(path, number, "the type of real or integer values", line)
-            })?;
+            narrowed = typed.ok_or_else(|| bad_record(path, number, "the type of real or integer values", line))?;
         }
     }
     Ok(narrowed)
@@ -212,10 +188,7 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner) -> Result<Opening> {
         Layout::Array => "a line `rows columns`",
     };
     let Some((skipped, line)) = data_lines(&first.bytes).next() else {
-        return Err(
-            Error::input(path, None, expected, "the end of the comments")
-                .advise("the file is truncated"),
-        );
+        return Err(Error::input(path, None, expected, "the end of the comments").advise("the file is truncated"));
     };
     let number = first.first_line + skipped;
     let numbers = numbers_of(line);
@@ -227,8 +200,9 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner) -> Result<Opening> {
     check_square(rows, columns, path, number)?;
     let entries = match entries {
         Some(entries) => entries,
-        None => dense_entries(rows, banner.symmetry)
-            .ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?,
+        None => {
+            dense_entries(rows, banner.symmetry).ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?
+        }
     };
     Ok(Opening::Matrix {
         header: MatrixHeader {
@@ -252,38 +226,22 @@ fn guess(first: &Lines, path: &Path) -> Result<Opening> {
     let (layout, size, entries, values) = match (numbers.as_deref(), next_columns) {
         (Some(&[rows, columns, entries]), 0 | 2 | 3) => {
             check_square(rows, columns, path, number)?;
-            let values = if next_columns == 3 {
-                Values::Real
-            } else {
-                Values::Pattern
-            };
+            let values = if next_columns == 3 { Values::Real } else { Values::Pattern };
             (Layout::Coordinate, rows, Some(entries), values)
         }
         (Some(&[rows, columns]), 1) => {
             check_square(rows, columns, path, number)?;
-            (
-                Layout::Array,
-                rows,
-                dense_entries(rows, Symmetry::General),
-                Values::Real,
-            )
+            (Layout::Array, rows, dense_entries(rows, Symmetry::General), Values::Real)
         }
         (Some(&[_, _]), 0 | 2) => return Ok(Opening::Pairs),
         _ => {
             let expected = "`%%MatrixMarket`, or a size and entries without it, or pairs";
-            return Err(bad_record(path, number, expected, line)
-                .advise("is it a Matrix Market file? see --format"));
+            return Err(bad_record(path, number, expected, line).advise("is it a Matrix Market file? see --format"));
         }
     };
     let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
     Ok(Opening::Matrix {
-        header: MatrixHeader {
-            layout,
-            symmetry: Symmetry::General,
-            values,
-            size,
-            entries,
-        },
+        header: MatrixHeader { layout, symmetry: Symmetry::General, values, size, entries },
         end: end_of_line(&first.bytes, skipped),
     })
 }
@@ -299,12 +257,7 @@ fn check_square(rows: u64, columns: u64, path: &Path, number: u64) -> Result<()>
         .advise("a graph has as many columns as rows"));
     }
     if rows == u64::MAX {
-        return Err(Error::input(
-            path,
-            Some(number),
-            "fewer rows",
-            format!("{rows}"),
-        ));
+        return Err(Error::input(path, Some(number), "fewer rows", format!("{rows}")));
     }
     Ok(())
 }

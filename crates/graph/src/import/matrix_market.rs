@@ -13,8 +13,7 @@ use super::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Values, read
 use super::number::{Fields, integer, real};
 use super::tally::Tally;
 use super::text_source::{
-    Numbering, TextSource, begin, data_lines, first_data_block, integers_only, push_pair, text_of,
-    weights_wanted,
+    Numbering, TextSource, begin, data_lines, first_data_block, integers_only, push_pair, text_of, weights_wanted,
 };
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -25,12 +24,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     integers_only(options.ids, "matrix-market")?;
     let mut blocks = LineBlocks::new(stream);
     let Some(mut first) = first_data_block(&mut blocks, |_| true)? else {
-        return Err(Error::input(
-            blocks.path(),
-            None,
-            "a matrix",
-            "an empty file",
-        ));
+        return Err(Error::input(blocks.path(), None, "a matrix", "an empty file"));
     };
     let (header, end) = match read_header(&first, blocks.path())? {
         Opening::Matrix { header, end } => (header, end),
@@ -39,21 +33,12 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
             return edge_list::open_blocks(blocks, options, edge_list::Shape::Free);
         }
     };
-    let names: &[&str] = if header.values == Values::Pattern {
-        &[]
-    } else {
-        &["value", "weight"]
-    };
-    let wanted =
-        weights_wanted(options.weights.as_deref(), "matrix-market", names)? && !names.is_empty();
+    let names: &[&str] = if header.values == Values::Pattern { &[] } else { &["value", "weight"] };
+    let wanted = weights_wanted(options.weights.as_deref(), "matrix-market", names)? && !names.is_empty();
     first.drop_front(end);
     let tally = Arc::new(Tally::new());
-    let parser = Arc::new(MatrixMarket {
-        path: blocks.path().to_owned(),
-        header,
-        weights_wanted: wanted,
-        tally: tally.clone(),
-    });
+    let parser =
+        Arc::new(MatrixMarket { path: blocks.path().to_owned(), header, weights_wanted: wanted, tally: tally.clone() });
     let mut facts = Facts {
         format: "matrix-market",
         directed: Some(header.symmetry != Symmetry::Symmetric),
@@ -63,11 +48,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         ..Facts::default()
     };
     if header.layout == Layout::Coordinate {
-        let arcs_per_entry = if header.symmetry == Symmetry::Skew {
-            2
-        } else {
-            1
-        };
+        let arcs_per_entry = if header.symmetry == Symmetry::Skew { 2 } else { 1 };
         facts.edges = header.entries.checked_mul(arcs_per_entry);
     }
     if wanted && header.values == Values::Unsigned64 {
@@ -111,9 +92,7 @@ impl MatrixMarket {
         let token = token.ok_or("a value")?;
         match self.header.values {
             Values::Pattern => Err("no value, since the matrix is a pattern".to_owned()),
-            Values::Real => real(token)
-                .map(Value::Real)
-                .ok_or_else(|| "a real number".to_owned()),
+            Values::Real => real(token).map(Value::Real).ok_or_else(|| "a real number".to_owned()),
             Values::Unsigned64 => {
                 let value = integer(token).and_then(|value| value.unsigned());
                 value
@@ -135,9 +114,7 @@ impl MatrixMarket {
         let size = self.header.size;
         let mut fields = Fields::new(line);
         let mut place = || {
-            let place = fields
-                .unsigned()
-                .filter(|&place| place >= 1 && place <= size);
+            let place = fields.unsigned().filter(|&place| place >= 1 && place <= size);
             place.ok_or_else(|| format!("a row and a column from 1 to {size}"))
         };
         let (row, column) = (place()?, place()?);
@@ -167,11 +144,9 @@ impl MatrixMarket {
         if self.header.symmetry == Symmetry::Skew {
             push_pair(&mut out.batch.ids, column, row);
             let negated = match value {
-                Some(Value::Integer(value)) => Some(Value::Integer(
-                    value
-                        .checked_neg()
-                        .ok_or("a value whose negative fits 64 bits")?,
-                )),
+                Some(Value::Integer(value)) => {
+                    Some(Value::Integer(value.checked_neg().ok_or("a value whose negative fits 64 bits")?))
+                }
                 Some(Value::Real(value)) => Some(Value::Real(-value)),
                 None => None,
             };
@@ -181,12 +156,7 @@ impl MatrixMarket {
     }
 
     /// Parses one value of an array, which stands at (row, column) from 0.
-    fn dense(
-        &self,
-        line: &[u8],
-        place: Place,
-        out: &mut Entries<'_>,
-    ) -> std::result::Result<(), Expected> {
+    fn dense(&self, line: &[u8], place: Place, out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
         let mut fields = Fields::new(line);
         let value = self.value(fields.token())?;
         if !fields.is_empty() {
@@ -270,10 +240,7 @@ impl Place {
             }
         }
         let inside = (ordinal as u128 - Place::start(header, low)) as u64;
-        Place {
-            row: Place::first_row(header, low) + inside,
-            column: low,
-        }
+        Place { row: Place::first_row(header, low) + inside, column: low }
     }
 
     fn advance(&mut self, header: &MatrixHeader) {
@@ -289,12 +256,7 @@ impl Parser for MatrixMarket {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, false);
         let text = text_of(block, &self.path)?;
-        let mut out = Entries {
-            batch,
-            wanted: self.weights_wanted,
-            integers: Vec::new(),
-            reals: Vec::new(),
-        };
+        let mut out = Entries { batch, wanted: self.weights_wanted, integers: Vec::new(), reals: Vec::new() };
         let mut entries = 0;
         let mut place = Place { row: 0, column: 0 };
         if self.header.layout == Layout::Array && block.first_vertex < self.header.entries {
@@ -304,10 +266,7 @@ impl Parser for MatrixMarket {
             let parsed = if self.header.layout == Layout::Coordinate {
                 self.coordinate(line, &mut out)
             } else if block.first_vertex.saturating_add(entries) >= self.header.entries {
-                Err(format!(
-                    "only {} values, as the size line says",
-                    self.header.entries
-                ))
+                Err(format!("only {} values, as the size line says", self.header.entries))
             } else {
                 let parsed = self.dense(line, place, &mut out);
                 place.advance(&self.header);
@@ -340,48 +299,22 @@ mod tests {
 
     #[test]
     fn symmetry_decides_direction_and_mirror_images() {
-        let read = edges_of(
-            "matrix-market",
-            b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
-        );
-        assert_eq!(
-            (read.pairs, read.facts.directed),
-            (vec![(2, 1), (3, 3)], Some(false))
-        );
+        let read = edges_of("matrix-market", b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n");
+        assert_eq!((read.pairs, read.facts.directed), (vec![(2, 1), (3, 3)], Some(false)));
         assert!(read.weights.is_empty() && read.declared == Some((1, 3)));
-        let read = edges_of(
-            "matrix-market",
-            b"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 7\n",
-        );
-        assert_eq!(
-            (read.pairs, read.weights),
-            (vec![(2, 1), (1, 2)], vec![7.0, -7.0])
-        );
-        assert_eq!(
-            (read.facts.directed, read.facts.edges),
-            (Some(true), Some(2))
-        );
+        let read =
+            edges_of("matrix-market", b"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 7\n");
+        assert_eq!((read.pairs, read.weights), (vec![(2, 1), (1, 2)], vec![7.0, -7.0]));
+        assert_eq!((read.facts.directed, read.facts.edges), (Some(true), Some(2)));
     }
 
     #[test]
     fn dense_matrices_go_column_by_column_and_leave_zeros_out() {
-        let read = edges_of(
-            "matrix-market",
-            b"%%MatrixMarket matrix array real general\n2 2\n0\n5\n6\n0.0\n",
-        );
-        assert_eq!(
-            (read.pairs, read.weights),
-            (vec![(2, 1), (1, 2)], vec![5.0, 6.0])
-        );
-        let read = edges_of(
-            "matrix-market",
-            b"%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
-        );
+        let read = edges_of("matrix-market", b"%%MatrixMarket matrix array real general\n2 2\n0\n5\n6\n0.0\n");
+        assert_eq!((read.pairs, read.weights), (vec![(2, 1), (1, 2)], vec![5.0, 6.0]));
+        let read = edges_of("matrix-market", b"%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n");
         assert_eq!(read.pairs, [(1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 3)]);
-        let read = edges_of(
-            "matrix-market",
-            b"%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n",
-        );
+        let read = edges_of("matrix-market", b"%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n");
         assert_eq!(read.pairs, [(2, 1), (1, 2), (3, 1), (1, 3), (3, 2), (2, 3)]);
         let empty = b"%%MatrixMarket matrix array integer skew-symmetric\n0 0\n";
         assert!(edges_of("matrix-market", empty).pairs.is_empty());
@@ -394,11 +327,7 @@ mod tests {
             let mut text = format!("%%MatrixMarket matrix array integer {symmetry}\n{n} {n}\n");
             let mut expected = Vec::new();
             for column in 1..=n {
-                let start = if first_row == 0 {
-                    1
-                } else {
-                    column + first_row - 1
-                };
+                let start = if first_row == 0 { 1 } else { column + first_row - 1 };
                 for row in start..=n {
                     text += &format!("{}  \n", row * 1000 + column);
                     expected.push((row, column));
@@ -411,39 +340,25 @@ mod tests {
                 read.weights = read.weights.into_iter().step_by(2).collect();
             }
             assert!(read.pairs == expected, "{symmetry}");
-            assert!(
-                expected
-                    .iter()
-                    .zip(&read.weights)
-                    .all(|(e, &w)| (e.0 * 1000 + e.1) as f64 == w)
-            );
+            assert!(expected.iter().zip(&read.weights).all(|(e, &w)| (e.0 * 1000 + e.1) as f64 == w));
         }
     }
 
     #[test]
     fn files_without_a_banner() {
         let read = edges_of("matrix-market", b"3 3 2\n1 2 0.5\n3 1 7\n");
-        assert_eq!(
-            (read.pairs, read.weights),
-            (vec![(1, 2), (3, 1)], vec![0.5, 7.0])
-        );
+        assert_eq!((read.pairs, read.weights), (vec![(1, 2), (3, 1)], vec![0.5, 7.0]));
         let read = edges_of("matrix-market", b"2 2\n1\n2\n3\n4\n");
         assert_eq!(read.pairs, [(1, 1), (2, 1), (1, 2), (2, 2)]);
         let read = edges_of("matrix-market", b"2 1\n7 1\n3 2\n");
-        assert_eq!(
-            (read.pairs, read.facts.format),
-            (vec![(2, 1), (7, 1), (3, 2)], "edge-list")
-        );
+        assert_eq!((read.pairs, read.facts.format), (vec![(2, 1), (7, 1), (3, 2)], "edge-list"));
         assert!(failure_of("matrix-market", b"3 3 2\n1 2 0.5\n").contains("2 entries"));
         assert!(failure_of("matrix-market", b"3 4 2\n1 2 0.5\n").contains("3 x 4"));
     }
 
     #[test]
     fn nan_and_infinity_are_values() {
-        let read = edges_of(
-            "matrix-market",
-            format!("{GENERAL}2 2 2\n1 2 nan\n2 1 -inf\n").as_bytes(),
-        );
+        let read = edges_of("matrix-market", format!("{GENERAL}2 2 2\n1 2 nan\n2 1 -inf\n").as_bytes());
         assert!(read.weights[0].is_nan() && read.weights[1] == f64::NEG_INFINITY);
     }
 
@@ -452,82 +367,28 @@ mod tests {
         for (text, expected) in [
             ("", "empty file"),
             ("%%MatrixMarket", "LAYOUT"),
-            (
-                "%%MatrixMarket matrix coordinate real general",
-                "end of the comments",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
-                "complex",
-            ),
-            (
-                "%%MatrixMarket vector coordinate real general\n1 1 0\n",
-                "`matrix`",
-            ),
-            (
-                "%%MatrixMarket matrix array pattern general\n1 1\n",
-                "combination",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 4 0\n",
-                "rectangular one of 3 x 4",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 3\n",
-                ":2: expected a line `rows columns entries`",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n2 2 2\n",
-                "expected 1 entries",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n",
-                "expected 2 entries",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 4 1\n",
-                ":3: expected a row and a column",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 3 1\n0 1 1\n",
-                ":3: expected a row and a column",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1\n",
-                ":3: expected a value",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 5\n",
-                ":3: expected the end of the line",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n",
-                ":3: expected a whole number",
-            ),
-            (
-                "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n1 1 1\n",
-                "diagonal",
-            ),
+            ("%%MatrixMarket matrix coordinate real general", "end of the comments"),
+            ("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex"),
+            ("%%MatrixMarket vector coordinate real general\n1 1 0\n", "`matrix`"),
+            ("%%MatrixMarket matrix array pattern general\n1 1\n", "combination"),
+            ("%%MatrixMarket matrix coordinate real general\n3 4 0\n", "rectangular one of 3 x 4"),
+            ("%%MatrixMarket matrix coordinate real general\n3 3\n", ":2: expected a line `rows columns entries`"),
+            ("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n2 2 2\n", "expected 1 entries"),
+            ("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n", "expected 2 entries"),
+            ("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 4 1\n", ":3: expected a row and a column"),
+            ("%%MatrixMarket matrix coordinate real general\n3 3 1\n0 1 1\n", ":3: expected a row and a column"),
+            ("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1\n", ":3: expected a value"),
+            ("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 5\n", ":3: expected the end of the line"),
+            ("%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n", ":3: expected a whole number"),
+            ("%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n1 1 1\n", "diagonal"),
             (
                 "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 -9223372036854775808\n",
                 "negative fits",
             ),
-            (
-                "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n",
-                "expected 4 entries",
-            ),
-            (
-                "%%MatrixMarket matrix array real general\n1 1\n1\n2\n",
-                ":4: expected only 1 values",
-            ),
-            (
-                "%%MatrixMarket matrix array real general\n9999999999 9999999999\n1\n",
-                "a smaller matrix",
-            ),
-            (
-                "%%MatrixMarket matrix array real general\n4294967295 4294967295\n1\n",
-                "entries",
-            ),
+            ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "expected 4 entries"),
+            ("%%MatrixMarket matrix array real general\n1 1\n1\n2\n", ":4: expected only 1 values"),
+            ("%%MatrixMarket matrix array real general\n9999999999 9999999999\n1\n", "a smaller matrix"),
+            ("%%MatrixMarket matrix array real general\n4294967295 4294967295\n1\n", "entries"),
             (
                 "%%MatrixMarket matrix coordinate real general\n%%GraphBLAS type gunk\n1 1 0\n",
                 ":2: expected a GraphBLAS type",

@@ -13,8 +13,8 @@ use super::input::Stream;
 use super::number::{Fields, lines, real};
 use super::tally::{Sums, Tally};
 use super::text_source::{
-    Numbering, TextSource, begin, data_lines, empty_reals, first_data_block, integers_only,
-    push_pair, text_of, weights_wanted,
+    Numbering, TextSource, begin, data_lines, empty_reals, first_data_block, integers_only, push_pair, text_of,
+    weights_wanted,
 };
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -36,26 +36,16 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let mut blocks = LineBlocks::new(stream);
     let is_data = |line: &[u8]| data_lines(line).next().is_some();
     let Some(mut first) = first_data_block(&mut blocks, is_data)? else {
-        return Err(Error::input(
-            blocks.path(),
-            None,
-            "a line `n m`",
-            "an empty file",
-        ));
+        return Err(Error::input(blocks.path(), None, "a line `n m`", "an empty file"));
     };
     let header = take_header(&mut first, blocks.path())?;
-    let wanted = header.has_edge_weights
-        && weights_wanted(options.weights.as_deref(), "metis", &["weight"])?;
+    let wanted = header.has_edge_weights && weights_wanted(options.weights.as_deref(), "metis", &["weight"])?;
     if !header.has_edge_weights {
         blocks.split_long_lines();
     }
     let tally = Arc::new(Tally::new());
-    let parser = Arc::new(Metis {
-        path: blocks.path().to_owned(),
-        header,
-        weights_wanted: wanted,
-        tally: tally.clone(),
-    });
+    let parser =
+        Arc::new(Metis { path: blocks.path().to_owned(), header, weights_wanted: wanted, tally: tally.clone() });
     let facts = Facts {
         format: "metis",
         directed: Some(false),
@@ -70,19 +60,13 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     }
     let mut source = TextSource::new(blocks, facts, parser);
     source.tally = Some(tally);
-    source.numbering = Numbering::Adjacency {
-        first: 1,
-        count: header.vertices,
-        comments: true,
-    };
+    source.numbering = Numbering::Adjacency { first: 1, count: header.vertices, comments: true };
     Ok(Box::new(source))
 }
 
 /// Takes the header and the comments before it off the first block.
 fn take_header(first: &mut Lines, path: &Path) -> Result<Header> {
-    let (skipped, line) = data_lines(&first.bytes)
-        .next()
-        .expect("the block holds a data line");
+    let (skipped, line) = data_lines(&first.bytes).next().expect("the block holds a data line");
     let line_number = first.first_line + skipped;
     let header = parse_header(line).ok_or_else(|| {
         let advice = "fmt has up to three digits 0 or 1, and ncon is a small number";
@@ -99,11 +83,7 @@ fn parse_header(line: &[u8]) -> Option<Header> {
     let edges = fields.unsigned()?;
     let format = fields.token().unwrap_or(b"0");
     let has_constraints = !fields.is_empty();
-    let constraints = if has_constraints {
-        fields.unsigned()?
-    } else {
-        1
-    };
+    let constraints = if has_constraints { fields.unsigned()? } else { 1 };
     if format.len() > 3 || format.iter().any(|b| !matches!(b, b'0' | b'1')) || !fields.is_empty() {
         return None;
     }
@@ -112,12 +92,7 @@ fn parse_header(line: &[u8]) -> Option<Header> {
     edges.checked_mul(2)?;
     let digit = |place: usize| format.len() > place && format[format.len() - 1 - place] == b'1';
     let weights = if digit(1) { constraints } else { 0 };
-    Some(Header {
-        vertices,
-        edges,
-        has_edge_weights: digit(0),
-        skipped_columns: weights.checked_add(digit(2) as u64)?,
-    })
+    Some(Header { vertices, edges, has_edge_weights: digit(0), skipped_columns: weights.checked_add(digit(2) as u64)? })
 }
 
 /// Parses lines of neighbours.
@@ -141,9 +116,7 @@ impl Metis {
         let mut fields = Fields::new(line);
         let mut sums = [0; 3];
         for _ in 0..self.header.skipped_columns {
-            fields
-                .unsigned()
-                .ok_or("the weights of the vertex, as fmt says")?;
+            fields.unsigned().ok_or("the weights of the vertex, as fmt says")?;
         }
         while !fields.is_empty() {
             let neighbour = fields.unsigned().ok_or("a vertex")?;
@@ -151,12 +124,8 @@ impl Metis {
                 return Err("a vertex from 1 to n");
             }
             let weight = if self.header.has_edge_weights {
-                let token = fields
-                    .token()
-                    .ok_or("a weight after every neighbour, as fmt says")?;
-                real(token)
-                    .filter(|w| !w.is_nan())
-                    .ok_or("a weight that is a number")?
+                let token = fields.token().ok_or("a weight after every neighbour, as fmt says")?;
+                real(token).filter(|w| !w.is_nan()).ok_or("a weight that is a number")?
             } else {
                 0.0
             };
@@ -191,10 +160,7 @@ impl Metis {
                 &self.path,
                 None,
                 format!("{m} edges ({} neighbours), as the first line says", m * 2),
-                format!(
-                    "{} neighbours ({loops} of them self-loops)",
-                    up + down + loops
-                ),
+                format!("{} neighbours ({loops} of them self-loops)", up + down + loops),
             )
             .advise("the file is truncated or its first line is wrong"));
         }
@@ -295,11 +261,6 @@ mod tests {
         text += &"1\n".repeat(n - 1);
         let read = edges_of("metis", text.as_bytes());
         assert!(read.blocks > 5, "{} blocks", read.blocks);
-        assert!(
-            read.pairs
-                .iter()
-                .copied()
-                .eq((2..=n as u64).map(|leaf| (1, leaf)))
-        );
+        assert!(read.pairs.iter().copied().eq((2..=n as u64).map(|leaf| (1, leaf))));
     }
 }

@@ -25,8 +25,6 @@ mod tally;
 mod testing;
 mod text_source;
 
-pub use batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights,
-};
+pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
 pub use open::{formats, open, parse_bytes};
 pub use table::from_batches;

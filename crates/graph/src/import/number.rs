@@ -13,11 +13,7 @@ pub(super) struct Integer {
 impl Integer {
     /// The number as `i64`, if it fits.
     pub(super) fn signed(self) -> Option<i64> {
-        if self.negative || self.bits <= i64::MAX as u64 {
-            Some(self.bits as i64)
-        } else {
-            None
-        }
+        if self.negative || self.bits <= i64::MAX as u64 { Some(self.bits as i64) } else { None }
     }
 
     /// The number as `u64`, if it is not below zero.
@@ -53,29 +49,17 @@ fn integer_prefix(bytes: &[u8]) -> Option<(Integer, usize)> {
     let sign = *bytes.first()?;
     if sign != b'-' && sign != b'+' {
         let (bits, len) = digits(bytes)?;
-        return Some((
-            Integer {
-                bits,
-                negative: false,
-            },
-            len,
-        ));
+        return Some((Integer { bits, negative: false }, len));
     }
     let (magnitude, len) = digits(&bytes[1..])?;
     if sign == b'+' || magnitude == 0 {
-        let integer = Integer {
-            bits: magnitude,
-            negative: false,
-        };
+        let integer = Integer { bits: magnitude, negative: false };
         return Some((integer, len + 1));
     }
     if magnitude > 1 << 63 {
         return None;
     }
-    let integer = Integer {
-        bits: magnitude.wrapping_neg(),
-        negative: true,
-    };
+    let integer = Integer { bits: magnitude.wrapping_neg(), negative: true };
     Some((integer, len + 1))
 }
 
@@ -199,11 +183,7 @@ impl<'a> Fields<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let end = self
-            .rest
-            .iter()
-            .position(|&b| is_blank(b))
-            .unwrap_or(self.rest.len());
+        let end = self.rest.iter().position(|&b| is_blank(b)).unwrap_or(self.rest.len());
         let (token, rest) = self.rest.split_at(end);
         self.rest = rest;
         self.skip_blanks();
@@ -251,32 +231,12 @@ mod tests {
         assert_eq!(integer(b"18446744073709551616"), None);
         assert_eq!(integer(b"99999999999999999999999"), None);
         assert_eq!(integer(b"00000000000000000000000000007").unwrap().bits, 7);
-        assert_eq!(
-            integer(b"-9223372036854775808").unwrap().signed(),
-            Some(i64::MIN)
-        );
+        assert_eq!(integer(b"-9223372036854775808").unwrap().signed(), Some(i64::MIN));
         assert_eq!(integer(b"-9223372036854775809"), None);
         assert_eq!(integer(b"9223372036854775808").unwrap().signed(), None);
         assert_eq!(integer(b"-1").unwrap().unsigned(), None);
-        assert_eq!(
-            integer(b"-0").unwrap(),
-            Integer {
-                bits: 0,
-                negative: false
-            }
-        );
-        for bad in [
-            &b""[..],
-            b"-",
-            b"+",
-            b"1x",
-            b"x1",
-            b"--1",
-            b"+-1",
-            b"1.0",
-            b"0x10",
-            b" 1",
-        ] {
+        assert_eq!(integer(b"-0").unwrap(), Integer { bits: 0, negative: false });
+        for bad in [&b""[..], b"-", b"+", b"1x", b"x1", b"--1", b"+-1", b"1.0", b"0x10", b" 1"] {
             assert_eq!(integer(bad), None, "{}", String::from_utf8_lossy(bad));
         }
     }
@@ -304,17 +264,7 @@ mod tests {
             assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
         }
         assert!(real(b"nan").unwrap().is_nan());
-        for bad in [
-            &b""[..],
-            b"one",
-            b"1,5",
-            b"1e",
-            b"--1",
-            b"+-1",
-            b"-+1",
-            b"1 2",
-            b".",
-        ] {
+        for bad in [&b""[..], b"one", b"1,5", b"1e", b"--1", b"+-1", b"-+1", b"1 2", b"."] {
             assert_eq!(real(bad), None, "{}", String::from_utf8_lossy(bad));
         }
     }

@@ -24,38 +24,20 @@ pub(super) struct Format {
 
 /// The names of all formats and what they are, for `--help` and for errors.
 const NAMES: [(&str, &str); 15] = [
-    (
-        "edge-list",
-        "text, `source target [weight]` a line, columns by blanks, commas or semicolons",
-    ),
+    ("edge-list", "text, `source target [weight]` a line, columns by blanks, commas or semicolons"),
     ("el", "GAP's text edges, `source target`"),
     ("wel", "GAP's weighted text edges, `source target weight`"),
     ("cedge", "road networks, `edge_id u v length`"),
     ("dimacs", "DIMACS, `a u v w` or `e u v`"),
-    (
-        "matrix-market",
-        "Matrix Market, square pattern, integer or real matrices",
-    ),
+    ("matrix-market", "Matrix Market, square pattern, integer or real matrices"),
     ("metis", "METIS, a line of neighbours per vertex, from 1"),
-    (
-        "ascii-graph",
-        "WebGraph's ASCIIGraph, a line of successors per vertex, from 0",
-    ),
-    (
-        "graphalytics",
-        "LDBC Graphalytics, NAME.v and NAME.e side by side",
-    ),
+    ("ascii-graph", "WebGraph's ASCIIGraph, a line of successors per vertex, from 0"),
+    ("graphalytics", "LDBC Graphalytics, NAME.v and NAME.e side by side"),
     ("graph500", "binary records of two little-endian i64"),
-    (
-        "graph500-packed",
-        "binary records of 12 bytes with two 48-bit vertices",
-    ),
+    ("graph500-packed", "binary records of 12 bytes with two 48-bit vertices"),
     ("binary64", "the same as graph500"),
     ("binary32", "binary records of two little-endian u32"),
-    (
-        "parquet",
-        "Parquet, columns source, target and maybe weight",
-    ),
+    ("parquet", "Parquet, columns source, target and maybe weight"),
     ("arrow", "Arrow file or stream, columns as for parquet"),
 ];
 
@@ -70,25 +52,19 @@ static FORMATS: [Format; 15] = [
         name: "el",
         endings: &[".el"],
         chains: true,
-        open: |input, options| {
-            edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::EL))
-        },
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::EL)),
     },
     Format {
         name: "wel",
         endings: &[".wel"],
         chains: true,
-        open: |input, options| {
-            edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::WEL))
-        },
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::WEL)),
     },
     Format {
         name: "cedge",
         endings: &[".cedge"],
         chains: true,
-        open: |input, options| {
-            edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::CEDGE))
-        },
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::CEDGE)),
     },
     Format {
         name: "dimacs",
@@ -114,12 +90,7 @@ static FORMATS: [Format; 15] = [
         chains: false,
         open: |input, options| ascii_graph::open(input.stream()?, options),
     },
-    Format {
-        name: "graphalytics",
-        endings: &[".v", ".e"],
-        chains: false,
-        open: graphalytics::open,
-    },
+    Format { name: "graphalytics", endings: &[".v", ".e"], chains: false, open: graphalytics::open },
     Format {
         name: "graph500",
         endings: &[".graph500", ".tuples"],
@@ -130,14 +101,7 @@ static FORMATS: [Format; 15] = [
         name: "graph500-packed",
         endings: &[".packed"],
         chains: true,
-        open: |input, options| {
-            binary::open(
-                input.stream()?,
-                options,
-                "graph500-packed",
-                Record::Packed48,
-            )
-        },
+        open: |input, options| binary::open(input.stream()?, options, "graph500-packed", Record::Packed48),
     },
     Format {
         name: "binary64",
@@ -149,16 +113,9 @@ static FORMATS: [Format; 15] = [
         name: "binary32",
         endings: &[],
         chains: true,
-        open: |input, options| {
-            binary::open(input.stream()?, options, "binary32", Record::Unsigned32)
-        },
+        open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
     },
-    Format {
-        name: "parquet",
-        endings: &[".parquet", ".pq"],
-        chains: true,
-        open: table::open_parquet,
-    },
+    Format { name: "parquet", endings: &[".parquet", ".pq"], chains: true, open: table::open_parquet },
     Format {
         name: "arrow",
         endings: &[".arrow", ".feather", ".ipc", ".arrows"],
@@ -177,9 +134,7 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
 /// Reads the first megabyte of each to find out what it is; nothing of the rest.
 pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
     let Some(first) = paths.first() else {
-        return Err(Error::Usage(
-            "expected at least one input file, found none".to_owned(),
-        ));
+        return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
     let first = Input::file(first)?;
     if paths.len() == 1 {
@@ -199,11 +154,7 @@ pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>
         return Err(Error::input(
             inputs[place].path(),
             None,
-            format!(
-                "the format of {}, {}",
-                inputs[0].path().display(),
-                format.name
-            ),
+            format!("the format of {}, {}", inputs[0].path().display(), format.name),
             formats[place].name,
         )
         .advise("give inputs of one format, or name it with --format"));
@@ -222,20 +173,12 @@ pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>
 }
 
 /// Opens one input of a known format.
-pub(super) fn open_one(
-    input: &Input,
-    format: &Format,
-    options: &InputOptions,
-) -> Result<Box<dyn Source>> {
+pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
     (format.open)(input, options)
 }
 
 /// Opens bytes in memory as a format.
-pub(super) fn open_memory(
-    format: &str,
-    bytes: &[u8],
-    options: &InputOptions,
-) -> Result<Box<dyn Source>> {
+pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     open_one(&Input::memory(format.name, bytes), format, options)
 }
@@ -245,12 +188,7 @@ pub(super) fn open_memory(
 pub fn parse_bytes(format: &str, bytes: &[u8]) -> Result<u64> {
     let mut source = open_memory(format, bytes, &InputOptions::default())?;
     let parser = source.parser();
-    let mut batch = EdgeBatch {
-        sequence: 0,
-        ids: Ids::integers(),
-        weights: Weights::None,
-        vertices: Ids::integers(),
-    };
+    let mut batch = EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
     let mut edges = 0;
     while let Some(block) = source.next_block()? {
         parser.parse(&block, &mut batch)?;
@@ -260,16 +198,10 @@ pub fn parse_bytes(format: &str, bytes: &[u8]) -> Result<u64> {
 }
 
 fn named(name: &str) -> Result<&'static Format> {
-    FORMATS
-        .iter()
-        .find(|format| format.name == name)
-        .ok_or_else(|| {
-            let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-            Error::Usage(format!(
-                "--format {name}: there is no such format; there are {}",
-                names.join(", ")
-            ))
-        })
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+        Error::Usage(format!("--format {name}: there is no such format; there are {}", names.join(", ")))
+    })
 }
 
 /// Decides the format of an input.
@@ -279,9 +211,7 @@ fn format_of(input: &Input, options: &InputOptions) -> Result<&'static Format> {
     }
     let by_name = || {
         let name = input.plain_name();
-        FORMATS
-            .iter()
-            .find(|format| format.endings.iter().any(|ending| name.ends_with(ending)))
+        FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)))
     };
     // Looking into a pipe would take bytes out of it, so there the name decides.
     if input.size_bytes().is_none() {
@@ -290,15 +220,8 @@ fn format_of(input: &Input, options: &InputOptions) -> Result<&'static Format> {
     let mut stream = input.stream()?;
     let start = stream.peek(16)?;
     let lower = start.to_ascii_lowercase();
-    let by_content = [
-        (&b"%%matrixmarket"[..], "matrix-market"),
-        (b"par1", "parquet"),
-        (b"arrow1", "arrow"),
-    ];
-    if let Some((_, name)) = by_content
-        .iter()
-        .find(|(magic, _)| lower.starts_with(magic))
-    {
+    let by_content = [(&b"%%matrixmarket"[..], "matrix-market"), (b"par1", "parquet"), (b"arrow1", "arrow")];
+    if let Some((_, name)) = by_content.iter().find(|(magic, _)| lower.starts_with(magic)) {
         return named(name);
     }
     by_name().map_or_else(|| named("edge-list"), Ok)
@@ -308,9 +231,7 @@ fn format_of(input: &Input, options: &InputOptions) -> Result<&'static Format> {
 fn is_same_graph(a: &Input, b: &Input) -> bool {
     let stem = |input: &Input| {
         let name = input.plain_name();
-        input
-            .path()
-            .with_file_name(&name[..name.len().saturating_sub(2)])
+        input.path().with_file_name(&name[..name.len().saturating_sub(2)])
     };
     let is_pair = a.plain_name() != b.plain_name();
     is_pair && stem(a) == stem(b)

@@ -6,9 +6,7 @@
 //! panic on damaged ones; that is caught here and becomes an error. Decoding runs in the cutter; a block is at most
 //! 65,536 rows.
 
-use super::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights,
-};
+use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
 use super::input::Input;
 use super::text_source::begin;
 use crate::error::{Error, Result};
@@ -55,14 +53,7 @@ pub fn from_batches(
         let batch = batch.map_err(|error| error.to_string())?;
         batch.project(&chosen).map_err(|error| error.to_string())
     });
-    Ok(TableSource::boxed(
-        "arrow",
-        path,
-        columns,
-        Box::new(batches),
-        None,
-        None,
-    ))
+    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), None, None))
 }
 
 /// Opens a Parquet file.
@@ -78,9 +69,7 @@ where
     R: parquet::file::reader::ChunkReader + Send + 'static,
 {
     let path = input.path();
-    let opened = guarded(|| {
-        ParquetRecordBatchReaderBuilder::try_new(reader).map_err(|error| error.to_string())
-    });
+    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(reader).map_err(|error| error.to_string()));
     let builder = opened.map_err(|error| damaged(path, "a Parquet file", &error))?;
     let columns = TableColumns::find(builder.schema(), path, options)?;
     let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
@@ -97,14 +86,7 @@ where
         batch.project(&ordered).map_err(|error| error.to_string())
     });
     let path = path.to_owned();
-    Ok(TableSource::boxed(
-        "parquet",
-        path,
-        columns,
-        Box::new(batches),
-        input.size_bytes(),
-        rows,
-    ))
+    Ok(TableSource::boxed("parquet", path, columns, Box::new(batches), input.size_bytes(), rows))
 }
 
 /// Opens an Arrow file or stream.
@@ -112,23 +94,15 @@ pub(super) fn open_arrow(input: &Input, options: &InputOptions) -> Result<Box<dy
     let mut stream = input.stream()?;
     let start = stream.peek(8)?;
     if start.starts_with(b"FEA1") {
-        return Err(Error::input(
-            input.path(),
-            None,
-            "an Arrow file or stream",
-            "a file of Feather version 1",
-        )
-        .advise("write it again with version 2"));
+        return Err(Error::input(input.path(), None, "an Arrow file or stream", "a file of Feather version 1")
+            .advise("write it again with version 2"));
     }
     // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
     let is_file = start.starts_with(FILE_MAGIC);
     if is_file {
         // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
         let start = stream.peek(MOST_PADDING_BYTES)?;
-        let zeros = start[FILE_MAGIC.len().min(start.len())..]
-            .iter()
-            .take_while(|&&byte| byte == 0)
-            .count();
+        let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
         stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
     }
     let mut reader = ArrowStream {
@@ -145,17 +119,9 @@ pub(super) fn open_arrow(input: &Input, options: &InputOptions) -> Result<Box<dy
     let schema = schema.ok_or_else(|| failed("it ends before its schema".to_owned()))?;
     let columns = TableColumns::find(&schema, input.path(), options)?;
     let chosen = columns.chosen();
-    let batches =
-        reader.map(move |batch| batch?.project(&chosen).map_err(|error| error.to_string()));
+    let batches = reader.map(move |batch| batch?.project(&chosen).map_err(|error| error.to_string()));
     let path = input.path().to_owned();
-    Ok(TableSource::boxed(
-        "arrow",
-        path,
-        columns,
-        Box::new(batches),
-        input.size_bytes(),
-        None,
-    ))
+    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), input.size_bytes(), None))
 }
 
 /// Decodes an Arrow stream from what arrives, so that no length in the file decides an allocation.
@@ -183,11 +149,7 @@ impl ArrowStream {
                     self.ended = true;
                     // The decoder stands between messages and refuses more bytes: it has seen the end mark.
                     let is_end = !self.buffer.is_empty() && self.decoder.finish().is_ok();
-                    let rest = if is_end {
-                        self.check_rest()
-                    } else {
-                        Err(error)
-                    };
+                    let rest = if is_end { self.check_rest() } else { Err(error) };
                     return rest.err().map(Err);
                 }
             }
@@ -205,10 +167,7 @@ impl ArrowStream {
         if self.is_file {
             return Some(Err("it ends before its table of contents".to_owned()));
         }
-        self.decoder
-            .finish()
-            .err()
-            .map(|error| Err(error.to_string()))
+        self.decoder.finish().err().map(|error| Err(error.to_string()))
     }
 
     /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
@@ -220,9 +179,7 @@ impl ArrowStream {
         loop {
             tail.drain(..tail.len().saturating_sub(FILE_MAGIC.len()));
             let kept = tail.len();
-            self.stream
-                .fill(&mut tail, kept + READ_BYTES)
-                .map_err(|error| error.to_string())?;
+            self.stream.fill(&mut tail, kept + READ_BYTES).map_err(|error| error.to_string())?;
             if tail.len() == kept {
                 break;
             }
@@ -246,21 +203,13 @@ impl Iterator for ArrowStream {
 }
 
 /// Runs a decoder of another library; its panic is an error of the file.
-fn guarded<T>(
-    work: impl FnOnce() -> std::result::Result<T, String>,
-) -> std::result::Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
+fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
 }
 
 fn damaged(path: &Path, expected: &str, error: &str) -> Error {
-    Error::input(
-        path,
-        None,
-        expected,
-        format!("damaged or unsupported data ({error})"),
-    )
-    .advise("the file is truncated, damaged, or in another format: see --format")
+    Error::input(path, None, expected, format!("damaged or unsupported data ({error})"))
+        .advise("the file is truncated, damaged, or in another format: see --format")
 }
 
 /// Which columns of a table hold what.
@@ -274,15 +223,8 @@ struct TableColumns {
 
 impl TableColumns {
     fn find(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
-        let place = |name: &str| {
-            schema
-                .fields()
-                .iter()
-                .position(|field| field.name().eq_ignore_ascii_case(name))
-        };
-        let named = END_NAMES
-            .iter()
-            .find_map(|(source, target)| place(source).zip(place(target)));
+        let place = |name: &str| schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
+        let named = END_NAMES.iter().find_map(|(source, target)| place(source).zip(place(target)));
         let (source, target) = named.unwrap_or((0, 1));
         if schema.fields().len() < 2 || source == target {
             let found = format!("{} columns", schema.fields().len());
@@ -291,12 +233,7 @@ impl TableColumns {
         let source_strings = id_kind(schema, source, path)?;
         let target_strings = id_kind(schema, target, path)?;
         if source_strings != target_strings {
-            return Err(Error::input(
-                path,
-                None,
-                "source and target of one kind",
-                "integers and strings",
-            ));
+            return Err(Error::input(path, None, "source and target of one kind", "integers and strings"));
         }
         let wrong_kind = match options.ids {
             IdKind::Integer => source_strings,
@@ -304,23 +241,11 @@ impl TableColumns {
             IdKind::Auto => false,
         };
         if wrong_kind {
-            let found = if source_strings {
-                "strings"
-            } else {
-                "integers"
-            };
-            return Err(
-                Error::input(path, None, "ids of the kind that --ids says", found)
-                    .advise("leave --ids out"),
-            );
+            let found = if source_strings { "strings" } else { "integers" };
+            return Err(Error::input(path, None, "ids of the kind that --ids says", found).advise("leave --ids out"));
         }
         let weight = find_weight(schema, (source, target), path, options)?;
-        Ok(TableColumns {
-            source,
-            target,
-            weight,
-            strings: source_strings,
-        })
+        Ok(TableColumns { source, target, weight, strings: source_strings })
     }
 
     /// The columns to read: source, target, weight.
@@ -333,10 +258,7 @@ impl TableColumns {
     /// Where source, target and weight stand among themselves.
     fn order_in_file(&self) -> Vec<usize> {
         let chosen = self.chosen();
-        chosen
-            .iter()
-            .map(|column| chosen.iter().filter(|other| *other < column).count())
-            .collect()
+        chosen.iter().map(|column| chosen.iter().filter(|other| *other < column).count()).collect()
     }
 }
 
@@ -352,8 +274,7 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(true),
         other => {
             let expected = format!("integers or strings in column `{}`", field.name());
-            Err(Error::input(path, None, expected, other.to_string())
-                .advise("convert the ids first"))
+            Err(Error::input(path, None, expected, other.to_string()).advise("convert the ids first"))
         }
     }
 }
@@ -369,46 +290,29 @@ fn find_weight(
         Some("none") => None,
         Some(asked) => {
             let by_name = fields.iter().position(|field| field.name() == asked);
-            let by_number = || {
-                asked
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|number| number.checked_sub(1))
-            };
-            let column = by_name
-                .or_else(by_number)
-                .filter(|&column| column < fields.len());
+            let by_number = || asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let column = by_name.or_else(by_number).filter(|&column| column < fields.len());
             Some(column.ok_or_else(|| {
-                let names: Vec<_> = fields
-                    .iter()
-                    .take(50)
-                    .map(|field| field.name().as_str())
-                    .collect();
+                let names: Vec<_> = fields.iter().take(50).map(|field| field.name().as_str()).collect();
                 Error::Usage(format!(
                     "--weights {asked}: there is no such column; the columns are {}",
                     names.join(", ")
                 ))
             })?)
         }
-        None => fields
-            .iter()
-            .position(|field| field.name().eq_ignore_ascii_case("weight")),
+        None => fields.iter().position(|field| field.name().eq_ignore_ascii_case("weight")),
     };
     let Some(column) = column else {
         return Ok(None);
     };
     let field = schema.field(column);
     if column == ends.0 || column == ends.1 {
-        return Err(Error::Usage(format!(
-            "--weights {}: that column holds the ids",
-            field.name()
-        )));
+        return Err(Error::Usage(format!("--weights {}: that column holds the ids", field.name())));
     }
     let kind = field.data_type();
     if !kind.is_integer() && !kind.is_floating() {
         let expected = format!("numbers in the weight column `{}`", field.name());
-        return Err(Error::input(path, None, expected, kind.to_string())
-            .advise("leave it out with --weights none"));
+        return Err(Error::input(path, None, expected, kind.to_string()).advise("leave it out with --weights none"));
     }
     Ok(Some((column, field.name().clone())))
 }
@@ -454,10 +358,7 @@ impl TableSource {
 
     /// Bytes behind a row, taking all rows for equally long.
     fn position_bytes(&self) -> u64 {
-        let (Some(bytes), Some(rows)) = (
-            self.facts.input_bytes,
-            self.facts.edges.filter(|&rows| rows > 0),
-        ) else {
+        let (Some(bytes), Some(rows)) = (self.facts.input_bytes, self.facts.edges.filter(|&rows| rows > 0)) else {
             return 0;
         };
         (bytes as u128 * self.next_row.min(rows) as u128 / rows as u128) as u64
@@ -520,33 +421,17 @@ struct TableParser {
 
 impl TableParser {
     /// A column of the kind wanted, without nulls.
-    fn column(
-        &self,
-        table: &RecordBatch,
-        place: usize,
-        kind: &DataType,
-        first_record: u64,
-    ) -> Result<ArrayRef> {
+    fn column(&self, table: &RecordBatch, place: usize, kind: &DataType, first_record: u64) -> Result<ArrayRef> {
         let schema = table.schema();
         let name = schema.fields().get(place).map_or("", |field| field.name());
-        let wrong = |found: String| {
-            Error::input(
-                &self.path,
-                Some(first_record),
-                format!("{kind} in column `{name}`"),
-                found,
-            )
-        };
-        let column = table
-            .columns()
-            .get(place)
-            .ok_or_else(|| wrong("no such column".to_owned()))?;
+        let wrong =
+            |found: String| Error::input(&self.path, Some(first_record), format!("{kind} in column `{name}`"), found);
+        let column = table.columns().get(place).ok_or_else(|| wrong("no such column".to_owned()))?;
         // Nulls may be in a dictionary's values, hence the logical ones.
         if let Some(nulls) = column.logical_nulls()
             && nulls.null_count() > 0
         {
-            let row =
-                nulls.iter().position(|is_valid| !is_valid).unwrap_or(0) as u64 + first_record;
+            let row = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0) as u64 + first_record;
             return Err(Error::input(
                 &self.path,
                 Some(row),
@@ -555,8 +440,7 @@ impl TableParser {
             )
             .advise("leave such rows out first; rows count from 0"));
         }
-        let converted =
-            guarded(|| cast(column, kind).map_err(|error| error.to_string())).map_err(wrong)?;
+        let converted = guarded(|| cast(column, kind).map_err(|error| error.to_string())).map_err(wrong)?;
         if converted.null_count() > 0 {
             return Err(wrong("values that do not fit".to_owned()));
         }
@@ -564,12 +448,7 @@ impl TableParser {
     }
 
     fn integer_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
-        let Ids::Integer {
-            values,
-            negative,
-            huge,
-        } = ids
-        else {
+        let Ids::Integer { values, negative, huge } = ids else {
             unreachable!("`begin` makes integer ids");
         };
         let rows = table.num_rows();
@@ -592,12 +471,7 @@ impl TableParser {
         }
         if *negative && *huge {
             let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-            return Err(Error::input(
-                &self.path,
-                Some(first_record),
-                expected,
-                "both in the rows from here",
-            ));
+            return Err(Error::input(&self.path, Some(first_record), expected, "both in the rows from here"));
         }
         Ok(())
     }
@@ -608,21 +482,13 @@ impl TableParser {
         };
         let sources = self.column(table, 0, &DataType::LargeUtf8, first_record)?;
         let targets = self.column(table, 1, &DataType::LargeUtf8, first_record)?;
-        let pairs = sources
-            .as_string::<i64>()
-            .iter()
-            .zip(targets.as_string::<i64>().iter());
+        let pairs = sources.as_string::<i64>().iter().zip(targets.as_string::<i64>().iter());
         for (row, (source, target)) in (first_record..).zip(pairs) {
             for id in [source, target] {
                 let id = id.unwrap_or_default();
                 bytes.extend_from_slice(id.as_bytes());
                 let end = u32::try_from(bytes.len()).map_err(|_| {
-                    Error::input(
-                        &self.path,
-                        Some(row),
-                        "ids of less than 4 GiB in 65,536 rows",
-                        "longer ones",
-                    )
+                    Error::input(&self.path, Some(row), "ids of less than 4 GiB in 65,536 rows", "longer ones")
                 })?;
                 ends.push(end);
             }
@@ -634,29 +500,18 @@ impl TableParser {
         if self.columns.weight.is_none() {
             return Ok(Weights::None);
         }
-        let kind = table
-            .schema()
-            .fields()
-            .get(2)
-            .map(|field| field.data_type().clone());
+        let kind = table.schema().fields().get(2).map(|field| field.data_type().clone());
         if kind.is_some_and(|kind| kind.is_integer()) {
             // A u64 above i64::MAX becomes null in the conversion, which `column` refuses.
             let column = self.column(table, 2, &DataType::Int64, first_record)?;
-            return Ok(Weights::Integer(
-                column.as_primitive::<Int64Type>().values().to_vec(),
-            ));
+            return Ok(Weights::Integer(column.as_primitive::<Int64Type>().values().to_vec()));
         }
         let column = self.column(table, 2, &DataType::Float64, first_record)?;
         let values = column.as_primitive::<Float64Type>().values().to_vec();
         if let Some(place) = values.iter().position(|value| value.is_nan()) {
             let row = first_record + place as u64;
-            return Err(Error::input(
-                &self.path,
-                Some(row),
-                "a number as weight",
-                format!("NaN in row {row}"),
-            )
-            .advise("leave such rows out first; rows count from 0"));
+            return Err(Error::input(&self.path, Some(row), "a number as weight", format!("NaN in row {row}"))
+                .advise("leave such rows out first; rows count from 0"));
         }
         Ok(Weights::Real(values))
     }

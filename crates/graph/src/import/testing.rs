@@ -35,10 +35,7 @@ pub(super) fn failure_of(format: &str, bytes: &[u8]) -> String {
 /// The error that `bytes` give under options.
 pub(super) fn failure_with(format: &str, bytes: &[u8], options: &InputOptions) -> String {
     match read(format, bytes, options) {
-        Ok(read) => panic!(
-            "{format}: accepted with edges {:?} {:?}",
-            read.pairs, read.names
-        ),
+        Ok(read) => panic!("{format}: accepted with edges {:?} {:?}", read.pairs, read.names),
         Err(error) => error.to_string(),
     }
 }
@@ -56,12 +53,8 @@ pub(super) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
     }
     let mut batches = Vec::new();
     for block in blocks.iter().rev() {
-        let mut batch = EdgeBatch {
-            sequence: 0,
-            ids: Ids::integers(),
-            weights: Weights::None,
-            vertices: Ids::integers(),
-        };
+        let mut batch =
+            EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
         parser.parse(block, &mut batch)?;
         batches.push(batch);
     }
@@ -86,30 +79,19 @@ fn append(read: &mut Read, batch: EdgeBatch) {
     let edges = batch.ids.len() / 2;
     match batch.ids {
         Ids::Integer { values, .. } => {
-            read.pairs.extend(
-                values
-                    .as_chunks::<2>()
-                    .0
-                    .iter()
-                    .map(|pair| (pair[0], pair[1])),
-            );
+            read.pairs.extend(values.as_chunks::<2>().0.iter().map(|pair| (pair[0], pair[1])));
         }
         Ids::Text { bytes, ends } => {
             let mut start = 0;
             let strings: Vec<String> = ends
                 .iter()
                 .map(|&end| {
-                    let string = String::from_utf8(bytes[start..end as usize].to_vec())
-                        .expect("ids are UTF-8");
+                    let string = String::from_utf8(bytes[start..end as usize].to_vec()).expect("ids are UTF-8");
                     start = end as usize;
                     string
                 })
                 .collect();
-            read.names.extend(
-                strings
-                    .chunks(2)
-                    .map(|pair| (pair[0].clone(), pair[1].clone())),
-            );
+            read.names.extend(strings.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())));
         }
     }
     if let Ids::Integer { values, .. } = batch.vertices {

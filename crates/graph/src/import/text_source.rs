@@ -20,11 +20,7 @@ pub(super) enum Numbering {
     /// Lines that are neither blank nor comments, from 0.
     Entries,
     /// Lines, from `first`, of which there must be `count`; lines that start with `%` do not count if `comments`.
-    Adjacency {
-        first: u64,
-        count: u64,
-        comments: bool,
-    },
+    Adjacency { first: u64, count: u64, comments: bool },
 }
 
 /// Blocks of lines for one parser.
@@ -65,9 +61,7 @@ impl TextSource {
                 self.counted += data_lines(&lines.bytes).count() as u64;
                 counted_before
             }
-            Numbering::Adjacency {
-                first, comments, ..
-            } => {
+            Numbering::Adjacency { first, comments, .. } => {
                 self.count_adjacency(&lines.bytes, comments);
                 first.saturating_add(counted_before)
             }
@@ -84,8 +78,7 @@ impl TextSource {
             let in_front = !self.mid_line && bytes.starts_with(b"%");
             let last_line = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
             // The last comment of a file may lack the line end that was counted above.
-            let cut_off =
-                bytes[last_line..].starts_with(b"%") && !(self.mid_line && last_line == 0);
+            let cut_off = bytes[last_line..].starts_with(b"%") && !(self.mid_line && last_line == 0);
             self.counted -= inside + in_front as u64 - cut_off as u64;
             self.mid_line = !bytes.ends_with(b"\n") && !cut_off;
         } else {
@@ -104,9 +97,7 @@ impl TextSource {
                     format!("{count} lines of neighbours, as the first line says"),
                     format!("{found}"),
                 )
-                .advise(
-                    "a vertex without neighbours has an empty line; the file may be truncated",
-                ));
+                .advise("a vertex without neighbours has an empty line; the file may be truncated"));
             }
         }
         Ok(())
@@ -123,16 +114,10 @@ impl Source for TextSource {
             return Ok(None);
         }
         if let Some(lines) = self.blocks.next_lines()? {
-            let has_comments =
-                matches!(self.numbering, Numbering::Adjacency { comments: true, .. });
+            let has_comments = matches!(self.numbering, Numbering::Adjacency { comments: true, .. });
             if has_comments && self.mid_line && lines.bytes.starts_with(b"%") {
                 // Parsers see a comment in a block that starts so; the middle of a line must not look like one.
-                return Err(bad_record(
-                    self.blocks.path(),
-                    lines.first_line,
-                    "a vertex",
-                    &lines.bytes,
-                ));
+                return Err(bad_record(self.blocks.path(), lines.first_line, "a vertex", &lines.bytes));
             }
             return Ok(Some(self.number(lines)));
         }
@@ -165,10 +150,7 @@ pub(super) fn data_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
 }
 
 /// The first block that holds a data line, with what is before it in the same block.
-pub(super) fn first_data_block(
-    blocks: &mut LineBlocks,
-    is_data: impl Fn(&[u8]) -> bool,
-) -> Result<Option<Lines>> {
+pub(super) fn first_data_block(blocks: &mut LineBlocks, is_data: impl Fn(&[u8]) -> bool) -> Result<Option<Lines>> {
     while let Some(found) = blocks.next_lines()? {
         if lines(&found.bytes).any(&is_data) {
             return Ok(Some(found));
@@ -184,11 +166,7 @@ pub(super) fn begin(batch: &mut EdgeBatch, block: &Block, strings: bool) {
         if matches!(ids, Ids::Text { .. }) == strings {
             ids.clear();
         } else {
-            *ids = if strings {
-                Ids::strings()
-            } else {
-                Ids::integers()
-            };
+            *ids = if strings { Ids::strings() } else { Ids::integers() };
         }
     }
 }
@@ -228,9 +206,9 @@ pub(super) fn weights_wanted(weights: Option<&str>, format: &str, names: &[&str]
         None => Ok(true),
         Some("none") => Ok(false),
         Some(name) if names.contains(&name) => Ok(true),
-        Some(name) if names.is_empty() => Err(Error::Usage(format!(
-            "--weights {name}: format {format} has no weights; leave the option out"
-        ))),
+        Some(name) if names.is_empty() => {
+            Err(Error::Usage(format!("--weights {name}: format {format} has no weights; leave the option out")))
+        }
         Some(name) => Err(Error::Usage(format!(
             "--weights {name}: the weights of format {format} are called {}; or leave them out with --weights none",
             names.join(" or "),
