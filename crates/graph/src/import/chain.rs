@@ -26,7 +26,6 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
     let facts = join(&inputs, &all)?;
     let first = open_one(&inputs[0], format, &options)?;
     let parser = Arc::new(ChainParser { parts: Mutex::new(vec![(0, first.parser())]), first: first.parser() });
-    let declared = Some((u64::MAX, 0));
     Ok(Box::new(Chain {
         inputs,
         format,
@@ -37,7 +36,7 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
         blocks_of_current: 0,
         bytes_before: 0,
         facts,
-        declared,
+        declared: None,
         parser,
     }))
 }
@@ -116,7 +115,7 @@ impl Source for Chain {
                 block.input_bytes += self.bytes_before;
                 return Ok(Some(block));
             }
-            self.declared = hull(self.declared.filter(|range| range.0 != u64::MAX), self.current.declared());
+            self.declared = hull(self.declared, self.current.declared());
             self.place += 1;
             let Some(input) = self.inputs.get(self.place) else {
                 return Ok(None);
@@ -135,7 +134,7 @@ impl Source for Chain {
     }
 
     fn declared(&self) -> Option<(u64, u64)> {
-        self.declared.filter(|range| range.0 != u64::MAX)
+        self.declared
     }
 }
 
@@ -148,13 +147,12 @@ struct ChainParser {
 
 impl Parser for ChainParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        let (first_sequence, parser) = {
+        let parser = {
             let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
             // The first entry is 0, so there is always one at or below.
             let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
-            (parts[place].0, parts[place].1.clone())
+            parts[place].1.clone()
         };
-        debug_assert!(first_sequence <= block.sequence);
         parser.parse(block, batch)
     }
 
