@@ -88,7 +88,7 @@ pub enum Weights {
     None,
     /// Whole numbers.
     Integer(Vec<i64>),
-    /// Real numbers, never NaN.
+    /// Real numbers. NaN comes from a Matrix Market file that writes it as an entry, and from nothing else.
     Real(Vec<f64>),
 }
 
@@ -122,6 +122,8 @@ pub struct Facts {
     pub input_bytes: Option<u64>,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
+    /// What the user should know about how the input is read, in whole sentences.
+    pub notes: Vec<String>,
 }
 
 /// A piece of the input that a parser can work on alone.
@@ -166,7 +168,8 @@ pub trait Source: Send {
     }
 }
 
-/// Turns blocks into edges. Parsers hold no state of the input: any worker may parse any block.
+/// Turns blocks into edges. Any worker may parse any block, in any order, but every block exactly once: formats that
+/// state how many edges follow are checked by whoever finishes the last block.
 pub trait Parser: Send + Sync {
     /// Appends the edges of a block to `batch`, whose `ids` and `vertices` are of the right kind and empty.
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;

@@ -1,0 +1,162 @@
+//! Several inputs of one format, one after the other, as one.
+//!
+//! All are opened once at the start, so that what they say of themselves can be compared, and closed again: only one is
+//! held open, so that the memory does not depend on how many there are. Blocks are numbered through; the parser
+//! finds the input of a block by its number.
+
+use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source};
+use super::input::Input;
+use super::open::{Format, open_one};
+use crate::error::{Error, Result};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Opens `inputs`, which are more than one, as one source.
+pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let mut options = options.clone();
+    options.format = Some(format.name.to_owned());
+    let mut all = Vec::with_capacity(inputs.len());
+    for input in &inputs {
+        if input.size_bytes().is_none() {
+            return Err(Error::input(input.path(), None, "a regular file among several inputs", "a pipe or device")
+                .advise("give it as the only input"));
+        }
+        all.push(open_one(input, format, &options)?.facts().clone());
+    }
+    let facts = join(&inputs, &all)?;
+    let first = open_one(&inputs[0], format, &options)?;
+    let parser = Arc::new(ChainParser { parts: Mutex::new(vec![(0, first.parser())]), first: first.parser() });
+    Ok(Box::new(Chain {
+        inputs,
+        format,
+        options,
+        current: first,
+        place: 0,
+        first_sequence: 0,
+        blocks_of_current: 0,
+        bytes_before: 0,
+        facts,
+        declared: None,
+        parser,
+    }))
+}
+
+/// What all inputs say together; what they contradict each other in is an error.
+fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
+    // An empty file among others says nothing, and takes part in nothing.
+    let is_empty = |input: &Input| input.size_bytes() == Some(0);
+    let speaking = inputs.iter().position(|input| !is_empty(input)).unwrap_or(0);
+    let mut joined = all[speaking].clone();
+    for (facts, input) in all.iter().zip(inputs).skip(speaking + 1).filter(|(_, input)| !is_empty(input)) {
+        let differs = |what: &str| {
+            Error::input(
+                input.path(),
+                None,
+                format!("the same {what} as in {}", inputs[speaking].path().display()),
+                "others",
+            )
+            .advise("import the files one by one, or bring them into one form")
+        };
+        if facts.string_ids != joined.string_ids {
+            return Err(differs("kind of ids").advise("say --ids string"));
+        }
+        if facts.directed != joined.directed {
+            return Err(differs("direction"));
+        }
+        if facts.weights.is_some() != joined.weights.is_some() {
+            return Err(differs("kind of weights"));
+        }
+        joined.declared = hull(joined.declared, facts.declared);
+        joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
+        joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
+        for note in &facts.notes {
+            if !joined.notes.contains(note) {
+                joined.notes.push(note.clone());
+            }
+        }
+    }
+    Ok(joined)
+}
+
+/// The smallest range that holds both ranges (first, count).
+fn hull(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.or(b);
+    };
+    let first = a.0.min(b.0);
+    let end = a.0.saturating_add(a.1).max(b.0.saturating_add(b.1));
+    Some((first, end - first))
+}
+
+struct Chain {
+    inputs: Vec<Input>,
+    format: &'static Format,
+    options: InputOptions,
+    current: Box<dyn Source>,
+    place: usize,
+    first_sequence: u64,
+    blocks_of_current: u64,
+    bytes_before: u64,
+    facts: Facts,
+    declared: Option<(u64, u64)>,
+    parser: Arc<ChainParser>,
+}
+
+impl Source for Chain {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        loop {
+            if let Some(mut block) = self.current.next_block()? {
+                self.blocks_of_current += 1;
+                block.sequence += self.first_sequence;
+                block.input_bytes += self.bytes_before;
+                return Ok(Some(block));
+            }
+            self.declared = hull(self.declared, self.current.declared());
+            self.place += 1;
+            let Some(input) = self.inputs.get(self.place) else {
+                return Ok(None);
+            };
+            self.bytes_before += self.current.facts().input_bytes.unwrap_or(0);
+            self.first_sequence += self.blocks_of_current;
+            self.blocks_of_current = 0;
+            self.current = open_one(input, self.format, &self.options)?;
+            let part = (self.first_sequence, self.current.parser());
+            self.parser.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        }
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.declared
+    }
+}
+
+/// Hands each block to the parser of its input.
+struct ChainParser {
+    /// The first block's number of every input that has been started, and its parser.
+    parts: Mutex<Vec<(u64, Arc<dyn Parser>)>>,
+    first: Arc<dyn Parser>,
+}
+
+impl Parser for ChainParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        let parser = {
+            let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+            // The first entry is 0, so there is always one at or below.
+            let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
+            parts[place].1.clone()
+        };
+        parser.parse(block, batch)
+    }
+
+    fn path(&self) -> &Path {
+        self.first.path()
+    }
+}

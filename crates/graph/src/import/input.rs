@@ -1,0 +1,292 @@
+//! One input file, or bytes held in memory: opened, and decompressed on the way.
+//!
+//! gzip (any number of members) and zstd (any number of frames) are told by their first bytes, not by the file's
+//! name. A compressed stream that stops in its middle is an error and never a shorter graph. Cost: one system
+//! call per block for plain files; a zstd window may take up to 128 MiB (larger ones are refused by the library).
+
+use crate::error::{Error, Result};
+use bytes::{Buf, Bytes};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How much compressed input is read at once.
+const COMPRESSED_READ_BYTES: usize = 128 << 10;
+
+/// Where the bytes of an input are.
+#[derive(Clone)]
+enum Content {
+    File,
+    Memory(Bytes),
+}
+
+/// A file to read, or bytes in memory under a name.
+#[derive(Clone)]
+pub(super) struct Input {
+    path: PathBuf,
+    content: Content,
+}
+
+impl Input {
+    /// A file; refused if it is missing, a directory, or an image.
+    pub(super) fn file(path: &Path) -> Result<Self> {
+        let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
+        if metadata.is_dir() {
+            if path.join("manifest.json").exists() {
+                return Err(Error::input(path, None, "a file with edges", "an Outcore image")
+                    .advise("it is an Outcore image already: use it as it is, or export it first"));
+            }
+            return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
+        }
+        Ok(Input { path: path.to_owned(), content: Content::File })
+    }
+
+    /// Bytes in memory; `name` stands for the path in messages and decides the format.
+    pub(super) fn memory(name: &str, bytes: &[u8]) -> Self {
+        Input { path: PathBuf::from(name), content: Content::Memory(Bytes::copy_from_slice(bytes)) }
+    }
+
+    /// The path, or the name that stands for it.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The content if it is in memory.
+    pub(super) fn bytes(&self) -> Option<Bytes> {
+        match &self.content {
+            Content::File => None,
+            Content::Memory(bytes) => Some(bytes.clone()),
+        }
+    }
+
+    /// The size on disk, if the input is a regular file.
+    pub(super) fn size_bytes(&self) -> Option<u64> {
+        match &self.content {
+            Content::File => std::fs::metadata(&self.path).ok().filter(|m| m.is_file()).map(|m| m.len()),
+            Content::Memory(bytes) => Some(bytes.len() as u64),
+        }
+    }
+
+    /// The file's name in lower case, without what compression added to it.
+    pub(super) fn plain_name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut name = name.to_lowercase();
+        for ending in [".gz", ".zst"] {
+            if let Some(stem) = name.strip_suffix(ending) {
+                name = stem.to_owned();
+            }
+        }
+        name
+    }
+
+    /// Opens the file itself, for formats that need to seek.
+    pub(super) fn open_file(&self) -> Result<File> {
+        Ok(File::open(&self.path).map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
+    }
+
+    /// Opens the input as a stream of plain bytes.
+    pub(super) fn stream(&self) -> Result<Stream> {
+        let position_bytes = Arc::new(AtomicU64::new(0));
+        let raw: Box<dyn Read + Send> = match &self.content {
+            Content::File => Box::new(self.open_file()?),
+            Content::Memory(bytes) => Box::new(bytes.clone().reader()),
+        };
+        let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
+        let mut magic = Vec::with_capacity(4);
+        let failed = |e| outcore_io::Error::file_at(&self.path, "read", 0, e);
+        raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
+        let coding = if magic.starts_with(&[0x1f, 0x8b]) {
+            Coding::Gzip
+        } else if magic == [0x28, 0xb5, 0x2f, 0xfd] {
+            Coding::Zstd
+        } else {
+            Coding::Plain
+        };
+        let is_compressed_by_name = self.path.extension().is_some_and(|e| e == "gz" || e == "zst");
+        if magic.is_empty() && is_compressed_by_name {
+            return Err(truncated(&self.path, "a compressed file", 0));
+        }
+        let whole = Read::chain(std::io::Cursor::new(magic), raw);
+        let reader: Box<dyn Read + Send> = match coding {
+            Coding::Plain => Box::new(whole),
+            Coding::Gzip => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(COMPRESSED_READ_BYTES, whole)))
+            }
+            Coding::Zstd => {
+                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
+                Box::new(zstd::stream::read::Decoder::with_buffer(buffered).map_err(failed)?)
+            }
+        };
+        Ok(Stream {
+            path: self.path.clone(),
+            reader,
+            coding,
+            position_bytes,
+            size_bytes: self.size_bytes(),
+            peeked: Vec::new(),
+        })
+    }
+}
+
+/// How the bytes of a stream lie on disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Coding {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Coding {
+    fn name(self) -> &'static str {
+        match self {
+            Coding::Plain => "plain",
+            Coding::Gzip => "gzip",
+            Coding::Zstd => "zstd",
+        }
+    }
+}
+
+/// The plain bytes of an input, in order.
+pub(super) struct Stream {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+    coding: Coding,
+    position_bytes: Arc<AtomicU64>,
+    size_bytes: Option<u64>,
+    peeked: Vec<u8>,
+}
+
+impl Stream {
+    /// The input, for messages.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size of the input as it lies on disk, where it is known.
+    pub(super) fn size_bytes(&self) -> Option<u64> {
+        self.size_bytes
+    }
+
+    /// How many bytes have been read, as they lie on disk.
+    pub(super) fn position_bytes(&self) -> u64 {
+        self.position_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the bytes on disk are compressed.
+    pub(super) fn is_compressed(&self) -> bool {
+        self.coding != Coding::Plain
+    }
+
+    /// The first bytes of what is still to be read, at most `len`, without taking them.
+    pub(super) fn peek(&mut self, len: usize) -> Result<&[u8]> {
+        let mut peeked = std::mem::take(&mut self.peeked);
+        self.append(&mut peeked, len)?;
+        self.peeked = peeked;
+        Ok(&self.peeked)
+    }
+
+    /// Takes bytes that have been peeked at.
+    pub(super) fn skip(&mut self, len: usize) {
+        self.peeked.drain(..len.min(self.peeked.len()));
+    }
+
+    /// Reads until `buffer` holds `len` bytes or the input ends.
+    pub(super) fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
+        if !self.peeked.is_empty() {
+            // What was peeked at is far smaller than a block, so it always fits.
+            buffer.append(&mut self.peeked);
+        }
+        self.append(buffer, len)
+    }
+
+    fn append(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
+        let missing = len.saturating_sub(buffer.len());
+        buffer.reserve(missing);
+        let read = self.reader.by_ref().take(missing as u64).read_to_end(buffer);
+        read.map(drop).map_err(|error| self.failure(error))
+    }
+
+    /// What a failed read means: the device, a truncated stream, or a damaged one.
+    fn failure(&self, error: std::io::Error) -> Error {
+        let at = self.position_bytes();
+        if self.coding == Coding::Plain || error.raw_os_error().is_some() {
+            return outcore_io::Error::file_at(&self.path, "read", at, error).into();
+        }
+        if error.kind() == std::io::ErrorKind::UnexpectedEof {
+            return truncated(&self.path, &format!("a complete {} stream", self.coding.name()), at);
+        }
+        Error::input(
+            &self.path,
+            None,
+            format!("a {} stream", self.coding.name()),
+            format!("damaged data before byte {at} ({error})"),
+        )
+        .advise("fetch or compress the file again")
+    }
+}
+
+fn truncated(path: &Path, expected: &str, at: u64) -> Error {
+    Error::input(path, None, expected, format!("the end of the file at byte {at}"))
+        .advise("the file is truncated: fetch or copy it again")
+}
+
+/// A reader that counts what passes.
+struct Counted {
+    raw: Box<dyn Read + Send>,
+    position_bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let len = self.raw.read(buffer)?;
+        self.position_bytes.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        Input::memory("test", bytes).stream()?.fill(&mut out, 1 << 20)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn two_gzip_members_are_one_stream() {
+        let both = [gzip(b"1 2\n"), gzip(b"3 4\n")].concat();
+        assert_eq!(read_all(&both).unwrap(), b"1 2\n3 4\n");
+    }
+
+    #[test]
+    fn a_stream_cut_anywhere_is_refused() {
+        let text: Vec<u8> = (0..2000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            assert_eq!(read_all(&whole).unwrap(), text);
+            for cut in [5, 9, 11, 12, whole.len() / 2, whole.len() - 1] {
+                let error = read_all(&whole[..cut]).expect_err("a cut stream").to_string();
+                assert!(error.contains("truncated"), "cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_told_from_truncation() {
+        let mut bytes = gzip(&[b'7'; 5000]);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        let error = read_all(&bytes).expect_err("damaged").to_string();
+        assert!(error.contains("gzip"), "{error}");
+    }
+}

@@ -1,0 +1,266 @@
+//! METIS graphs: `n m [fmt [ncon]]`, then one line of neighbours per vertex, counted from 1.
+//!
+//! `fmt` has up to three digits: edge weights (1), vertex weights (10, `ncon` of them), vertex sizes (100); the last two
+//! are skipped. Lines that start with `%` are comments, an empty line is a vertex without neighbours. Every edge
+//! stands in the lines of both its ends; it is handed on from its smaller end, and the number of both kinds is compared
+//! with the header, so that an edge that stands in one line only does not pass. A self-loop stands once or twice.
+//! Lines without weights may have any length; with weights, 64 MiB.
+//! Format: the METIS manual, version 5, section 4.1.1.
+
+use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
+use super::blocks::{LineBlocks, Lines};
+use super::input::Stream;
+use super::number::{Fields, lines, real};
+use super::tally::{Sums, Tally};
+use super::text_source::{
+    Numbering, TextSource, begin, data_lines, empty_reals, first_data_block, integers_only, push_pair, text_of,
+    weights_wanted,
+};
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the first line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    vertices: u64,
+    edges: u64,
+    has_edge_weights: bool,
+    /// How many numbers stand before the neighbours.
+    skipped_columns: u64,
+}
+
+/// Opens a METIS graph.
+pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+    integers_only(options.ids, "metis")?;
+    let mut blocks = LineBlocks::new(stream);
+    let is_data = |line: &[u8]| data_lines(line).next().is_some();
+    let Some(mut first) = first_data_block(&mut blocks, is_data)? else {
+        return Err(Error::input(blocks.path(), None, "a line `n m`", "an empty file"));
+    };
+    let header = take_header(&mut first, blocks.path())?;
+    let wanted = header.has_edge_weights && weights_wanted(options.weights.as_deref(), "metis", &["weight"])?;
+    if !header.has_edge_weights {
+        blocks.split_long_lines();
+    }
+    let tally = Arc::new(Tally::new());
+    let parser =
+        Arc::new(Metis { path: blocks.path().to_owned(), header, weights_wanted: wanted, tally: tally.clone() });
+    let facts = Facts {
+        format: "metis",
+        directed: Some(false),
+        weights: wanted.then(|| "weight".to_owned()),
+        declared: Some((1, header.vertices)),
+        input_bytes: blocks.size_bytes(),
+        edges: Some(header.edges),
+        ..Facts::default()
+    };
+    if !first.bytes.is_empty() {
+        blocks.give_back(first);
+    }
+    let mut source = TextSource::new(blocks, facts, parser);
+    source.tally = Some(tally);
+    source.numbering = Numbering::Adjacency { first: 1, count: header.vertices, comments: true };
+    Ok(Box::new(source))
+}
+
+/// Takes the header and the comments before it off the first block.
+fn take_header(first: &mut Lines, path: &Path) -> Result<Header> {
+    let (skipped, line) = data_lines(&first.bytes).next().expect("the block holds a data line");
+    let line_number = first.first_line + skipped;
+    let header = parse_header(line).ok_or_else(|| {
+        let advice = "fmt has up to three digits 0 or 1, and ncon is a small number";
+        bad_record(path, line_number, "`n m [fmt [ncon]]`", line).advise(advice)
+    })?;
+    let end = memchr::memchr_iter(b'\n', &first.bytes).nth(skipped as usize);
+    first.drop_front(end.map_or(first.bytes.len(), |end| end + 1));
+    Ok(header)
+}
+
+fn parse_header(line: &[u8]) -> Option<Header> {
+    let mut fields = Fields::new(line);
+    let vertices = fields.unsigned()?;
+    let edges = fields.unsigned()?;
+    let format = fields.token().unwrap_or(b"0");
+    let has_constraints = !fields.is_empty();
+    let constraints = if has_constraints { fields.unsigned()? } else { 1 };
+    if format.len() > 3 || format.iter().any(|b| !matches!(b, b'0' | b'1')) || !fields.is_empty() {
+        return None;
+    }
+    // The declared range must exist, and so must the number of arcs.
+    vertices.checked_add(1)?;
+    edges.checked_mul(2)?;
+    let digit = |place: usize| format.len() > place && format[format.len() - 1 - place] == b'1';
+    let weights = if digit(1) { constraints } else { 0 };
+    Some(Header { vertices, edges, has_edge_weights: digit(0), skipped_columns: weights.checked_add(digit(2) as u64)? })
+}
+
+/// Parses lines of neighbours.
+struct Metis {
+    path: PathBuf,
+    header: Header,
+    weights_wanted: bool,
+    /// Arcs to larger vertices, arcs to smaller ones, self-loops.
+    tally: Arc<Tally>,
+}
+
+impl Metis {
+    /// Parses one line, or the part of it that is in this block; an error is what was expected.
+    fn parse_line(
+        &self,
+        line: &[u8],
+        vertex: u64,
+        batch: &mut EdgeBatch,
+        weights: &mut Vec<f64>,
+    ) -> std::result::Result<Sums, &'static str> {
+        let mut fields = Fields::new(line);
+        let mut sums = [0; 3];
+        for _ in 0..self.header.skipped_columns {
+            fields.unsigned().ok_or("the weights of the vertex, as fmt says")?;
+        }
+        while !fields.is_empty() {
+            let neighbour = fields.unsigned().ok_or("a vertex")?;
+            if neighbour == 0 || neighbour > self.header.vertices {
+                return Err("a vertex from 1 to n");
+            }
+            let weight = if self.header.has_edge_weights {
+                let token = fields.token().ok_or("a weight after every neighbour, as fmt says")?;
+                real(token).filter(|w| !w.is_nan()).ok_or("a weight that is a number")?
+            } else {
+                0.0
+            };
+            if neighbour < vertex {
+                sums[1] += 1;
+                continue;
+            }
+            sums[if neighbour == vertex { 2 } else { 0 }] += 1;
+            push_pair(&mut batch.ids, vertex, neighbour);
+            if self.weights_wanted {
+                weights.push(weight);
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Compares all arcs with the header.
+    fn check(&self, [up, down, loops]: Sums) -> Result<()> {
+        if up != down {
+            return Err(Error::input(
+                &self.path,
+                None,
+                "every edge in the lines of both its ends",
+                format!("{up} arcs to larger vertices and {down} to smaller ones"),
+            )
+            .advise("METIS graphs are undirected: give a directed graph as an edge list"));
+        }
+        let m = self.header.edges;
+        // A loop has one line to stand in; some writers put it there twice.
+        if up + loops != m && (loops % 2 != 0 || up + loops / 2 != m) {
+            return Err(Error::input(
+                &self.path,
+                None,
+                format!("{m} edges ({} neighbours), as the first line says", m * 2),
+                format!("{} neighbours ({loops} of them self-loops)", up + down + loops),
+            )
+            .advise("the file is truncated or its first line is wrong"));
+        }
+        Ok(())
+    }
+}
+
+impl Parser for Metis {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        begin(batch, block, false);
+        let mut weights = empty_reals(batch);
+        let mut vertex = block.first_vertex;
+        let mut sums = [0; 3];
+        for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
+            if line.starts_with(b"%") {
+                continue;
+            }
+            if vertex > self.header.vertices {
+                let expected = format!("only {} lines of neighbours", self.header.vertices);
+                return Err(bad_record(&self.path, number, &expected, line));
+            }
+            let found = self
+                .parse_line(line, vertex, batch, &mut weights)
+                .map_err(|expected| bad_record(&self.path, number, expected, line))?;
+            for (sum, more) in sums.iter_mut().zip(found) {
+                *sum += more;
+            }
+            vertex += 1;
+        }
+        if self.weights_wanted {
+            batch.weights = Weights::Real(weights);
+        }
+        self.tally.add(sums).map_or(Ok(()), |all| self.check(all))
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{edges_of, failure_of};
+
+    #[test]
+    fn every_edge_comes_once_from_its_smaller_end() {
+        let read = edges_of("metis", b"% a comment\n4 3\n2 3\n% another\n1 3\n1 2\n\n");
+        assert_eq!(read.pairs, [(1, 2), (1, 3), (2, 3)]);
+        assert_eq!(read.declared, Some((1, 4)));
+        assert_eq!(read.facts.directed, Some(false));
+    }
+
+    #[test]
+    fn weights_are_read_and_vertex_weights_skipped() {
+        let read = edges_of("metis", b"2 1 111 2\n9 7 7 2 2.5\n9 7 7 1 2.5");
+        assert_eq!((read.pairs, read.weights), (vec![(1, 2)], vec![2.5]));
+    }
+
+    #[test]
+    fn loops_may_stand_once_or_twice() {
+        assert_eq!(edges_of("metis", b"2 2\n1 2\n1\n").pairs.len(), 2);
+        assert_eq!(edges_of("metis", b"2 2\n1 1 2\n1\n").pairs.len(), 3);
+    }
+
+    #[test]
+    fn what_does_not_fit_the_header_is_refused() {
+        for (text, expected) in [
+            (&b""[..], "empty file"),
+            (b"x y\n", "n m"),
+            (b"3 2 12\n", "n m"),
+            (b"18446744073709551615 1\n", "n m"),
+            (b"3 2\n2\n1 3\n", "3 lines"),
+            (b"2 1\n2\n1\n\n", "found 3"),
+            (b"2 1\n2\n1\n1\n", "2 lines"),
+            (b"2 2\n2\n1\n", "4 neighbours"),
+            (b"2 1\n2\n\n", "both its ends"),
+            (b"2 1\n3\n1\n", "from 1 to n"),
+            (b"2 1\n0\n1\n", "from 1 to n"),
+            (b"2 1\nx\n1\n", "a vertex"),
+            (b"2 1 1\n2\n1 1\n", "a weight"),
+            (b"2 1 1\n2 nan\n1 nan\n", "a weight"),
+        ] {
+            let error = failure_of("metis", text);
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+        assert!(failure_of("metis", b"2 1\n2\nx\n").contains(":3:"));
+    }
+
+    #[test]
+    fn a_line_longer_than_a_block_keeps_its_vertex() {
+        // A star: the centre's line is several blocks long, and comments stand around it.
+        let n = 600_000;
+        let mut text = format!("{n} {}\n% comment\n", n - 1);
+        for leaf in 2..=n {
+            text += &format!("{leaf} ");
+        }
+        text += "\n% comment\n";
+        text += &"1\n".repeat(n - 1);
+        let read = edges_of("metis", text.as_bytes());
+        assert!(read.blocks > 5, "{} blocks", read.blocks);
+        assert!(read.pairs.iter().copied().eq((2..=n as u64).map(|leaf| (1, leaf))));
+    }
+}

@@ -1,0 +1,238 @@
+//! Finds out what an input is and opens it.
+//!
+//! The format is what `--format` says; else what the first bytes say, where they are unmistakable; else what the name ends
+//! in; else an edge list.
+
+use super::batch::{EdgeBatch, Ids, InputOptions, Source, Weights};
+use super::binary::{self, Record};
+use super::edge_list::{self, Shape};
+use super::input::Input;
+use super::{ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, table};
+use crate::error::{Error, Result};
+use std::path::PathBuf;
+
+/// A format that can be read.
+pub(super) struct Format {
+    /// As `--format` has it.
+    pub(super) name: &'static str,
+    /// What the names of its files end in, without what compression adds.
+    endings: &'static [&'static str],
+    /// Several files may be read as one graph.
+    chains: bool,
+    open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
+}
+
+/// The names of all formats and what they are, for `--help` and for errors.
+const NAMES: [(&str, &str); 15] = [
+    ("edge-list", "text, `source target [weight]` a line, columns by blanks, commas or semicolons"),
+    ("el", "GAP's text edges, `source target`"),
+    ("wel", "GAP's weighted text edges, `source target weight`"),
+    ("cedge", "road networks, `edge_id u v length`"),
+    ("dimacs", "DIMACS, `a u v w` or `e u v`"),
+    ("matrix-market", "Matrix Market, square pattern, integer or real matrices"),
+    ("metis", "METIS, a line of neighbours per vertex, from 1"),
+    ("ascii-graph", "WebGraph's ASCIIGraph, a line of successors per vertex, from 0"),
+    ("graphalytics", "LDBC Graphalytics, NAME.v and NAME.e side by side"),
+    ("graph500", "binary records of two little-endian i64"),
+    ("graph500-packed", "binary records of 12 bytes with two 48-bit vertices"),
+    ("binary64", "the same as graph500"),
+    ("binary32", "binary records of two little-endian u32"),
+    ("parquet", "Parquet, columns source, target and maybe weight"),
+    ("arrow", "Arrow file or stream, columns as for parquet"),
+];
+
+static FORMATS: [Format; 15] = [
+    Format {
+        name: "edge-list",
+        endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
+        chains: true,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Free),
+    },
+    Format {
+        name: "el",
+        endings: &[".el"],
+        chains: true,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::EL)),
+    },
+    Format {
+        name: "wel",
+        endings: &[".wel"],
+        chains: true,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::WEL)),
+    },
+    Format {
+        name: "cedge",
+        endings: &[".cedge"],
+        chains: true,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::CEDGE)),
+    },
+    Format {
+        name: "dimacs",
+        endings: &[".gr", ".col", ".dimacs"],
+        chains: true,
+        open: |input, options| dimacs::open(input.stream()?, options),
+    },
+    Format {
+        name: "matrix-market",
+        endings: &[".mtx"],
+        chains: false,
+        open: |input, options| matrix_market::open(input.stream()?, options),
+    },
+    Format {
+        name: "metis",
+        endings: &[".graph", ".metis"],
+        chains: false,
+        open: |input, options| metis::open(input.stream()?, options),
+    },
+    Format {
+        name: "ascii-graph",
+        endings: &[".graph-txt"],
+        chains: false,
+        open: |input, options| ascii_graph::open(input.stream()?, options),
+    },
+    Format { name: "graphalytics", endings: &[".v", ".e"], chains: false, open: graphalytics::open },
+    Format {
+        name: "graph500",
+        endings: &[".graph500", ".tuples"],
+        chains: true,
+        open: |input, options| binary::open(input.stream()?, options, "graph500", Record::Signed64),
+    },
+    Format {
+        name: "graph500-packed",
+        endings: &[".packed"],
+        chains: true,
+        open: |input, options| binary::open(input.stream()?, options, "graph500-packed", Record::Packed48),
+    },
+    Format {
+        name: "binary64",
+        endings: &[],
+        chains: true,
+        open: |input, options| binary::open(input.stream()?, options, "binary64", Record::Signed64),
+    },
+    Format {
+        name: "binary32",
+        endings: &[],
+        chains: true,
+        open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
+    },
+    Format { name: "parquet", endings: &[".parquet", ".pq"], chains: true, open: table::open_parquet },
+    Format {
+        name: "arrow",
+        endings: &[".arrow", ".feather", ".ipc", ".arrows"],
+        chains: true,
+        open: table::open_arrow,
+    },
+];
+
+/// The formats that can be read, by the name that `--format` takes, and what each is.
+pub fn formats() -> &'static [(&'static str, &'static str)] {
+    &NAMES
+}
+
+/// Opens inputs of one format, which together are one graph in the order given.
+///
+/// Reads the first megabyte of each to find out what it is; nothing of the rest.
+pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+    let Some(first) = paths.first() else {
+        return Err(Error::Usage("expected at least one input file, found none".to_owned()));
+    };
+    let first = Input::file(first)?;
+    if paths.len() == 1 {
+        // A pipe can be read only once, so what is peeked at stays with the source.
+        let format = format_of(&first, options)?;
+        return open_one(&first, format, options);
+    }
+    let mut inputs = Vec::with_capacity(paths.len());
+    let mut formats = Vec::with_capacity(paths.len());
+    for path in paths {
+        let input = Input::file(path)?;
+        formats.push(format_of(&input, options)?);
+        inputs.push(input);
+    }
+    let format = formats[0];
+    if let Some(place) = formats.iter().position(|other| other.name != format.name) {
+        return Err(Error::input(
+            inputs[place].path(),
+            None,
+            format!("the format of {}, {}", inputs[0].path().display(), format.name),
+            formats[place].name,
+        )
+        .advise("give inputs of one format, or name it with --format"));
+    }
+    if format.name == "graphalytics" && inputs.len() == 2 && is_same_graph(&inputs[0], &inputs[1]) {
+        return open_one(&inputs[0], format, options);
+    }
+    if !format.chains {
+        return Err(Error::Usage(format!(
+            "expected one input of format {}, found {}: each holds a whole graph",
+            format.name,
+            inputs.len()
+        )));
+    }
+    chain::open(inputs, format, options)
+}
+
+/// Opens one input of a known format.
+pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
+    (format.open)(input, options)
+}
+
+/// Opens bytes in memory as a format.
+pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
+    let format = named(format)?;
+    open_one(&Input::memory(format.name, bytes), format, options)
+}
+
+/// Reads bytes in memory as a format and counts the edges; for the fuzzers.
+#[doc(hidden)]
+pub fn parse_bytes(format: &str, bytes: &[u8]) -> Result<u64> {
+    let mut source = open_memory(format, bytes, &InputOptions::default())?;
+    let parser = source.parser();
+    let mut batch = EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
+    let mut edges = 0;
+    while let Some(block) = source.next_block()? {
+        parser.parse(&block, &mut batch)?;
+        edges += batch.ids.len() as u64 / 2;
+    }
+    Ok(edges)
+}
+
+fn named(name: &str) -> Result<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+        Error::Usage(format!("--format {name}: there is no such format; there are {}", names.join(", ")))
+    })
+}
+
+/// Decides the format of an input.
+fn format_of(input: &Input, options: &InputOptions) -> Result<&'static Format> {
+    if let Some(name) = &options.format {
+        return named(name);
+    }
+    let by_name = || {
+        let name = input.plain_name();
+        FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)))
+    };
+    // Looking into a pipe would take bytes out of it, so there the name decides.
+    if input.size_bytes().is_none() {
+        return by_name().map_or_else(|| named("edge-list"), Ok);
+    }
+    let mut stream = input.stream()?;
+    let start = stream.peek(16)?;
+    let lower = start.to_ascii_lowercase();
+    let by_content = [(&b"%%matrixmarket"[..], "matrix-market"), (b"par1", "parquet"), (b"arrow1", "arrow")];
+    if let Some((_, name)) = by_content.iter().find(|(magic, _)| lower.starts_with(magic)) {
+        return named(name);
+    }
+    by_name().map_or_else(|| named("edge-list"), Ok)
+}
+
+/// Whether two names differ in `.v` and `.e` only.
+fn is_same_graph(a: &Input, b: &Input) -> bool {
+    let stem = |input: &Input| {
+        let name = input.plain_name();
+        input.path().with_file_name(&name[..name.len().saturating_sub(2)])
+    };
+    let is_pair = a.plain_name() != b.plain_name();
+    is_pair && stem(a) == stem(b)
+}

@@ -1,0 +1,545 @@
+//! Tables: Parquet files, Arrow files and streams, and record batches from Python.
+//!
+//! The ends are the columns `source` and `target` (or `src`, `dst`, or `from`, `to`), else the first two; the weights the
+//! column that `--weights` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
+//! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
+//! panic on damaged ones; that is caught here and becomes an error. Decoding runs in the cutter; a block is at most
+//! 65,536 rows.
+
+use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
+use super::input::Input;
+use super::text_source::begin;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
+use arrow::buffer::Buffer;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use arrow::ipc::reader::StreamDecoder;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many rows a block has at most.
+const BLOCK_ROWS: usize = 1 << 16;
+
+/// How much of an Arrow file is read at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// How an Arrow file begins and ends.
+const FILE_MAGIC: &[u8] = b"ARROW1";
+
+/// How far the first message of an Arrow file may be from its beginning.
+const MOST_PADDING_BYTES: usize = 4096;
+
+/// What the ends of an edge are commonly called.
+const END_NAMES: [(&str, &str); 3] = [("source", "target"), ("src", "dst"), ("from", "to")];
+
+/// What a reader of tables yields.
+type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, String>> + Send>;
+
+/// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
+pub fn from_batches(
+    reader: Box<dyn RecordBatchReader + Send>,
+    name: &str,
+    options: &InputOptions,
+) -> Result<Box<dyn Source>> {
+    let path = PathBuf::from(name);
+    let schema = reader.schema();
+    let columns = TableColumns::find(&schema, &path, options)?;
+    let chosen = columns.chosen();
+    let batches = reader.map(move |batch| {
+        let batch = batch.map_err(|error| error.to_string())?;
+        batch.project(&chosen).map_err(|error| error.to_string())
+    });
+    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), None, None))
+}
+
+/// Opens a Parquet file.
+pub(super) fn open_parquet(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    match input.bytes() {
+        Some(bytes) => parquet_from(bytes, input, options),
+        None => parquet_from(input.open_file()?, input, options),
+    }
+}
+
+fn parquet_from<R>(reader: R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>>
+where
+    R: parquet::file::reader::ChunkReader + Send + 'static,
+{
+    let path = input.path();
+    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(reader).map_err(|error| error.to_string()));
+    let builder = opened.map_err(|error| damaged(path, "a Parquet file", &error))?;
+    let columns = TableColumns::find(builder.schema(), path, options)?;
+    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
+    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.chosen());
+    let ordered = columns.order_in_file();
+    let built = guarded(|| {
+        let builder = builder.with_projection(mask).with_batch_size(BLOCK_ROWS);
+        builder.build().map_err(|error| error.to_string())
+    });
+    let reader = built.map_err(|error| damaged(path, "a Parquet file", &error))?;
+    let batches = reader.map(move |batch| {
+        // The reader keeps the order of the file; the parser wants source, target, weight.
+        let batch = batch.map_err(|error| error.to_string())?;
+        batch.project(&ordered).map_err(|error| error.to_string())
+    });
+    let path = path.to_owned();
+    Ok(TableSource::boxed("parquet", path, columns, Box::new(batches), input.size_bytes(), rows))
+}
+
+/// Opens an Arrow file or stream.
+pub(super) fn open_arrow(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let mut stream = input.stream()?;
+    let start = stream.peek(8)?;
+    if start.starts_with(b"FEA1") {
+        return Err(Error::input(input.path(), None, "an Arrow file or stream", "a file of Feather version 1")
+            .advise("write it again with version 2"));
+    }
+    // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
+    let is_file = start.starts_with(FILE_MAGIC);
+    if is_file {
+        // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
+        let start = stream.peek(MOST_PADDING_BYTES)?;
+        let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
+        stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
+    }
+    let mut reader = ArrowStream {
+        stream,
+        decoder: StreamDecoder::new(),
+        buffer: Buffer::from_vec(Vec::<u8>::new()),
+        first: None,
+        is_file,
+        ended: false,
+    };
+    let failed = |error: String| damaged(input.path(), "an Arrow file or stream", &error);
+    reader.first = reader.next_batch().transpose().map_err(failed)?;
+    let schema = reader.decoder.schema();
+    let schema = schema.ok_or_else(|| failed("it ends before its schema".to_owned()))?;
+    let columns = TableColumns::find(&schema, input.path(), options)?;
+    let chosen = columns.chosen();
+    let batches = reader.map(move |batch| batch?.project(&chosen).map_err(|error| error.to_string()));
+    let path = input.path().to_owned();
+    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), input.size_bytes(), None))
+}
+
+/// Decodes an Arrow stream from what arrives, so that no length in the file decides an allocation.
+struct ArrowStream {
+    stream: super::input::Stream,
+    decoder: StreamDecoder,
+    buffer: Buffer,
+    first: Option<RecordBatch>,
+    is_file: bool,
+    ended: bool,
+}
+
+impl ArrowStream {
+    fn next_batch(&mut self) -> Option<std::result::Result<RecordBatch, String>> {
+        if self.ended {
+            return None;
+        }
+        loop {
+            let decoder = &mut self.decoder;
+            let buffer = &mut self.buffer;
+            match guarded(|| decoder.decode(buffer).map_err(|error| error.to_string())) {
+                Ok(Some(batch)) => return Some(Ok(batch)),
+                Ok(None) => {}
+                Err(error) => {
+                    self.ended = true;
+                    // The decoder stands between messages and refuses more bytes: it has seen the end mark.
+                    let is_end = !self.buffer.is_empty() && self.decoder.finish().is_ok();
+                    let rest = if is_end { self.check_rest() } else { Err(error) };
+                    return rest.err().map(Err);
+                }
+            }
+            let mut bytes = Vec::new();
+            if let Err(error) = self.stream.fill(&mut bytes, READ_BYTES) {
+                self.ended = true;
+                return Some(Err(error.to_string()));
+            }
+            if bytes.is_empty() {
+                break;
+            }
+            self.buffer = Buffer::from_vec(bytes);
+        }
+        self.ended = true;
+        if self.is_file {
+            return Some(Err("it ends before its table of contents".to_owned()));
+        }
+        self.decoder.finish().err().map(|error| Err(error.to_string()))
+    }
+
+    /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
+    fn check_rest(&mut self) -> std::result::Result<(), String> {
+        if !self.is_file {
+            return Err("bytes after the end of the stream".to_owned());
+        }
+        let mut tail = self.buffer.as_slice().to_vec();
+        loop {
+            tail.drain(..tail.len().saturating_sub(FILE_MAGIC.len()));
+            let kept = tail.len();
+            self.stream.fill(&mut tail, kept + READ_BYTES).map_err(|error| error.to_string())?;
+            if tail.len() == kept {
+                break;
+            }
+        }
+        if tail != FILE_MAGIC {
+            return Err("it ends inside its table of contents".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for ArrowStream {
+    type Item = std::result::Result<RecordBatch, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.first.take() {
+            Some(batch) => Some(Ok(batch)),
+            None => self.next_batch(),
+        }
+    }
+}
+
+/// Runs a decoder of another library; its panic is an error of the file.
+fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
+}
+
+fn damaged(path: &Path, expected: &str, error: &str) -> Error {
+    Error::input(path, None, expected, format!("damaged or unsupported data ({error})"))
+        .advise("the file is truncated, damaged, or in another format: see --format")
+}
+
+/// Which columns of a table hold what.
+#[derive(Clone, Debug)]
+struct TableColumns {
+    source: usize,
+    target: usize,
+    weight: Option<(usize, String)>,
+    strings: bool,
+}
+
+impl TableColumns {
+    fn find(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
+        let place = |name: &str| schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
+        let named = END_NAMES.iter().find_map(|(source, target)| place(source).zip(place(target)));
+        let (source, target) = named.unwrap_or((0, 1));
+        if schema.fields().len() < 2 || source == target {
+            let found = format!("{} columns", schema.fields().len());
+            return Err(Error::input(path, None, "columns source and target", found));
+        }
+        let source_strings = id_kind(schema, source, path)?;
+        let target_strings = id_kind(schema, target, path)?;
+        if source_strings != target_strings {
+            return Err(Error::input(path, None, "source and target of one kind", "integers and strings"));
+        }
+        let wrong_kind = match options.ids {
+            IdKind::Integer => source_strings,
+            IdKind::String => !source_strings,
+            IdKind::Auto => false,
+        };
+        if wrong_kind {
+            let found = if source_strings { "strings" } else { "integers" };
+            return Err(Error::input(path, None, "ids of the kind that --ids says", found).advise("leave --ids out"));
+        }
+        let weight = find_weight(schema, (source, target), path, options)?;
+        Ok(TableColumns { source, target, weight, strings: source_strings })
+    }
+
+    /// The columns to read: source, target, weight.
+    fn chosen(&self) -> Vec<usize> {
+        let mut chosen = vec![self.source, self.target];
+        chosen.extend(self.weight.as_ref().map(|(column, _)| *column));
+        chosen
+    }
+
+    /// Where source, target and weight stand among themselves.
+    fn order_in_file(&self) -> Vec<usize> {
+        let chosen = self.chosen();
+        chosen.iter().map(|column| chosen.iter().filter(|other| *other < column).count()).collect()
+    }
+}
+
+/// Whether an id column holds strings (true) or integers (false); anything else is refused.
+fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
+    let field = schema.field(column);
+    let kind = match field.data_type() {
+        DataType::Dictionary(_, values) => values.as_ref(),
+        other => other,
+    };
+    match kind {
+        kind if kind.is_integer() => Ok(false),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(true),
+        other => {
+            let expected = format!("integers or strings in column `{}`", field.name());
+            Err(Error::input(path, None, expected, other.to_string()).advise("convert the ids first"))
+        }
+    }
+}
+
+fn find_weight(
+    schema: &Schema,
+    ends: (usize, usize),
+    path: &Path,
+    options: &InputOptions,
+) -> Result<Option<(usize, String)>> {
+    let fields = schema.fields();
+    let column = match options.weights.as_deref() {
+        Some("none") => None,
+        Some(asked) => {
+            let by_name = fields.iter().position(|field| field.name() == asked);
+            let by_number = || asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let column = by_name.or_else(by_number).filter(|&column| column < fields.len());
+            Some(column.ok_or_else(|| {
+                let names: Vec<_> = fields.iter().take(50).map(|field| field.name().as_str()).collect();
+                Error::Usage(format!(
+                    "--weights {asked}: there is no such column; the columns are {}",
+                    names.join(", ")
+                ))
+            })?)
+        }
+        None => fields.iter().position(|field| field.name().eq_ignore_ascii_case("weight")),
+    };
+    let Some(column) = column else {
+        return Ok(None);
+    };
+    let field = schema.field(column);
+    if column == ends.0 || column == ends.1 {
+        return Err(Error::Usage(format!("--weights {}: that column holds the ids", field.name())));
+    }
+    let kind = field.data_type();
+    if !kind.is_integer() && !kind.is_floating() {
+        let expected = format!("numbers in the weight column `{}`", field.name());
+        return Err(Error::input(path, None, expected, kind.to_string()).advise("leave it out with --weights none"));
+    }
+    Ok(Some((column, field.name().clone())))
+}
+
+struct TableSource {
+    batches: Batches,
+    facts: Facts,
+    parser: Arc<TableParser>,
+    /// What is left of the last batch.
+    rest: Option<RecordBatch>,
+    next_row: u64,
+    sequence: u64,
+    ended: bool,
+}
+
+impl TableSource {
+    fn boxed(
+        format: &'static str,
+        path: PathBuf,
+        columns: TableColumns,
+        batches: Batches,
+        input_bytes: Option<u64>,
+        edges: Option<u64>,
+    ) -> Box<dyn Source> {
+        let facts = Facts {
+            format,
+            string_ids: columns.strings,
+            weights: columns.weight.as_ref().map(|(_, name)| name.clone()),
+            input_bytes,
+            edges,
+            ..Facts::default()
+        };
+        Box::new(TableSource {
+            batches,
+            facts,
+            parser: Arc::new(TableParser { path, columns }),
+            rest: None,
+            next_row: 0,
+            sequence: 0,
+            ended: false,
+        })
+    }
+
+    /// Bytes behind a row, taking all rows for equally long.
+    fn position_bytes(&self) -> u64 {
+        let (Some(bytes), Some(rows)) = (self.facts.input_bytes, self.facts.edges.filter(|&rows| rows > 0)) else {
+            return 0;
+        };
+        (bytes as u128 * self.next_row.min(rows) as u128 / rows as u128) as u64
+    }
+}
+
+impl Source for TableSource {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let batch = match self.rest.take() {
+            Some(rest) => rest,
+            None => {
+                let batches = &mut self.batches;
+                match guarded(|| batches.next().transpose()) {
+                    Ok(Some(batch)) => batch,
+                    Ok(None) => {
+                        self.ended = true;
+                        return Ok(None);
+                    }
+                    Err(error) => {
+                        return Err(damaged(&self.parser.path, "rows of a table", &error));
+                    }
+                }
+            }
+        };
+        let rows = batch.num_rows();
+        let table = batch.slice(0, rows.min(BLOCK_ROWS));
+        if rows > BLOCK_ROWS {
+            self.rest = Some(batch.slice(BLOCK_ROWS, rows - BLOCK_ROWS));
+        }
+        let first_record = self.next_row;
+        self.next_row += table.num_rows() as u64;
+        let block = Block {
+            sequence: self.sequence,
+            first_record,
+            first_vertex: 0,
+            input_bytes: self.position_bytes(),
+            data: BlockData::Table(table),
+        };
+        self.sequence += 1;
+        Ok(Some(block))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+}
+
+/// Takes edges from the columns source, target and weight, in this order.
+struct TableParser {
+    path: PathBuf,
+    columns: TableColumns,
+}
+
+impl TableParser {
+    /// A column of the kind wanted, without nulls.
+    fn column(&self, table: &RecordBatch, place: usize, kind: &DataType, first_record: u64) -> Result<ArrayRef> {
+        let schema = table.schema();
+        let name = schema.fields().get(place).map_or("", |field| field.name());
+        let wrong =
+            |found: String| Error::input(&self.path, Some(first_record), format!("{kind} in column `{name}`"), found);
+        let column = table.columns().get(place).ok_or_else(|| wrong("no such column".to_owned()))?;
+        // Nulls may be in a dictionary's values, hence the logical ones.
+        if let Some(nulls) = column.logical_nulls()
+            && nulls.null_count() > 0
+        {
+            let row = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0) as u64 + first_record;
+            return Err(Error::input(
+                &self.path,
+                Some(row),
+                format!("a value in column `{name}`"),
+                format!("null in row {row}"),
+            )
+            .advise("leave such rows out first; rows count from 0"));
+        }
+        let converted = guarded(|| cast(column, kind).map_err(|error| error.to_string())).map_err(wrong)?;
+        if converted.null_count() > 0 {
+            return Err(wrong("values that do not fit".to_owned()));
+        }
+        Ok(converted)
+    }
+
+    fn integer_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
+        let Ids::Integer { values, negative, huge } = ids else {
+            unreachable!("`begin` makes integer ids");
+        };
+        let rows = table.num_rows();
+        values.resize(rows * 2, 0);
+        for end in 0..2 {
+            let places = values.iter_mut().skip(end).step_by(2);
+            if is_unsigned_64(table.column(end).data_type()) {
+                let column = self.column(table, end, &DataType::UInt64, first_record)?;
+                for (place, &id) in places.zip(column.as_primitive::<UInt64Type>().values()) {
+                    *place = id;
+                    *huge |= id >> 63 != 0;
+                }
+            } else {
+                let column = self.column(table, end, &DataType::Int64, first_record)?;
+                for (place, &id) in places.zip(column.as_primitive::<Int64Type>().values()) {
+                    *place = id as u64;
+                    *negative |= id < 0;
+                }
+            }
+        }
+        if *negative && *huge {
+            let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
+            return Err(Error::input(&self.path, Some(first_record), expected, "both in the rows from here"));
+        }
+        Ok(())
+    }
+
+    fn string_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
+        let Ids::Text { bytes, ends } = ids else {
+            unreachable!("`begin` makes string ids");
+        };
+        let sources = self.column(table, 0, &DataType::LargeUtf8, first_record)?;
+        let targets = self.column(table, 1, &DataType::LargeUtf8, first_record)?;
+        let pairs = sources.as_string::<i64>().iter().zip(targets.as_string::<i64>().iter());
+        for (row, (source, target)) in (first_record..).zip(pairs) {
+            for id in [source, target] {
+                let id = id.unwrap_or_default();
+                bytes.extend_from_slice(id.as_bytes());
+                let end = u32::try_from(bytes.len()).map_err(|_| {
+                    Error::input(&self.path, Some(row), "ids of less than 4 GiB in 65,536 rows", "longer ones")
+                })?;
+                ends.push(end);
+            }
+        }
+        Ok(())
+    }
+
+    fn weights(&self, table: &RecordBatch, first_record: u64) -> Result<Weights> {
+        if self.columns.weight.is_none() {
+            return Ok(Weights::None);
+        }
+        let kind = table.schema().fields().get(2).map(|field| field.data_type().clone());
+        if kind.is_some_and(|kind| kind.is_integer()) {
+            // A u64 above i64::MAX becomes null in the conversion, which `column` refuses.
+            let column = self.column(table, 2, &DataType::Int64, first_record)?;
+            return Ok(Weights::Integer(column.as_primitive::<Int64Type>().values().to_vec()));
+        }
+        let column = self.column(table, 2, &DataType::Float64, first_record)?;
+        let values = column.as_primitive::<Float64Type>().values().to_vec();
+        if let Some(place) = values.iter().position(|value| value.is_nan()) {
+            let row = first_record + place as u64;
+            return Err(Error::input(&self.path, Some(row), "a number as weight", format!("NaN in row {row}"))
+                .advise("leave such rows out first; rows count from 0"));
+        }
+        Ok(Weights::Real(values))
+    }
+}
+
+fn is_unsigned_64(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => **values == DataType::UInt64,
+        kind => *kind == DataType::UInt64,
+    }
+}
+
+impl Parser for TableParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        begin(batch, block, self.columns.strings);
+        let BlockData::Table(table) = &block.data else {
+            return Err(Error::input(&self.path, None, "rows of a table", "bytes"));
+        };
+        if self.columns.strings {
+            self.string_ids(table, block.first_record, &mut batch.ids)?;
+        } else {
+            self.integer_ids(table, block.first_record, &mut batch.ids)?;
+        }
+        batch.weights = self.weights(table, block.first_record)?;
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
