@@ -33,10 +33,10 @@ impl Backend for Uring {
         let entries = depth.next_power_of_two().clamp(2, 4096) as u32;
         let failed =
             |error| Error::file(files.first().map_or(Path::new(""), |file| file.path()), "queue reads of", error);
-        // Completions are taken by the thread that submitted, when it waits: no interrupts in between (Linux 6.1).
+        // Completions are posted when a worker next enters the kernel, without interrupting it (Linux 5.19). The ring
+        // cannot be bound to one thread, for workers are new threads in every sweep.
         let ring = IoUring::builder()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
+            .setup_coop_taskrun()
             .build(entries)
             .or_else(|_| IoUring::new(entries))
             .map_err(failed)?;
