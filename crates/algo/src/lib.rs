@@ -9,6 +9,7 @@ mod bfs;
 mod components;
 mod estimate;
 mod pagerank;
+pub mod verify;
 
 pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 pub use components::{Components, ComponentsOptions, components, estimate_components};

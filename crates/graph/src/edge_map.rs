@@ -1,8 +1,8 @@
 //! Edge map: from the active vertices over their edges to the next ones, by pushing or by pulling.
 //!
 //! A push reads the lists of the active vertices and updates their neighbours. A pull reads the lists of the vertices that
-//! may still become active and looks for active neighbours in them. Which of the two is done is decided here and nowhere else, by the
-//! pages that each would read, after everything that memory alone can decide has been decided ([`EdgeMap::decide`]).
+//! may still become active and looks for active neighbours in them. Which of the two is done is decided here and nowhere else, by what the
+//! pages that each would read cost, after everything that memory alone can decide has been decided ([`EdgeMap::decide`]).
 //! (Beamer, Asanović, Patterson, *Direction-optimizing breadth-first search*, SC 2012; Shun and Blelloch, *Ligra*, PPoPP
 //! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
 //!
@@ -85,6 +85,11 @@ pub struct EdgeMapper<'a> {
 
 /// A frontier of more than one vertex in so many is a bitmap.
 const SPARSE_SHARE: u64 = 128;
+/// What a pushed page costs, in pulled pages: its edges are random updates, where a pull decodes and looks for one bit.
+///
+/// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
+/// (`docs/decisions/0003-direction.md`).
+const PUSH_COST: u64 = 8;
 /// A push that reads fewer pages than one per so many vertices is made without looking at all vertices.
 const VERTICES_PER_PAGE: u64 = 1 << 14;
 
@@ -132,7 +137,7 @@ impl<'a> EdgeMapper<'a> {
             self.mark_active();
             let decided = self.decide(map)?;
             let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, Direction::In);
-            let way = if push_pages < pull_pages { Way::Push } else { Way::Pull };
+            let way = if PUSH_COST * push_pages < pull_pages { Way::Push } else { Way::Pull };
             let (activated, sweep) = match way {
                 Way::Push => self.push(map)?,
                 Way::Pull => self.pull(map)?,

@@ -42,6 +42,13 @@ impl AtomicF64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))
     }
 
+    /// Adds to the value. Sums that several workers add to depend on their order in the last bits.
+    #[inline]
+    pub fn add(&self, value: f64) {
+        let sum = |bits| Some((f64::from_bits(bits) + value).to_bits());
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+    }
+
     /// Replaces the value.
     #[inline]
     pub fn store(&self, value: f64) {

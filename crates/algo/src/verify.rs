@@ -1,0 +1,261 @@
+//! Verifiers: each checks that a result has the properties that make it right, by another way than it was computed.
+//!
+//! They work out of core like the algorithms: state per vertex in memory, edges by sweeps. What is wrong is reported
+//! with the vertex and the values that contradict each other.
+
+use crate::bfs::Bfs;
+use crate::components::Components;
+use crate::pagerank::{Dangling, PageRank, PageRankOptions};
+use outcore_graph::{Direction, Error, Frontier, Graph, ListFold, Result, fold, scan, vertex_map, vertex_sum};
+use outcore_io::{Array, AtomicF64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The first contradiction found, in the order of the vertices.
+struct Contradiction(AtomicU64);
+
+impl Contradiction {
+    fn none() -> Self {
+        Contradiction(AtomicU64::new(u64::MAX))
+    }
+
+    fn at(&self, vertex: u32) {
+        self.0.fetch_min(u64::from(vertex), Ordering::Relaxed);
+    }
+
+    /// An error that `describe` words, if there was a contradiction.
+    fn check(&self, describe: impl Fn(u32) -> String) -> Result<()> {
+        match self.0.load(Ordering::Relaxed) {
+            u64::MAX => Ok(()),
+            vertex => Err(Error::Usage(format!("verification failed: {}", describe(vertex as u32)))),
+        }
+    }
+}
+
+/// Checks a breadth-first search with one pass over the in-lists.
+///
+/// The source, and only it, is on level 0 and is its own parent. No edge leads more than one level up, none from a reached vertex to one that
+/// is not. Every other reached vertex has its parent among its in-neighbours, one level above, and it is the one that the rule
+/// names: its hub where that is one level above, else the first such in-neighbour. (These are the rules of Graph500's validator, and one more.)
+///
+/// # Errors
+/// The first vertex that contradicts them, or a page that cannot be read.
+pub fn verify_bfs(graph: &Graph, source: u32, found: &Bfs) -> Result<()> {
+    graph.make_room("verification of a search", 4 * graph.vertices())?;
+    let (hubs, _) = graph.hubs(Direction::In)?;
+    let check = BfsCheck { source, found, hubs: &hubs, wrong: Contradiction::none() };
+    fold(graph, Direction::In, Frontier::All, &check)?;
+    check.wrong.check(|vertex| {
+        format!(
+            "vertex {vertex} of the image has level {:?} and parent {:?}, which its in-neighbours contradict",
+            found.level(vertex),
+            found.parent(vertex)
+        )
+    })?;
+    let reached = AtomicU64::new(0);
+    vertex_map(graph.runtime(), graph.vertices(), |range| {
+        let here = range.filter(|&v| found.level(v as u32).is_some()).count();
+        reached.fetch_add(here as u64, Ordering::Relaxed);
+        Ok(())
+    })?;
+    if reached.into_inner() != found.reached {
+        return Err(Error::Usage(format!("verification failed: {} vertices are said to be reached", found.reached)));
+    }
+    Ok(())
+}
+
+struct BfsCheck<'a> {
+    source: u32,
+    found: &'a Bfs,
+    hubs: &'a Array<AtomicU32>,
+    wrong: Contradiction,
+}
+
+/// What a part of an in-list says of its vertex.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// The least level among the in-neighbours.
+    least: u32,
+    /// The first in-neighbour one level above the vertex.
+    first_above: u32,
+    /// Whether the parent is among them.
+    parent: bool,
+}
+
+impl ListFold for BfsCheck<'_> {
+    type Value = Seen;
+
+    fn part(&self, vertex: u32, neighbours: &[u32]) -> Seen {
+        let above = self.found.level(vertex).and_then(|level| level.checked_sub(1));
+        let parent = self.found.parent(vertex);
+        let mut seen = Seen { least: u32::MAX, first_above: u32::MAX, parent: false };
+        for &neighbour in neighbours {
+            let level = self.found.level(neighbour);
+            seen.least = seen.least.min(level.unwrap_or(u32::MAX));
+            seen.parent |= parent == Some(neighbour);
+            if level.is_some() && level == above {
+                seen.first_above = seen.first_above.min(neighbour);
+            }
+        }
+        seen
+    }
+
+    fn merge(&self, before: Seen, after: Seen) -> Seen {
+        Seen {
+            least: before.least.min(after.least),
+            first_above: before.first_above.min(after.first_above),
+            parent: before.parent || after.parent,
+        }
+    }
+
+    fn finish(&self, vertex: u32, seen: Seen) {
+        let (level, parent) = (self.found.level(vertex), self.found.parent(vertex));
+        let right = match (level, parent) {
+            (None, None) => vertex != self.source && seen.least == u32::MAX,
+            (Some(0), Some(parent)) => vertex == self.source && parent == vertex,
+            (Some(level), Some(parent)) => {
+                let hub = self.hubs[vertex as usize].load(Ordering::Relaxed);
+                let hub_is_above = hub != vertex && self.found.level(hub) == Some(level - 1);
+                let named = if hub_is_above { hub } else { seen.first_above };
+                vertex != self.source && seen.least >= level - 1 && seen.parent && parent == named
+            }
+            _ => false,
+        };
+        if !right {
+            self.wrong.at(vertex);
+        }
+    }
+}
+
+/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more than they may be.
+///
+/// An iteration brings ranks closer to the fixed point by a factor of `alpha`, so if the last one changed them by `residual`, another one changes them by at
+/// most `alpha` times that. Ranks are not below zero, and by NetworkX's rule they sum to 1.
+///
+/// # Errors
+/// Ranks that contradict this, too little memory (12 bytes per vertex), or a page that cannot be read.
+pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRank) -> Result<()> {
+    let vertices = graph.vertices();
+    if vertices == 0 || found.iterations == 0 {
+        return Ok(());
+    }
+    graph.make_room("verification of PageRank", 12 * vertices)?;
+    let (degrees, _) = graph.degrees(Direction::Out)?;
+    let incoming = Array::<AtomicF64>::zeroed(graph.runtime().budget(), "incoming ranks", vertices as usize)?;
+    let degree = |v: usize| f64::from(degrees[v].load(Ordering::Relaxed));
+    scan(
+        graph,
+        Direction::Out,
+        Frontier::All,
+        || (),
+        |(), list| {
+            let v = list.vertex as usize;
+            let share = found.ranks[v].load() / degree(v);
+            list.neighbours.iter().for_each(|&neighbour| incoming[neighbour as usize].add(share));
+        },
+    )?;
+    let count = vertices as f64;
+    let sum =
+        |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
+    let total = sum(&|v| found.ranks[v].load())?;
+    let dangling = match options.dangling {
+        Dangling::Networkx => sum(&|v| if degree(v) == 0.0 { found.ranks[v].load() } else { 0.0 })?,
+        Dangling::Gap => 0.0,
+    };
+    let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
+    let change = sum(&|v| (base + options.alpha * incoming[v].load() - found.ranks[v].load()).abs())?;
+    let most = options.alpha * found.residual + 1e-9;
+    // Written so that a NaN fails.
+    if !(change <= most) {
+        let text = format!("another iteration changes the ranks by {change:e}, more than {most:e}");
+        return Err(Error::Usage(format!("verification failed: {text}")));
+    }
+    if options.dangling == Dangling::Networkx && !((total - 1.0).abs() < 1e-9) {
+        return Err(Error::Usage(format!("verification failed: the ranks sum to {total}, not to 1")));
+    }
+    let negative = sum(&|v| f64::from(u8::from(found.ranks[v].load() < 0.0)))?;
+    if negative > 0.0 {
+        return Err(Error::Usage(format!("verification failed: {negative} ranks are below zero")));
+    }
+    Ok(())
+}
+
+/// Checks components with one pass over the out-lists, joining vertices over every edge in a forest of its own.
+///
+/// No edge leads from one component to another, every component is connected, and its label is its smallest vertex.
+///
+/// # Errors
+/// The first vertex that contradicts this, too little memory (4 bytes per vertex), or a page that cannot be read.
+pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
+    let vertices = graph.vertices();
+    graph.make_room("verification of components", 4 * vertices)?;
+    let roots = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "trees", vertices as usize)?;
+    vertex_map(graph.runtime(), vertices, |range| {
+        range.for_each(|v| roots[v].store(v as u32, Ordering::Relaxed));
+        Ok(())
+    })?;
+    let label = |v: u32| found.labels[v as usize].load(Ordering::Relaxed);
+    let wrong = Contradiction::none();
+    scan(
+        graph,
+        Direction::Out,
+        Frontier::All,
+        || (),
+        |(), list| {
+            for &neighbour in list.neighbours {
+                if label(neighbour) != label(list.vertex) {
+                    wrong.at(list.vertex);
+                }
+                union(&roots, list.vertex, neighbour);
+            }
+        },
+    )?;
+    let count = AtomicU64::new(0);
+    vertex_map(graph.runtime(), vertices, |range| {
+        for v in range {
+            let v = v as u32;
+            let root = find(&roots, v);
+            count.fetch_add(u64::from(root == v), Ordering::Relaxed);
+            // Trees hang under their smallest vertex, so the root is what the label must be.
+            if label(v) != root {
+                wrong.at(v);
+            }
+        }
+        Ok(())
+    })?;
+    wrong.check(|vertex| {
+        let (label, root) = (label(vertex), find(&roots, vertex));
+        format!("vertex {vertex} of the image has label {label}, but its edges lead to {root}")
+    })?;
+    let count = count.into_inner();
+    if count != found.count {
+        return Err(Error::Usage(format!("verification failed: {} components said, {count} found", found.count)));
+    }
+    Ok(())
+}
+
+/// The root of a vertex's tree, whose path is halved on the way.
+fn find(roots: &[AtomicU32], mut vertex: u32) -> u32 {
+    loop {
+        let above = roots[vertex as usize].load(Ordering::Relaxed);
+        if above == vertex {
+            return vertex;
+        }
+        let higher = roots[above as usize].load(Ordering::Relaxed);
+        roots[vertex as usize].fetch_min(higher, Ordering::Relaxed);
+        vertex = higher;
+    }
+}
+
+fn union(roots: &[AtomicU32], a: u32, b: u32) {
+    loop {
+        let (a, b) = (find(roots, a), find(roots, b));
+        if a == b {
+            return;
+        }
+        let (low, high) = (a.min(b), a.max(b));
+        let hung = roots[high as usize].compare_exchange(high, low, Ordering::Relaxed, Ordering::Relaxed);
+        if hung.is_ok() {
+            return;
+        }
+    }
+}
