@@ -1,16 +1,22 @@
 //! Graphs larger than memory: import, and the ways to read them.
 
+mod atomic_file;
 mod columns;
 pub mod decode;
 mod edge_map;
 mod error;
 mod gather;
 mod graph;
+mod ids;
 mod image;
 pub mod import;
+mod output;
 mod scan;
 mod stats;
+mod stream;
 mod sweep;
+mod table;
+mod top;
 mod vertex_map;
 mod vertex_set;
 
@@ -18,9 +24,12 @@ pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
 pub use error::{Error, Result};
 pub use gather::gather_sum;
 pub use graph::{Direction, Graph, GraphOptions, read_manifest};
+pub use ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
 pub use image::{ImageFile, MANIFEST};
+pub use output::OUTPUT_ENDINGS;
 pub use scan::{Frontier, List, ListFold, fold, scan};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
+pub use table::{Column, Table, TableReader};
 pub use vertex_map::{vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
 

@@ -1,0 +1,225 @@
+//! Output files that are complete or absent, compressed or not.
+//!
+//! A file is written under a temporary name beside its place, synced, and renamed onto it. Dropped before that, it vanishes. What
+//! the operating system refuses is remembered, for the encoders on top wrap errors beyond recognition.
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use outcore_io::Reservation;
+use outcore_io::backend::Output;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much is gathered before it is written.
+const BUFFER_BYTES: usize = 256 << 10;
+/// What a compressor takes, at most.
+const COMPRESSOR_BYTES: u64 = 8 << 20;
+
+/// A file that is being written under a temporary name.
+pub(crate) struct AtomicFile {
+    runtime: Arc<outcore_io::Runtime>,
+    target: PathBuf,
+    temporary: PathBuf,
+    output: Option<Box<dyn Output>>,
+    buffer: Vec<u8>,
+    failure: Option<outcore_io::Error>,
+    renamed: bool,
+    _reservation: Reservation,
+}
+
+impl AtomicFile {
+    /// Begins a file that will be named `target`, in the place of any file of that name.
+    ///
+    /// # Errors
+    /// A target that is a directory or no name, a file that cannot be created, or no memory.
+    pub fn create(graph: &Graph, target: &Path) -> Result<Self> {
+        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+            return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
+        };
+        let runtime = Arc::clone(graph.runtime());
+        graph.make_room("an output buffer", BUFFER_BYTES as u64)?;
+        let reservation = runtime.budget().reserve("an output buffer", BUFFER_BYTES as u64)?;
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}.partial", std::process::id()));
+        let temporary = target.with_file_name(temporary);
+        let mut file = AtomicFile {
+            runtime: Arc::clone(&runtime),
+            target: target.to_owned(),
+            temporary,
+            output: None,
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            failure: None,
+            renamed: false,
+            _reservation: reservation,
+        };
+        file.output = Some(runtime.backend().create(&file.temporary)?);
+        Ok(file)
+    }
+
+    /// Gives the file its name; now it is complete.
+    ///
+    /// # Errors
+    /// What the operating system refuses; then there is no file, and what had the name before still has it.
+    pub fn commit(mut self) -> Result<()> {
+        if self.write_out().is_err() {
+            return Err(self.error("the output could not be written"));
+        }
+        if let Some(mut output) = self.output.take() {
+            output.sync().map_err(|error| outcore_io::Error::file(&self.target, "write", error))?;
+        }
+        let backend = self.runtime.backend();
+        backend.rename(&self.temporary, &self.target)?;
+        self.renamed = true;
+        let directory = self.target.parent().filter(|path| !path.as_os_str().is_empty());
+        Ok(backend.sync_directory(directory.unwrap_or(Path::new(".")))?)
+    }
+
+    /// Why writing failed; `what` says so if it was not the operating system's fault.
+    pub fn error(&mut self, what: impl std::fmt::Display) -> Error {
+        match self.failure.take() {
+            Some(failure) => failure.into(),
+            None => Error::Usage(format!("cannot write {}: {what}", self.target.display())),
+        }
+    }
+
+    fn write_out(&mut self) -> std::io::Result<()> {
+        if self.failure.is_some() {
+            return Err(std::io::Error::other("an earlier write failed"));
+        }
+        if let Err(cancelled) = self.runtime.cancel().check() {
+            self.failure = Some(cancelled);
+            return Err(std::io::Error::other("stopped"));
+        }
+        let Some(output) = &mut self.output else { return Ok(()) };
+        if let Err(error) = output.write_all(&self.buffer) {
+            self.failure = Some(outcore_io::Error::file(&self.target, "write", error));
+            return Err(std::io::Error::other("writing failed"));
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.write_out()?;
+        }
+        let taken = bytes.len().min(BUFFER_BYTES - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // Nothing can be done about a file that cannot be removed, and the error that led here is the one to tell.
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    /// Not at all.
+    None,
+    /// As gzip does.
+    Gzip,
+    /// As zstd does.
+    Zstd,
+}
+
+impl Compression {
+    /// What the end of a name says, and the name without it.
+    pub fn of(name: &str) -> (Self, &str) {
+        if let Some(rest) = name.strip_suffix(".gz") {
+            return (Compression::Gzip, rest);
+        }
+        match name.strip_suffix(".zst") {
+            Some(rest) => (Compression::Zstd, rest),
+            None => (Compression::None, name),
+        }
+    }
+}
+
+/// Text on its way into a file.
+pub(crate) struct TextFile {
+    encoder: Encoder,
+    _reservation: Option<Reservation>,
+}
+
+enum Encoder {
+    Plain(AtomicFile),
+    Gzip(flate2::write::GzEncoder<AtomicFile>),
+    Zstd(zstd::Encoder<'static, AtomicFile>),
+}
+
+impl TextFile {
+    /// Begins a file of text that will be named `target`.
+    ///
+    /// # Errors
+    /// As for [`AtomicFile::create`].
+    pub fn create(graph: &Graph, target: &Path, compression: Compression) -> Result<Self> {
+        let file = AtomicFile::create(graph, target)?;
+        let mut reservation = None;
+        if compression != Compression::None {
+            graph.make_room("compressing the output", COMPRESSOR_BYTES)?;
+            reservation = Some(graph.runtime().budget().reserve("compressing the output", COMPRESSOR_BYTES)?);
+        }
+        let encoder = match compression {
+            Compression::None => Encoder::Plain(file),
+            Compression::Gzip => Encoder::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
+            Compression::Zstd => Encoder::Zstd(
+                zstd::Encoder::new(file, 3).map_err(|error| outcore_io::Error::file(target, "compress", error))?,
+            ),
+        };
+        Ok(TextFile { encoder, _reservation: reservation })
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// What the operating system refuses, or a request to stop.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let outcome = match &mut self.encoder {
+            Encoder::Plain(file) => file.write_all(bytes),
+            Encoder::Gzip(encoder) => encoder.write_all(bytes),
+            Encoder::Zstd(encoder) => encoder.write_all(bytes),
+        };
+        outcome.map_err(|error| match &mut self.encoder {
+            Encoder::Plain(file) => file.error(error),
+            Encoder::Gzip(encoder) => encoder.get_mut().error(error),
+            Encoder::Zstd(encoder) => encoder.get_mut().error(error),
+        })
+    }
+
+    /// Gives the file its name; now it is complete.
+    ///
+    /// # Errors
+    /// As for [`AtomicFile::commit`].
+    pub fn commit(self) -> Result<()> {
+        match self.encoder {
+            Encoder::Plain(file) => file.commit(),
+            Encoder::Gzip(mut encoder) => match encoder.try_finish() {
+                Ok(()) => finished(encoder.finish())?.commit(),
+                Err(error) => Err(encoder.get_mut().error(error)),
+            },
+            Encoder::Zstd(encoder) => match encoder.try_finish() {
+                Ok(file) => file.commit(),
+                Err((mut encoder, error)) => Err(encoder.get_mut().error(error)),
+            },
+        }
+    }
+}
+
+fn finished(file: std::io::Result<AtomicFile>) -> Result<AtomicFile> {
+    file.map_err(|error| Error::Usage(format!("cannot end a compressed file: {error}")))
+}

@@ -1,0 +1,281 @@
+//! Tables as files: Parquet, CSV, NumPy and Arrow, chosen by the name's ending.
+//!
+//! A file appears complete or not at all, and memory does not grow with the table. Missing values (the level of a vertex that
+//! was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy has neither nulls nor strings of any length: there a
+//! missing value is -1 (2^64-1 among unsigned ids), ids must be integers, and the array is structured, with a field per column.
+
+use crate::atomic_file::{AtomicFile, Compression, TextFile};
+use crate::error::{Error, Result};
+use crate::ids::BATCH_IDS;
+use crate::table::Table;
+use arrow::array::{Array as _, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow::ipc::writer::FileWriter;
+use outcore_io::Unit;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as Codec, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What a table can be written as: `--help` and errors list it.
+pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .csv.gz, .csv.zst, .npy, .arrow";
+
+/// How many rows a row group of a Parquet file has at most, and how much memory it may take before it is written.
+const GROUP_ROWS: usize = 4 * BATCH_IDS;
+const GROUP_BYTES: usize = 8 << 20;
+/// What the encoders of Parquet and Arrow take beside a batch.
+const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
+
+impl Table {
+    /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
+    ///
+    /// # Errors
+    /// An unknown ending, ids that the format cannot hold, a full disk, a request to stop. Then there is no new file, and an
+    /// old one of that name is as it was.
+    pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
+        let output = output.as_ref();
+        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let (compression, bare) = Compression::of(&name);
+        match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
+            Some(("csv", _)) => self.write_csv(output, compression),
+            Some(("parquet", Compression::None)) => self.write_parquet(output),
+            Some(("npy", Compression::None)) => self.write_npy(output),
+            Some(("arrow", Compression::None)) => self.write_arrow(output),
+            _ => Err(Error::Usage(format!(
+                "expected an output file that ends in one of {OUTPUT_ENDINGS}, found {}",
+                output.display()
+            ))),
+        }
+    }
+
+    fn for_each_batch(&self, mut put: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        let runtime = self.graph().runtime();
+        let task = runtime.task("writing", Unit::Vertices, Some(self.rows()));
+        let mut reader = self.reader()?;
+        while let Some(batch) = reader.next_batch()? {
+            runtime.cancel().check()?;
+            put(&batch)?;
+            task.advance(batch.num_rows() as u64);
+        }
+        Ok(())
+    }
+
+    fn write_csv(&self, output: &Path, compression: Compression) -> Result<()> {
+        let mut file = TextFile::create(self.graph(), output, compression)?;
+        let mut line = Vec::new();
+        for (i, field) in self.schema().fields().iter().enumerate() {
+            push_separator(&mut line, i);
+            push_quoted(&mut line, field.name());
+        }
+        line.push(b'\n');
+        file.put(&line)?;
+        self.for_each_batch(|batch| {
+            for row in 0..batch.num_rows() {
+                line.clear();
+                for (i, column) in batch.columns().iter().enumerate() {
+                    push_separator(&mut line, i);
+                    push_value(&mut line, column, row);
+                }
+                line.push(b'\n');
+                file.put(&line)?;
+            }
+            Ok(())
+        })?;
+        file.commit()
+    }
+
+    fn write_parquet(&self, output: &Path) -> Result<()> {
+        let _reservation = self.reserve_encoder()?;
+        let mut file = AtomicFile::create(self.graph(), output)?;
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Codec::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .build();
+        let mut writer = match ArrowWriter::try_new(&mut file, self.schema(), Some(properties)) {
+            Ok(writer) => writer,
+            Err(error) => return Err(file.error(error)),
+        };
+        let mut refused = None;
+        let outcome = self.for_each_batch(|batch| {
+            let mut put = || {
+                writer.write(batch)?;
+                if writer.in_progress_size() > GROUP_BYTES { writer.flush() } else { Ok(()) }
+            };
+            put().map_err(|error| refuse(&mut refused, error.to_string()))
+        });
+        let outcome = outcome.and_then(|()| match writer.finish() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(refuse(&mut refused, error.to_string())),
+        });
+        drop(writer);
+        finish(file, outcome, refused)
+    }
+
+    fn write_arrow(&self, output: &Path) -> Result<()> {
+        let _reservation = self.reserve_encoder()?;
+        let mut file = AtomicFile::create(self.graph(), output)?;
+        let mut writer = match FileWriter::try_new(&mut file, &self.schema()) {
+            Ok(writer) => writer,
+            Err(error) => return Err(file.error(error)),
+        };
+        let mut refused = None;
+        let outcome = self.for_each_batch(|batch| {
+            writer.write(batch).map_err(|error| refuse(&mut refused, error.to_string()))
+        });
+        let outcome =
+            outcome.and_then(|()| writer.finish().map_err(|error| refuse(&mut refused, error.to_string())));
+        drop(writer);
+        finish(file, outcome, refused)
+    }
+
+    fn reserve_encoder(&self) -> Result<outcore_io::Reservation> {
+        self.graph().make_room("encoding the output", ENCODER_BYTES)?;
+        Ok(self.graph().runtime().budget().reserve("encoding the output", ENCODER_BYTES)?)
+    }
+
+    fn write_npy(&self, output: &Path) -> Result<()> {
+        let header = self.npy_header(output)?;
+        let mut file = AtomicFile::create(self.graph(), output)?;
+        let mut outcome = file.write_all(&header).map_err(|error| file.error(error));
+        if outcome.is_ok() {
+            let (mut rows, schema) = (Vec::new(), self.schema());
+            outcome = self.for_each_batch(|batch| {
+                rows.clear();
+                for row in 0..batch.num_rows() {
+                    for (column, field) in batch.columns().iter().zip(schema.fields()) {
+                        push_binary(&mut rows, column, row, field.is_nullable());
+                    }
+                }
+                let ids = batch.column(0);
+                if schema.fields().iter().any(|field| field.is_nullable() && ambiguous(ids, field.data_type())) {
+                    return Err(Error::Usage(format!(
+                        "NumPy files say -1 (or 2^64-1) for a vertex that is missing, but this graph has a vertex of that \
+                         id; write {} as .parquet instead",
+                        output.display()
+                    )));
+                }
+                file.write_all(&rows).map_err(|error| file.error(error))
+            });
+        }
+        outcome.and_then(|()| file.commit())
+    }
+
+    /// The start of a `.npy` file: magic, version 1.0, and a Python dictionary padded to a multiple of 64 bytes.
+    fn npy_header(&self, output: &Path) -> Result<Vec<u8>> {
+        let mut fields = String::new();
+        for field in self.schema().fields() {
+            let kind = match (field.data_type(), field.is_nullable()) {
+                (DataType::Float64, _) => "<f8",
+                (DataType::Int64, _) | (DataType::UInt32, true) => "<i8",
+                (DataType::UInt64, _) => "<u8",
+                (DataType::UInt32, false) => "<u4",
+                _ => {
+                    return Err(Error::Usage(format!(
+                        "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or \
+                         .arrow instead",
+                        output.display()
+                    )));
+                }
+            };
+            let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
+            fields.push_str(&format!("('{name}', '{kind}'), "));
+        }
+        let shape = self.rows();
+        let mut text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({shape},), }}");
+        let bytes = (10 + text.len() + 1).next_multiple_of(64);
+        text.push_str(&" ".repeat(bytes - 11 - text.len()));
+        text.push('\n');
+        let mut header = b"\x93NUMPY\x01\x00".to_vec();
+        header.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        header.extend_from_slice(text.as_bytes());
+        Ok(header)
+    }
+}
+
+/// Notes what an encoder said; the returned error only ends the loop.
+fn refuse(refused: &mut Option<String>, error: String) -> Error {
+    *refused = Some(error);
+    Error::Usage(String::new())
+}
+
+/// Completes a file, or says why it is not complete.
+fn finish(mut file: AtomicFile, outcome: Result<()>, refused: Option<String>) -> Result<()> {
+    match (outcome, refused) {
+        (Ok(()), _) => file.commit(),
+        (Err(_), Some(refused)) => Err(file.error(refused)),
+        (Err(error), None) => Err(error),
+    }
+}
+
+pub(crate) fn push_separator(line: &mut Vec<u8>, place: usize) {
+    if place > 0 {
+        line.push(b',');
+    }
+}
+
+/// Appends a string as a field of CSV, in quotes where it needs them. Empty strings do, to differ from what is missing.
+pub(crate) fn push_quoted(line: &mut Vec<u8>, text: &str) {
+    let special = |byte: u8| matches!(byte, b',' | b';' | b'"' | b'\n' | b'\r' | b'\t' | b' ' | b'#' | b'%');
+    if !text.is_empty() && !text.bytes().any(special) {
+        line.extend_from_slice(text.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}
+
+/// Appends a value as a field of CSV; real numbers in the shortest form that reads back the same.
+fn push_value(line: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize) {
+    if column.is_null(row) {
+        return;
+    }
+    // Writing into memory does not fail.
+    let _ = match column.data_type() {
+        DataType::Float64 => write!(line, "{:?}", column.as_primitive::<Float64Type>().value(row)),
+        DataType::UInt32 => write!(line, "{}", column.as_primitive::<UInt32Type>().value(row)),
+        DataType::UInt64 => write!(line, "{}", column.as_primitive::<UInt64Type>().value(row)),
+        DataType::Int64 => write!(line, "{}", column.as_primitive::<Int64Type>().value(row)),
+        _ => {
+            push_quoted(line, column.as_string::<i32>().value(row));
+            Ok(())
+        }
+    };
+}
+
+/// Appends a value as NumPy has it, -1 where it is missing. Small numbers that may be missing have 64 bits, with a sign.
+fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize, nullable: bool) {
+    if column.is_null(row) {
+        return rows.extend_from_slice(&[0xff; 8]);
+    }
+    match column.data_type() {
+        DataType::Float64 => rows.extend(column.as_primitive::<Float64Type>().value(row).to_le_bytes()),
+        DataType::Int64 => rows.extend(column.as_primitive::<Int64Type>().value(row).to_le_bytes()),
+        DataType::UInt64 => rows.extend(column.as_primitive::<UInt64Type>().value(row).to_le_bytes()),
+        _ => {
+            let value = column.as_primitive::<UInt32Type>().value(row);
+            if nullable {
+                rows.extend(i64::from(value).to_le_bytes());
+            } else {
+                rows.extend(value.to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Whether a vertex among `ids` has the id that stands for "missing" in a column of this type.
+fn ambiguous(ids: &dyn arrow::array::Array, kind: &DataType) -> bool {
+    match (ids.data_type() == kind, kind) {
+        (true, DataType::Int64) => ids.as_primitive::<Int64Type>().values().contains(&-1),
+        (true, DataType::UInt64) => ids.as_primitive::<UInt64Type>().values().contains(&u64::MAX),
+        _ => false,
+    }
+}

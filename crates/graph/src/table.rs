@@ -1,0 +1,326 @@
+//! Tables: one row per vertex, under the users' ids.
+//!
+//! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the users'
+//! ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of order
+//! `degree`. [`Table::reader`] makes batches of rows in bounded memory, as often as it is asked; only columns whose values are
+//! vertices need all ids in memory, 8 bytes per vertex, while they are read.
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
+use arrow::array::{
+    ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
+};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use outcore_format::{IdColumn, Order};
+use outcore_io::{Array, AtomicF64, Reservation};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The values of a column, one per vertex, as an algorithm encodes them.
+#[derive(Clone)]
+pub enum Column {
+    /// Real numbers.
+    Real(Arc<Array<AtomicF64>>),
+    /// Whole numbers.
+    Number(Arc<Array<AtomicU32>>),
+    /// Whole numbers that may be large.
+    Count(Arc<Array<AtomicU64>>),
+    /// Levels: 0 is none, otherwise the level plus one.
+    Level(Arc<Array<AtomicU32>>),
+    /// Vertices, such as parents: 0 is none, otherwise the bitwise complement of the vertex. Users see its id.
+    Vertex(Arc<Array<AtomicU32>>),
+    /// Components: the smallest vertex of each. Users see the component's smallest id, whatever the order of vertices.
+    Component(Arc<Array<AtomicU32>>),
+}
+
+impl Column {
+    /// How many values there are.
+    fn rows(&self) -> usize {
+        match self {
+            Column::Real(values) => values.len(),
+            Column::Count(values) => values.len(),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) | Column::Component(values) => {
+                values.len()
+            }
+        }
+    }
+
+    /// The vertex that a row names, if the column holds vertices.
+    pub(crate) fn named(&self, row: u32) -> Option<u32> {
+        match self {
+            Column::Vertex(values) => match values[row as usize].load(Ordering::Relaxed) {
+                0 => None,
+                value => Some(!value),
+            },
+            Column::Component(values) => Some(values[row as usize].load(Ordering::Relaxed)),
+            _ => None,
+        }
+    }
+
+    fn names_vertices(&self) -> bool {
+        matches!(self, Column::Vertex(_) | Column::Component(_))
+    }
+}
+
+/// One row per vertex: its id, and a value of every column.
+#[derive(Clone)]
+pub struct Table {
+    graph: Arc<Graph>,
+    columns: Arc<Vec<(String, Column)>>,
+    schema: SchemaRef,
+}
+
+impl Table {
+    /// A table of these columns.
+    ///
+    /// # Panics
+    /// If a column has not one value per vertex.
+    pub fn new(graph: Arc<Graph>, columns: Vec<(String, Column)>) -> Self {
+        for (name, column) in &columns {
+            assert_eq!(column.rows() as u64, graph.vertices(), "column {name} has one value per vertex");
+        }
+        let mut fields = vec![Field::new("vertex", id_type(&graph), false)];
+        fields.extend(columns.iter().map(|(name, column)| match column {
+            Column::Real(_) => Field::new(name, DataType::Float64, false),
+            Column::Number(_) => Field::new(name, DataType::UInt32, false),
+            Column::Count(_) => Field::new(name, DataType::UInt64, false),
+            Column::Level(_) => Field::new(name, DataType::UInt32, true),
+            Column::Vertex(_) => Field::new(name, id_type(&graph), true),
+            Column::Component(_) => Field::new(name, id_type(&graph), false),
+        }));
+        Table { graph, columns: Arc::new(columns), schema: Arc::new(Schema::new(fields)) }
+    }
+
+    /// The names and types of the columns, `vertex` first.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// How many rows there are: one per vertex.
+    pub fn rows(&self) -> u64 {
+        self.graph.vertices()
+    }
+
+    /// The graph that the rows are vertices of.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The columns beside `vertex`, with their names.
+    pub fn columns(&self) -> &[(String, Column)] {
+        &self.columns
+    }
+
+    /// All rows, in batches of at most [`BATCH_IDS`]. May be called again.
+    ///
+    /// # Errors
+    /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
+    pub fn reader(&self) -> Result<TableReader> {
+        let columns = self.columns.len() as u64 + 1;
+        let texts = if string_ids(&self.graph) { columns } else { 0 };
+        let bytes = 16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts;
+        self.graph.make_room("a batch of rows", bytes)?;
+        let reservation = self.graph.runtime().budget().reserve("a batch of rows", bytes)?;
+        let names = match self.columns.iter().any(|(_, column)| column.names_vertices()) {
+            true => Some(Names::new(self)?),
+            false => None,
+        };
+        Ok(TableReader {
+            table: self.clone(),
+            ids: IdStream::new(&self.graph)?,
+            names,
+            waiting: None,
+            _reservation: reservation,
+        })
+    }
+
+    /// The rows of some vertices as a batch; `name` gives the id of the vertex that a row of a column names.
+    pub(crate) fn batch<'a>(
+        &self,
+        ids: ArrayRef,
+        rows: &[u32],
+        name: impl Fn(usize, u32) -> Option<Id<&'a str>>,
+    ) -> Result<RecordBatch> {
+        let at = |values: &Array<AtomicU32>, row: u32| values[row as usize].load(Ordering::Relaxed);
+        let mut arrays = vec![ids];
+        for (place, (_, column)) in self.columns.iter().enumerate() {
+            arrays.push(match column {
+                Column::Real(values) => {
+                    Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize].load())))
+                }
+                Column::Number(values) => {
+                    Arc::new(UInt32Array::from_iter_values(rows.iter().map(|&row| at(values, row))))
+                }
+                Column::Count(values) => {
+                    let value = |&row: &u32| values[row as usize].load(Ordering::Relaxed);
+                    Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
+                }
+                Column::Level(values) => {
+                    Arc::new(rows.iter().map(|&row| at(values, row).checked_sub(1)).collect::<UInt32Array>())
+                }
+                Column::Vertex(_) | Column::Component(_) => {
+                    id_array(&self.graph, rows.iter().map(|&row| name(place, row)))
+                }
+            });
+        }
+        RecordBatch::try_new(self.schema(), arrays).map_err(from_arrow)
+    }
+}
+
+/// The rows of a table, batch by batch.
+pub struct TableReader {
+    table: Table,
+    ids: IdStream,
+    names: Option<Names>,
+    /// Ids whose rows have not all been given out: the vertex of the first, and how many have been.
+    waiting: Option<(u64, usize, IdBatch)>,
+    _reservation: Reservation,
+}
+
+impl TableReader {
+    /// The next rows; `None` behind the last one.
+    ///
+    /// # Errors
+    /// Ids that cannot be read or are damaged, or a request to stop.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let (first, done, batch) = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None => match self.ids.next()? {
+                Some((first, batch)) => (first, 0, batch.clone()),
+                None => return Ok(None),
+            },
+        };
+        let start = first as u32 + done as u32;
+        let rows: Vec<u32> = (start..=start + (batch.len() - done - 1) as u32).collect();
+        let rows = &rows[..self.rows_with_room(&rows)];
+        let ids = id_array(&self.table.graph, (done..done + rows.len()).map(|i| Some(batch.get(i))));
+        let names = self.names.as_ref();
+        let record = self.table.batch(ids, rows, |place, row| names?.name(place, row))?;
+        if done + rows.len() < batch.len() {
+            self.waiting = Some((first, done + rows.len(), batch));
+        }
+        Ok(Some(record))
+    }
+
+    /// How many of the rows fit into a batch: all, unless many name a vertex with a long id. At least one.
+    fn rows_with_room(&self, rows: &[u32]) -> usize {
+        let Some(names) = self.names.as_ref().filter(|_| string_ids(&self.table.graph)) else { return rows.len() };
+        for place in 0..self.table.columns.len() {
+            let mut text_bytes = 0;
+            for (i, &row) in rows.iter().enumerate() {
+                let Some(Id::Text(text)) = names.name(place, row) else { continue };
+                text_bytes += text.len();
+                if text_bytes > BATCH_TEXT_BYTES {
+                    return self.rows_with_room(&rows[..i]).max(1);
+                }
+            }
+        }
+        rows.len()
+    }
+}
+
+impl Iterator for TableReader {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+    }
+}
+
+impl RecordBatchReader for TableReader {
+    fn schema(&self) -> SchemaRef {
+        self.table.schema()
+    }
+}
+
+/// The ids of the vertices that rows name.
+struct Names {
+    lookup: IdLookup,
+    columns: Vec<(Column, Option<Array<AtomicU32>>)>,
+}
+
+impl Names {
+    fn new(table: &Table) -> Result<Self> {
+        let graph = &table.graph;
+        let lookup = IdLookup::new(graph)?;
+        let mut columns = Vec::new();
+        for (_, column) in table.columns.iter() {
+            let smallest = match column {
+                Column::Component(values) if graph.manifest().order != Order::Input => {
+                    Some(smallest_members(graph, &lookup, values)?)
+                }
+                _ => None,
+            };
+            columns.push((column.clone(), smallest));
+        }
+        Ok(Names { lookup, columns })
+    }
+
+    fn name(&self, place: usize, row: u32) -> Option<Id<&str>> {
+        let (column, smallest) = &self.columns[place];
+        let vertex = column.named(row)?;
+        let vertex = smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize].load(Ordering::Relaxed));
+        Some(self.lookup.id(vertex))
+    }
+}
+
+/// For the smallest vertex of every component, the complement of the member with the smallest id.
+///
+/// Where vertices are numbered as their ids sort, that is the smallest vertex itself; elsewhere it has to be found.
+fn smallest_members(graph: &Graph, lookup: &IdLookup, components: &Array<AtomicU32>) -> Result<Array<AtomicU32>> {
+    graph.make_room("the smallest ids of components", 4 * graph.vertices())?;
+    let budget = graph.runtime().budget();
+    let smallest = Array::<AtomicU32>::zeroed(budget, "the smallest ids of components", components.len())?;
+    for (vertex, component) in components.iter().enumerate() {
+        if vertex % BATCH_IDS == 0 {
+            graph.runtime().cancel().check()?;
+        }
+        let slot = &smallest[component.load(Ordering::Relaxed) as usize];
+        let best = slot.load(Ordering::Relaxed);
+        if best == 0 || lookup.id(vertex as u32) < lookup.id(!best) {
+            slot.store(!(vertex as u32), Ordering::Relaxed);
+        }
+    }
+    Ok(smallest)
+}
+
+/// The type that users' ids have in a table.
+fn id_type(graph: &Graph) -> DataType {
+    match graph.manifest().ids {
+        IdColumn::Range { .. } | IdColumn::I64 { .. } => DataType::Int64,
+        IdColumn::U64 { .. } => DataType::UInt64,
+        IdColumn::String { .. } => DataType::Utf8,
+    }
+}
+
+/// Ids as an array of the graph's kind.
+pub(crate) fn id_array<'a>(graph: &Graph, ids: impl Iterator<Item = Option<Id<&'a str>>>) -> ArrayRef {
+    let kind = "ids of one graph are of one kind";
+    match id_type(graph) {
+        DataType::Int64 => Arc::new(
+            ids.map(|id| id.map(|id| if let Id::Signed(value) = id { value } else { unreachable!("{kind}") }))
+                .collect::<Int64Array>(),
+        ),
+        DataType::UInt64 => Arc::new(
+            ids.map(|id| id.map(|id| if let Id::Unsigned(value) = id { value } else { unreachable!("{kind}") }))
+                .collect::<UInt64Array>(),
+        ),
+        _ => Arc::new(
+            ids.map(|id| id.map(|id| if let Id::Text(text) = id { text } else { unreachable!("{kind}") }))
+                .collect::<StringArray>(),
+        ),
+    }
+}
+
+/// The error that an Arrow error wraps, or says.
+pub(crate) fn from_arrow(error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => Error::Usage(other.to_string()),
+        },
+        other => Error::Usage(other.to_string()),
+    }
+}

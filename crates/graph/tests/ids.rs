@@ -1,0 +1,125 @@
+//! Ids: streamed, looked for and held, of every kind and in both orders.
+
+mod common;
+
+use common::{Model, ModelIds, open};
+use outcore_format::{Order, WeightKind};
+use outcore_graph::{Error, Graph, IdLookup, IdStream, ImageFile};
+
+fn all_models() -> Vec<Model> {
+    let vertices = 70_000;
+    let mut models = Vec::new();
+    for order in [Order::Input, Order::Degree] {
+        for ids in [
+            ModelIds::Range(-5),
+            Model::sparse_ids(vertices),
+            Model::signed_ids(vertices),
+            Model::text_ids(vertices),
+            ModelIds::Text((0..vertices).map(|i| format!("{i:040}{}", "x".repeat(i % 50))).collect()),
+        ] {
+            let model = Model::random(1, vertices, 30_000, false, true).with_ids(ids).with_order(order);
+            models.push(model.with_weights(WeightKind::I64));
+        }
+    }
+    models
+}
+
+fn streamed(graph: &Graph) -> Result<Vec<String>, Error> {
+    let mut stream = IdStream::new(graph)?;
+    let mut all = Vec::new();
+    while let Some((first, batch)) = stream.next()? {
+        assert_eq!(first, all.len() as u64);
+        all.extend(batch.iter().map(|id| id.to_string()));
+    }
+    Ok(all)
+}
+
+#[test]
+fn every_kind_of_id_comes_back_and_is_found() {
+    for model in all_models() {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&model.write(directory.path()), 2);
+        let expected: Vec<String> = model.places().into_iter().map(|place| model.id(place)).collect();
+        assert_eq!(streamed(&graph).unwrap(), expected);
+        let before = graph.runtime().budget().available_bytes();
+        let lookup = IdLookup::new(&graph).unwrap();
+        assert_eq!(before - graph.runtime().budget().available_bytes(), IdLookup::bytes(&graph));
+        for vertex in (0..expected.len()).step_by(977).chain([expected.len() - 1]) {
+            assert_eq!(lookup.id(vertex as u32).to_string(), expected[vertex]);
+            assert_eq!(graph.vertex(&expected[vertex]).unwrap(), vertex as u32);
+        }
+        for unknown in ["", "nobody", "-77777777", "99999999999999999999999999", "1.5"] {
+            let error = graph.vertex(unknown).unwrap_err();
+            let text = error.to_string();
+            assert!(matches!(error, Error::Usage(_)), "{text}");
+            assert!(text.contains(&format!("`{unknown}`")) && text.contains(&format!("`{}`", expected[0])), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_graph_without_vertices_has_no_ids() {
+    for ids in [ModelIds::Range(0), ModelIds::Unsigned(Vec::new()), ModelIds::Text(Vec::new())] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&Model::random(1, 1, 0, true, false).with_ids(ids).empty().write(directory.path()), 1);
+        assert!(streamed(&graph).unwrap().is_empty());
+        let text = graph.vertex("1").unwrap_err().to_string();
+        assert!(text.contains("no vertices"), "{text}");
+    }
+}
+
+#[test]
+fn text_that_is_not_utf_8_and_ends_that_fall_are_refused() {
+    let model = Model::random(1, 40, 60, false, false).with_ids(Model::text_ids(40));
+    let cases: [(&str, Vec<&[u8]>); 2] = [
+        ("UTF-8", (0..40).map(|i| if i == 30 { &b"a\xff"[..] } else { &b"ab"[..] }).collect()),
+        // Together the bytes are a character, but an id ends in the middle of it.
+        ("middle", (0..40).map(|i| [&b"ab"[..], &b"\xc3"[..], &b"\xa9"[..]][if i < 30 { 0 } else { i % 2 + 1 }]).collect()),
+    ];
+    for (what, strings) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        let ids = common::write_text(&image, strings.into_iter());
+        common::edit_manifest(&image, |manifest| manifest.ids = ids);
+        let error = streamed(&open(&image, 1)).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Corrupt { .. }) && text.contains(what) && text.contains("id.text.pages"), "{text}");
+        assert!(IdLookup::new(&open(&image, 1)).is_err());
+    }
+    for ends in [vec![3, 2], vec![1, u64::MAX], vec![0, 0]] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        let ends: Vec<u64> = ends.into_iter().chain(std::iter::repeat(3)).take(40).collect();
+        common::write_column(&image, ImageFile::Id, &ends, false);
+        let text = streamed(&open(&image, 1)).unwrap_err().to_string();
+        assert!(text.contains("columns/id.pages"), "{text}");
+    }
+}
+
+#[test]
+fn columns_of_the_wrong_length_are_refused() {
+    for count in [0, 39, 41, 100_000] {
+        let model = Model::random(1, 40, 60, false, false).with_ids(Model::sparse_ids(40));
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        let values: Vec<u64> = (0..count).map(|i| i * i).collect();
+        let (pages, _) = common::write_column(&image, ImageFile::Id, &values, false);
+        common::edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::U64 { pages });
+        let text = streamed(&open(&image, 1)).unwrap_err().to_string();
+        assert!(text.contains("columns/id.pages is damaged"), "{count}: {text}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let image = Model::random(1, 40, 60, false, false).write(directory.path());
+    common::edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::Range { first: i64::MAX - 38 });
+    assert!(matches!(streamed(&open(&image, 1)), Err(Error::Corrupt { .. })));
+    assert!(matches!(open(&image, 1).vertex("5"), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn a_request_to_stop_is_heard() {
+    let model = Model::random(1, 40_000, 60, false, false).with_ids(Model::sparse_ids(40_000));
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&model.write(directory.path()), 1);
+    graph.runtime().cancel().cancel();
+    assert!(matches!(streamed(&graph), Err(Error::Io(outcore_io::Error::Cancelled))));
+}

@@ -1,0 +1,312 @@
+//! Tables: their rows, their greatest rows, and their files.
+
+mod common;
+
+use arrow::array::{Array as _, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use common::{Model, ModelIds, Random, open};
+use outcore_format::Order;
+use outcore_graph::{Column, Error, Graph, Table};
+use outcore_io::{Array, AtomicF64};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A table with a column of every kind, and its rows as text: what a CSV file holds.
+fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
+    let vertices = model.vertices;
+    let budget = graph.runtime().budget();
+    let numbers = || Arc::new(Array::<AtomicU32>::zeroed(budget, "test", vertices).unwrap());
+    let (number, level, parent, component) = (numbers(), numbers(), numbers(), numbers());
+    let real = Arc::new(Array::<AtomicF64>::zeroed(budget, "test", vertices).unwrap());
+    let count = Arc::new(Array::<AtomicU64>::zeroed(budget, "test", vertices).unwrap());
+    let places = model.places();
+    let mut random = Random(9);
+    // Three components: vertices by their number modulo three; the smallest place of each is its name.
+    let smallest = |vertex: usize| (vertex % 3..vertices).step_by(3).map(|member| places[member]).min().unwrap();
+    let names: Vec<String> = (0..3.min(vertices)).map(|i| model.id(smallest(i))).collect();
+    let mut rows = Vec::new();
+    for vertex in 0..vertices {
+        let value = random.below(1000) as f64 / 8.0 - 50.0;
+        real[vertex].store(value);
+        number[vertex].store(vertex as u32 % 5, Ordering::Relaxed);
+        count[vertex].store(u64::MAX - random.below(50), Ordering::Relaxed);
+        component[vertex].store(vertex as u32 % 3, Ordering::Relaxed);
+        let (mut level_text, mut parent_text) = (String::new(), String::new());
+        if vertex % 4 != 1 {
+            level[vertex].store(vertex as u32 / 2 + 1, Ordering::Relaxed);
+            parent[vertex].store(!(vertex as u32 / 2), Ordering::Relaxed);
+            level_text = (vertex / 2).to_string();
+            parent_text = model.id(places[vertex / 2]);
+        }
+        rows.push(vec![
+            model.id(places[vertex]),
+            format!("{value:?}"),
+            (vertex % 5).to_string(),
+            count[vertex].load(Ordering::Relaxed).to_string(),
+            level_text,
+            parent_text,
+            names[vertex % 3].clone(),
+        ]);
+    }
+    let columns = vec![
+        ("real".to_owned(), Column::Real(real)),
+        ("number".to_owned(), Column::Number(number)),
+        ("count".to_owned(), Column::Count(count)),
+        ("level".to_owned(), Column::Level(level)),
+        ("parent".to_owned(), Column::Vertex(parent)),
+        ("component".to_owned(), Column::Component(component)),
+    ];
+    (Table::new(Arc::clone(graph), columns), rows)
+}
+
+fn cell(column: &ArrayRef, row: usize) -> String {
+    if column.is_null(row) {
+        return String::new();
+    }
+    match column.data_type() {
+        DataType::Float64 => format!("{:?}", column.as_primitive::<Float64Type>().value(row)),
+        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).to_string(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        _ => column.as_string::<i32>().value(row).to_owned(),
+    }
+}
+
+fn cells(batch: &RecordBatch) -> Vec<Vec<String>> {
+    (0..batch.num_rows()).map(|row| batch.columns().iter().map(|column| cell(column, row)).collect()).collect()
+}
+
+fn models(vertices: usize) -> Vec<Model> {
+    let mut models = Vec::new();
+    for order in [Order::Input, Order::Degree] {
+        for ids in [
+            ModelIds::Range(10),
+            Model::sparse_ids(vertices),
+            Model::signed_ids(vertices),
+            Model::text_ids(vertices),
+        ] {
+            models.push(Model::random(3, vertices, vertices, true, true).with_ids(ids).with_order(order));
+        }
+    }
+    models
+}
+
+#[test]
+fn rows_come_under_the_users_ids_again_and_again() {
+    for model in models(70_001) {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&model.write(directory.path()), 1);
+        let (table, expected) = sample(&graph, &model);
+        let free = graph.runtime().budget().available_bytes();
+        for _ in 0..2 {
+            let reader = table.reader().unwrap();
+            assert_eq!(reader.schema(), table.schema());
+            let rows: Vec<_> = reader.flat_map(|batch| cells(&batch.unwrap())).collect();
+            let wrong = rows.iter().zip(&expected).position(|(row, expected)| row != expected);
+            assert_eq!(wrong.map(|i| (&rows[i], &expected[i])), None);
+            assert_eq!(rows.len(), expected.len());
+        }
+        assert_eq!(graph.runtime().budget().available_bytes(), free, "memory is given back");
+    }
+}
+
+#[test]
+fn rows_that_name_long_ids_come_in_small_batches() {
+    let vertices = 3000;
+    let ids = (0..vertices).map(|i| format!("{i:04}{}", if i < 300 { "x".repeat(9000) } else { String::new() }));
+    let model = Model::random(3, vertices, 50, true, true).with_ids(ModelIds::Text(ids.collect()));
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&model.write(directory.path()), 1);
+    let (table, expected) = sample(&graph, &model);
+    let batches: Vec<_> = table.reader().unwrap().map(|batch| batch.unwrap()).collect();
+    assert!(batches.iter().all(|batch| batch.get_array_memory_size() < 8 << 20));
+    let rows: Vec<_> = batches.iter().flat_map(cells).collect();
+    assert!(rows == expected);
+}
+
+#[test]
+fn the_greatest_rows_are_those_that_sorting_finds() {
+    for model in models(5000) {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&model.write(directory.path()), 1);
+        let (table, rows) = sample(&graph, &model);
+        let places = model.places();
+        for (column, name) in [(1, "real"), (2, "number"), (3, "count"), (4, "level")] {
+            let mut order: Vec<usize> = (0..rows.len()).filter(|&vertex| !rows[vertex][column].is_empty()).collect();
+            // Ids rise with their places, so among equals the smaller place comes first.
+            order.sort_by(|&a, &b| {
+                let value = |vertex: usize| rows[vertex][column].as_str();
+                let by_value = match column {
+                    3 => value(b).parse::<u64>().unwrap().cmp(&value(a).parse().unwrap()),
+                    _ => value(b).parse::<f64>().unwrap().total_cmp(&value(a).parse().unwrap()),
+                };
+                by_value.then(places[a].cmp(&places[b]))
+            });
+            for k in [0, 1, 10, 1700, 100_000] {
+                let top = cells(&table.top(k, name).unwrap());
+                let expected: Vec<_> = order.iter().take(k).map(|&vertex| rows[vertex].clone()).collect();
+                assert_eq!(top, expected, "{k} by {name} of {:?}", model.order);
+            }
+        }
+        for wrong in ["parent", "component", "vertex", "rank"] {
+            let text = table.top(1, wrong).unwrap_err().to_string();
+            assert!(text.contains(&format!("`{wrong}`")) && text.contains("`real`, `number`"), "{text}");
+        }
+    }
+}
+
+fn csv_of(rows: &[Vec<String>], nulls: &[usize]) -> String {
+    let mut text = String::from("vertex,real,number,count,level,parent,component\n");
+    for row in rows {
+        let quote = |(i, cell): (usize, &String)| match cell.contains([',', '"', ' ']) || cell.is_empty() && !nulls.contains(&i) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell.clone(),
+        };
+        text.push_str(&row.iter().enumerate().map(quote).collect::<Vec<_>>().join(","));
+        text.push('\n');
+    }
+    text
+}
+
+fn decompressed(path: &Path) -> String {
+    let bytes = std::fs::read(path).unwrap();
+    let mut text = String::new();
+    match path.extension().unwrap().to_str().unwrap() {
+        "gz" => std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&bytes[..]), &mut text).unwrap(),
+        "zst" => std::io::Read::read_to_string(&mut zstd::Decoder::new(&bytes[..]).unwrap(), &mut text).unwrap(),
+        _ => return String::from_utf8(bytes).unwrap(),
+    };
+    text
+}
+
+#[test]
+fn files_hold_the_rows() {
+    let odd = ["", "a b", "a,b", "say \"hi\"", "é"].map(str::to_owned).to_vec();
+    let odd = Model::random(3, 5, 4, true, false).with_ids(ModelIds::Text(odd));
+    for model in models(3000).into_iter().chain([odd]) {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&model.write(directory.path()), 1);
+        let (table, rows) = sample(&graph, &model);
+        let csv = csv_of(&rows, &[4].iter().chain(if rows[0][0].is_empty() { &[][..] } else { &[5] }).copied().collect::<Vec<_>>());
+        for ending in ["csv", "csv.gz", "csv.zst"] {
+            let path = directory.path().join(format!("table.{ending}"));
+            table.write(&path).unwrap();
+            let text = decompressed(&path);
+            if rows[0][0].is_empty() {
+                // The parent of vertex 1 is missing, that of vertex 0 is the empty id: only quotes tell them apart.
+                assert!(text.lines().nth(1).unwrap().starts_with("\"\",") && text.contains(",0,\"\",") && text.contains(",,,"), "{text}");
+            } else {
+                assert!(text == csv, "{ending}");
+            }
+        }
+        let path = directory.path().join("table.parquet");
+        table.write(&path).unwrap();
+        let file = std::fs::File::open(&path).unwrap();
+        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        assert_eq!(reader.schema().fields(), table.schema().fields());
+        let read: Vec<_> = reader.build().unwrap().flat_map(|batch| cells(&batch.unwrap())).collect();
+        assert!(read == rows);
+        let path = directory.path().join("table.arrow");
+        table.write(&path).unwrap();
+        let reader = arrow::ipc::reader::FileReader::try_new(std::fs::File::open(&path).unwrap(), None).unwrap();
+        assert!(reader.flat_map(|batch| cells(&batch.unwrap())).collect::<Vec<_>>() == rows);
+        check_npy(&table, &model, &rows, directory.path());
+        let names = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names.into_iter().all(|name| !name.to_str().unwrap().contains("partial")));
+    }
+}
+
+fn check_npy(table: &Table, model: &Model, rows: &[Vec<String>], directory: &Path) {
+    let path = directory.join("table.npy");
+    let outcome = table.write(&path);
+    if let ModelIds::Text(_) = model.ids {
+        let text = outcome.unwrap_err().to_string();
+        assert!(text.contains("strings") && text.contains(".parquet") && !path.exists(), "{text}");
+        return;
+    }
+    if (0..model.vertices).any(|place| model.id(place) == "-1") {
+        let text = outcome.unwrap_err().to_string();
+        assert!(text.contains("-1") && !path.exists(), "{text}");
+        return;
+    }
+    outcome.unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let header_bytes = 10 + u16::from_le_bytes([bytes[8], bytes[9]]) as usize;
+    let header = std::str::from_utf8(&bytes[10..header_bytes]).unwrap();
+    let id = if table.schema().field(0).data_type() == &DataType::UInt64 { "<u8" } else { "<i8" };
+    let fields = format!(
+        "[('vertex', '{id}'), ('real', '<f8'), ('number', '<u4'), ('count', '<u8'), ('level', '<i8'), ('parent', '{id}'), \
+         ('component', '{id}'), ]"
+    );
+    assert!(bytes.starts_with(b"\x93NUMPY\x01\x00") && header_bytes.is_multiple_of(64) && header.ends_with('\n'));
+    assert!(header.contains(&fields) && header.contains(&format!("'shape': ({},)", rows.len())), "{header}");
+    let (records, rest) = bytes[header_bytes..].as_chunks::<52>();
+    assert!(rest.is_empty() && records.len() == rows.len());
+    for (record, row) in records.iter().zip(rows) {
+        let word = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
+        let number = u32::from_le_bytes(record[16..20].try_into().unwrap());
+        let id = |value: u64| if id == "<u8" { value.to_string() } else { (value as i64).to_string() };
+        let missing = |value: u64, text: String| if value == u64::MAX { String::new() } else { text };
+        let read = vec![
+            id(word(0)),
+            format!("{:?}", f64::from_bits(word(8))),
+            number.to_string(),
+            word(20).to_string(),
+            missing(word(28), (word(28) as i64).to_string()),
+            missing(word(36), id(word(36))),
+            id(word(44)),
+        ];
+        assert_eq!(&read, row);
+    }
+}
+
+#[test]
+fn a_file_is_complete_or_absent() {
+    let model = Model::random(3, 2000, 2000, false, true);
+    let directory = tempfile::tempdir().unwrap();
+    let image = model.write(directory.path());
+    let files = directory.path().join("files");
+    std::fs::create_dir(&files).unwrap();
+    for ending in ["csv", "csv.gz", "csv.zst", "parquet", "npy", "arrow"] {
+        let path = files.join(format!("table.{ending}"));
+        let mut failures = 0;
+        for fail_at in 0.. {
+            std::fs::write(&path, "old").unwrap();
+            let faults = outcore_io::backend::Faults { fail_at: Some(fail_at), ..Default::default() };
+            let graph = common::open_with(&image, outcore_io::backend::Sim::new(faults));
+            let (table, _) = sample(&graph, &model);
+            let outcome = table.write(&path);
+            let names = std::fs::read_dir(&files).unwrap().count();
+            assert_eq!(names, 1, "nothing else is left: {ending} {fail_at}");
+            match outcome {
+                Ok(()) => break,
+                // A directory that cannot be synced after the rename: the file is complete already.
+                Err(_) if std::fs::read(&path).unwrap() != b"old" => {}
+                Err(error) => assert!(matches!(error, Error::Io(_)), "{ending} {fail_at}: {error}"),
+            }
+            failures += 1;
+        }
+        assert!(failures >= 4, "create, write, sync, rename: {failures}");
+        std::fs::write(&path, "old").unwrap();
+        let faults = outcore_io::backend::Faults { full_after_bytes: Some(1000), ..Default::default() };
+        let graph = common::open_with(&image, outcore_io::backend::Sim::new(faults));
+        let (table, _) = sample(&graph, &model);
+        let text = table.write(&path).unwrap_err().to_string();
+        assert!(text.contains("No space left") && text.contains(path.to_str().unwrap()), "{ending}: {text}");
+        graph.runtime().cancel().cancel();
+        assert!(matches!(table.write(&path), Err(Error::Io(outcore_io::Error::Cancelled))), "{ending}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(&files).unwrap().count(), 1);
+        std::fs::remove_file(&path).unwrap();
+    }
+    let graph = open(&image, 1);
+    let (table, _) = sample(&graph, &model);
+    for wrong in ["table", "table.txt", "table.parquet.gz", ".csv.gz.gz", "table.csv.bz2"] {
+        let text = table.write(files.join(wrong)).unwrap_err().to_string();
+        assert!(text.contains(outcore_graph::OUTPUT_ENDINGS), "{text}");
+    }
+    std::fs::create_dir(files.join("directory.csv")).unwrap();
+    assert!(matches!(table.write(files.join("directory.csv")), Err(Error::Usage(_))));
+    assert!(matches!(table.write(files.join("missing/table.csv")), Err(Error::Io(_))));
+}
