@@ -96,7 +96,7 @@ impl Table {
             .build();
         let mut writer = match ArrowWriter::try_new(&mut file, self.schema(), Some(properties)) {
             Ok(writer) => writer,
-            Err(error) => return Err(file.error(error)),
+            Err(error) => return Err(Error::Usage(format!("cannot write {}: {error}", output.display()))),
         };
         let mut refused = None;
         let outcome = self.for_each_batch(|batch| {
