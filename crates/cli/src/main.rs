@@ -1,2 +1,43 @@
-//! The outcore command.
-fn main() {}
+//! The `outcore` command.
+//!
+//! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
+//! failure, 2 for a command line that makes no sense, 130 after Ctrl-C.
+#![forbid(unsafe_code)]
+
+mod args;
+mod convert;
+mod image;
+mod progress;
+mod run;
+
+use args::{Cli, Command};
+use clap::Parser;
+use outcore::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Command::Import(args) => convert::import(args),
+        Command::Generate(args) => convert::generate(args),
+        Command::Export(args) => convert::export(args),
+        Command::Info(args) => image::info(args),
+        Command::Check(args) => image::check(args),
+        Command::Run(args) => run::run(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Error::Io(outcore::io::Error::Cancelled)) => {
+            eprintln!("outcore: stopped; nothing was left behind");
+            ExitCode::from(130)
+        }
+        // Nobody reads the output any more, as in `outcore ... | head`.
+        Err(Error::Io(outcore::io::Error::File { source, .. })) if source.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("outcore: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! What an operation cost: passes, bytes, requests, cache hits, time waiting, peak memory.
 
 use outcore_io::{Runtime, peak_memory_bytes};
+use serde::Serialize;
 use std::time::Instant;
 
 /// What one sweep cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SweepStats {
     /// Time from start to end, in seconds.
     pub seconds: f64,
@@ -36,22 +37,22 @@ impl SweepStats {
 }
 
 /// One step or iteration of an algorithm.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Step {
     /// What was done: "push", "pull", "iteration".
     pub name: &'static str,
     /// How many vertices it worked on.
     pub active: u64,
     /// What it read.
+    #[serde(flatten)]
     pub sweep: SweepStats,
 }
 
-/// What an operation cost.
-#[derive(Clone, Debug)]
+/// What an operation cost. Serialised, it is one flat object with a list of steps.
+#[derive(Clone, Debug, Serialize)]
 pub struct Stats {
-    /// Time from start to end, in seconds.
-    pub seconds: f64,
-    /// All sweeps together.
+    /// All sweeps together; `seconds` is the time from start to end.
+    #[serde(flatten)]
     pub total: SweepStats,
     /// Bytes of pages read, in units of all pages of the lists that the algorithm uses.
     pub passes: f64,
@@ -104,10 +105,8 @@ impl StatsBuilder {
             total.add(&step.sweep);
             list_pages += step.sweep.pages_read;
         }
-        let seconds = self.start.elapsed().as_secs_f64();
-        total.seconds = seconds;
+        total.seconds = self.start.elapsed().as_secs_f64();
         Stats {
-            seconds,
             total,
             passes: list_pages as f64 / pages_per_pass.max(1) as f64,
             memory_limit_bytes: runtime.budget().limit_bytes(),

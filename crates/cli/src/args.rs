@@ -1,0 +1,305 @@
+//! The command line: what can be typed, and what it means.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Analyse graphs many times larger than memory.
+#[derive(Parser)]
+#[command(name = "outcore", version, arg_required_else_help = true)]
+#[command(after_help = "A first run:\n  outcore generate kronecker --scale 20 k20.oc\n  outcore run pagerank k20.oc --memory 64MiB")]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make an image of an edge list, a matrix or a table
+    Import(ImportArgs),
+    /// Make a graph: an edge file, or an image if OUTPUT ends in .oc
+    Generate(GenerateArgs),
+    /// Say what an image is
+    Info(InfoArgs),
+    /// Verify every byte of an image
+    Check(CheckArgs),
+    /// Write an image's edges as an edge list, a matrix or a table
+    Export(ExportArgs),
+    /// Run an algorithm over an image
+    Run(RunArgs),
+}
+
+/// How much of the machine may be used.
+#[derive(Args, Clone)]
+pub struct Limits {
+    /// The limit for all memory of the process, such as 512MiB; half of what is free if not given
+    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
+    pub memory: Option<u64>,
+    /// The number of workers; one per processor if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// How files are read
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub backend: String,
+    /// No progress bar and no messages
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How ids are read.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Ids {
+    /// Integers if the beginning of the input holds only integers, strings otherwise
+    Auto,
+    /// Integers
+    Integer,
+    /// Strings
+    String,
+}
+
+/// What is done with edges that have the same ends.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Duplicates {
+    /// The first stays
+    First,
+    /// One stays, with the sum of the weights
+    Sum,
+    /// One stays, with the least weight
+    Min,
+    /// One stays, with the greatest weight
+    Max,
+    /// All stay
+    Keep,
+    /// The import fails
+    Error,
+}
+
+/// What is done with edges from a vertex to itself.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum SelfLoops {
+    /// They stay
+    Keep,
+    /// They go, their vertices stay
+    Drop,
+}
+
+/// How vertices are numbered inside the image; ids are not affected.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Order {
+    /// Whichever makes the image smaller
+    Auto,
+    /// As the ids sort
+    Input,
+    /// By degree, hubs first
+    Degree,
+}
+
+/// `outcore import`.
+#[derive(Args)]
+pub struct ImportArgs {
+    /// The input, or several parts of one; compressed with gzip or zstd or not
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// The image to make, a directory; by custom its name ends in .oc
+    #[arg(value_name = "IMAGE.oc")]
+    pub image: PathBuf,
+    /// Edges have a direction (the default, unless the format says otherwise)
+    #[arg(long, conflicts_with = "undirected")]
+    pub directed: bool,
+    /// Edges have no direction
+    #[arg(long)]
+    pub undirected: bool,
+    /// The input's format; found out if not given. `--format help` lists them
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+    /// Which column holds the weights, by name or by number from 1; `none` leaves weights out
+    #[arg(long, value_name = "NAME")]
+    pub weights: Option<String>,
+    /// How ids are read
+    #[arg(long, value_enum, default_value = "auto")]
+    pub ids: Ids,
+    /// What is done with edges that have the same ends
+    #[arg(long, value_enum, default_value = "first")]
+    pub duplicates: Duplicates,
+    /// What is done with edges from a vertex to itself
+    #[arg(long, value_enum, default_value = "keep")]
+    pub self_loops: SelfLoops,
+    /// How vertices are numbered inside the image
+    #[arg(long, value_enum, default_value = "auto")]
+    pub order: Order,
+    /// Where temporary files go; beside the image if not given
+    #[arg(long, value_name = "DIR")]
+    pub temporary: Option<PathBuf>,
+    /// Say what will be needed, and stop
+    #[arg(long)]
+    pub explain: bool,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// What a generated graph is like.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Shape {
+    /// The graph of the Graph500 benchmark: a few hubs, many small vertices
+    Kronecker,
+    /// Both ends of every edge at random
+    Uniform,
+    /// A rectangle, without directions
+    Grid,
+    /// Every vertex joined with the next
+    Path,
+    /// Vertex 0 joined with every other
+    Star,
+}
+
+/// Weights of a generated graph.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum GeneratedWeights {
+    /// Whole numbers from 1 to 255
+    Uniform,
+}
+
+/// `outcore generate`.
+#[derive(Args)]
+pub struct GenerateArgs {
+    /// What the graph is like
+    #[arg(value_enum)]
+    pub shape: Shape,
+    /// An edge file (.txt, .el, .wel, .csv, .graph500, and .gz or .zst of the texts), or IMAGE.oc
+    pub output: PathBuf,
+    /// The graph has 2 to this power vertices
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=31))]
+    pub scale: u32,
+    /// Edges per vertex, in Kronecker and uniform graphs
+    #[arg(long, value_name = "K", default_value_t = 16)]
+    pub edge_factor: u64,
+    /// Other seeds give other graphs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Give edges weights
+    #[arg(long, value_enum)]
+    pub weights: Option<GeneratedWeights>,
+    /// Edges of the image have no direction
+    #[arg(long)]
+    pub undirected: bool,
+    /// How vertices are numbered inside the image
+    #[arg(long, value_enum, default_value = "auto")]
+    pub order: Order,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore info`.
+#[derive(Args)]
+pub struct InfoArgs {
+    /// The image
+    pub image: PathBuf,
+    /// As one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `outcore check`.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// The image
+    pub image: PathBuf,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore export`.
+#[derive(Args)]
+pub struct ExportArgs {
+    /// The image
+    pub image: PathBuf,
+    /// The file to write; its ending says the format
+    pub output: PathBuf,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore run`.
+#[derive(Args)]
+pub struct RunArgs {
+    /// Which algorithm
+    #[command(subcommand)]
+    pub algorithm: Algorithm,
+}
+
+/// Which algorithm.
+#[derive(Subcommand)]
+pub enum Algorithm {
+    /// Breadth-first search: the level and parent of every vertex
+    Bfs {
+        /// The id of the vertex to start from
+        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+        source: String,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// PageRank
+    Pagerank {
+        /// The probability of following an edge
+        #[arg(long, default_value_t = 0.85)]
+        alpha: f64,
+        /// Stop when the sum of absolute changes is below this times the number of vertices
+        #[arg(long, default_value_t = 1e-6)]
+        tol: f64,
+        /// The most iterations
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        max_iter: u32,
+        /// What becomes of the rank of vertices without out-edges
+        #[arg(long, value_enum, default_value = "networkx")]
+        dangling: Dangling,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Weakly connected components
+    Components {
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+/// What becomes of the rank of vertices without out-edges.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Dangling {
+    /// It is spread evenly over all vertices
+    Networkx,
+    /// It is dropped
+    Gap,
+}
+
+/// What every algorithm takes.
+#[derive(Args)]
+pub struct Common {
+    /// The image
+    pub image: PathBuf,
+    /// Write the result, one row per vertex: .parquet, .csv, .npy or .arrow
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write statistics as one JSON object; `-` is the standard output
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Verify the result by another way
+    #[arg(long)]
+    pub verify: bool,
+    /// Say what memory, passes and bytes will be needed, and stop
+    #[arg(long)]
+    pub explain: bool,
+    /// The most memory for the page cache; all that is left if not given
+    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
+    pub cache: Option<u64>,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}

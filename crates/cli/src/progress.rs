@@ -1,0 +1,78 @@
+//! The runtime of a command: its limits, its progress bar, and Ctrl-C.
+
+use crate::args::Limits;
+use indicatif::{ProgressBar, ProgressStyle};
+use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
+pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtime>> {
+    let backend = outcore::io::backend::by_name(&limits.backend).map_err(Error::Usage)?;
+    let bar: Option<Arc<dyn Progress>> =
+        (!limits.quiet && std::io::stderr().is_terminal()).then(|| Arc::new(Bar::default()) as Arc<dyn Progress>);
+    let runtime = Runtime::new(RuntimeOptions {
+        memory_bytes: limits.memory,
+        threads: limits.threads.map(usize::from),
+        backend: Some(backend),
+        temporary,
+        progress: bar,
+    })?;
+    let cancel = runtime.cancel().clone();
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+    ])
+    .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if cancel.is_cancelled() {
+                std::process::exit(130);
+            }
+            cancel.cancel();
+        }
+    });
+    Ok(Arc::new(runtime))
+}
+
+/// A bar on the terminal. Tasks may nest: the innermost one is shown.
+#[derive(Default)]
+struct Bar {
+    tasks: Mutex<Vec<ProgressBar>>,
+}
+
+impl Progress for Bar {
+    fn start(&self, name: &str, unit: Unit, total: Option<u64>) {
+        let amount = match unit {
+            Unit::Bytes => "{bytes} of {total_bytes} ({bytes_per_sec})",
+            Unit::Edges => "{human_pos} of {human_len} edges ({per_sec})",
+            Unit::Vertices => "{human_pos} of {human_len} vertices ({per_sec})",
+            Unit::Steps => "{human_pos} of at most {human_len} steps",
+        };
+        let template = match total {
+            Some(_) => format!("{{msg:20}} {{wide_bar}} {amount}"),
+            None => format!("{{msg:20}} {{spinner}} {}", amount.split(" of ").next().unwrap_or_default()),
+        };
+        let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        bar.set_message(name.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(bar);
+    }
+
+    fn advance(&self, amount: u64) {
+        if let Some(bar) = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).last() {
+            bar.inc(amount);
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            bar.finish_and_clear();
+        }
+    }
+}

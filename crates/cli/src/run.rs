@@ -1,0 +1,158 @@
+//! `outcore run`: an algorithm over an image, its answer, and what it cost.
+
+use crate::args::{Algorithm, Common, Dangling, RunArgs};
+use crate::convert::output_error;
+use crate::progress::runtime;
+use outcore::io::bytes_text;
+use outcore::{
+    BfsOptions, Column, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result, Stats, Table,
+    verify,
+};
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many of the first rows are shown.
+const SHOWN: usize = 10;
+
+/// `outcore run`.
+pub fn run(args: &RunArgs) -> Result<()> {
+    match &args.algorithm {
+        Algorithm::Bfs { source, common } => bfs(source, common),
+        Algorithm::Pagerank { alpha, tol, max_iter, dangling, common } => {
+            let dangling = match dangling {
+                Dangling::Networkx => outcore::Dangling::Networkx,
+                Dangling::Gap => outcore::Dangling::Gap,
+            };
+            pagerank(&PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling }, common)
+        }
+        Algorithm::Components { common } => components(common),
+    }
+}
+
+fn open(common: &Common) -> Result<Arc<Graph>> {
+    let runtime = runtime(&common.limits, None)?;
+    Ok(Arc::new(Graph::open(&runtime, &common.image, GraphOptions { cache_bytes: common.cache })?))
+}
+
+fn bfs(source: &str, common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_bfs(&graph), "at most");
+    }
+    let options = BfsOptions { source: graph.vertex(source)? };
+    let found = outcore::bfs(&graph, &options)?;
+    if common.verify {
+        verify::verify_bfs(&graph, options.source, &found)?;
+    }
+    say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()))?;
+    for (level, size) in found.level_sizes(&graph)?.iter().enumerate().take(20) {
+        say(format_args!("  level {level:<4} {size}"))?;
+    }
+    if found.depth >= 20 {
+        say(format_args!("  ... and {} more levels", found.depth - 19))?;
+    }
+    let columns = vec![
+        ("level".to_owned(), Column::Level(Arc::new(found.levels))),
+        ("parent".to_owned(), Column::Vertex(Arc::new(found.parents))),
+    ];
+    finish(&graph, columns, &found.stats, common)
+}
+
+fn pagerank(options: &PageRankOptions, common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_pagerank(&graph, options), "at most");
+    }
+    let found = outcore::pagerank(&graph, options)?;
+    if common.verify {
+        verify::verify_pagerank(&graph, options, &found)?;
+    }
+    let outcome = if found.converged { "converged" } else { "did not converge" };
+    say(format_args!("{outcome} after {} iterations, residual {:e}", found.iterations, found.residual))?;
+    if !found.converged && !common.limits.quiet {
+        eprintln!("outcore: the ranks did not converge to a tolerance of {:e}; raise --max-iter", options.tol);
+    }
+    let ranks = Column::Real(Arc::new(found.ranks));
+    show_top(&Table::new(Arc::clone(&graph), vec![("pagerank".to_owned(), ranks.clone())]), "pagerank")?;
+    finish(&graph, vec![("pagerank".to_owned(), ranks)], &found.stats, common)
+}
+
+fn components(common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_components(&graph), "at most");
+    }
+    let found = outcore::components(&graph, &ComponentsOptions::default())?;
+    if common.verify {
+        verify::verify_components(&graph, &found)?;
+    }
+    say(format_args!("{} components", found.count))?;
+    let sizes = found.sizes(&graph)?;
+    let mut largest: Vec<u32> = sizes.iter().map(|size| size.load(std::sync::atomic::Ordering::Relaxed)).fold(
+        Vec::new(),
+        |mut largest, size| {
+            if size > 0 && (largest.len() < SHOWN || size > largest[largest.len() - 1]) {
+                let place = largest.partition_point(|&other| other >= size);
+                largest.insert(place, size);
+                largest.truncate(SHOWN);
+            }
+            largest
+        },
+    );
+    largest.dedup_by(|_, _| false);
+    let text: Vec<String> = largest.iter().map(u32::to_string).collect();
+    say(format_args!("  largest: {} vertices", text.join(", ")))?;
+    drop(sizes);
+    let labels = Column::Component(Arc::new(found.labels));
+    finish(&graph, vec![("component".to_owned(), labels)], &found.stats, common)
+}
+
+fn say(line: impl Display) -> Result<()> {
+    writeln!(std::io::stdout(), "{line}").map_err(output_error)
+}
+
+fn explain(estimate: &Estimate, how: &str) -> Result<()> {
+    say(format_args!("memory   {} ({} of state)", bytes_text(estimate.memory_bytes), bytes_text(estimate.state_bytes)))?;
+    say(format_args!("passes   {how} {}", estimate.passes))?;
+    say(format_args!("reads    {how} {}", bytes_text(estimate.read_bytes)))
+}
+
+fn show_top(table: &Table, column: &str) -> Result<()> {
+    let rows = table.top(SHOWN, column)?;
+    let text = outcore::rows_text(&rows)?;
+    text.iter().try_for_each(|line| say(format_args!("  {line}")))
+}
+
+/// Writes the result and the statistics where they are wanted.
+fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, common: &Common) -> Result<()> {
+    if common.verify {
+        say("verified")?;
+    }
+    let total = &stats.total;
+    say(format_args!(
+        "{:.3} s ({:.3} s waiting for reads), {:.3} passes, {} in {} requests, {} cache hits, peak memory {} of {}",
+        total.seconds,
+        total.seconds_io_wait / stats.threads as f64,
+        stats.passes,
+        bytes_text(total.bytes_read),
+        total.requests,
+        total.cache_hits,
+        bytes_text(outcore::io::peak_memory_bytes()),
+        bytes_text(stats.memory_limit_bytes),
+    ))?;
+    if let Some(output) = &common.output {
+        Table::new(Arc::clone(graph), columns).write(output)?;
+    }
+    if let Some(file) = &common.stats {
+        let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+        let text = serde_json::to_string_pretty(&stats).map_err(|error| Error::Usage(error.to_string()))? + "\n";
+        if file == Path::new("-") {
+            std::io::stdout().write_all(text.as_bytes()).map_err(output_error)?;
+        } else {
+            std::fs::write(file, text).map_err(|error| outcore::io::Error::file(file, "write", error))?;
+        }
+    }
+    Ok(())
+}
