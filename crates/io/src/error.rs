@@ -94,3 +94,114 @@ pub fn bytes_text(bytes: u64) -> String {
         format!("{value:.1} {}", units[unit])
     }
 }
+
+/// Reads a number of bytes as people write it: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB` (decimal), `1.5GiB`.
+///
+/// Letters may be of either case. A unit of one letter is binary, one that ends in `iB` too, one that ends in plain `B` decimal.
+///
+/// # Errors
+/// Text that is no such number, one below zero, or one that does not fit 64 bits, with what would be right.
+pub fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
+    let wrong = || {
+        format!(
+            "expected a number of bytes such as 536870912, 512MiB, 1.5GiB (1024-based) or 1GB (1000-based), found `{text}`"
+        )
+    };
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = (&trimmed[..digits], trimmed[digits..].trim_start().to_ascii_lowercase());
+    let (prefix, base) = match unit.as_str() {
+        "" | "b" | "byte" | "bytes" => ("", 1),
+        unit => match (unit.strip_suffix("ib"), unit.strip_suffix('b')) {
+            (Some(prefix), _) => (prefix, 1024),
+            (None, Some(prefix)) => (prefix, 1000),
+            (None, None) => (unit, 1024),
+        },
+    };
+    let power = match prefix {
+        "" if base == 1 => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return Err(wrong()),
+    };
+    let scale = u64::pow(base, power);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || fraction.contains('.') || (number.contains('.') && (fraction.is_empty() || base == 1)) {
+        return Err(wrong());
+    }
+    let bytes = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(scale));
+    // A fraction of a unit is at most 2^50 bytes, which f64 holds exactly.
+    let rest = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().map_err(|_| wrong())? };
+    bytes.and_then(|bytes| bytes.checked_add((rest * scale as f64) as u64)).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let right = [
+            ("512", 512),
+            ("0", 0),
+            ("17 bytes", 17),
+            ("512MiB", 512 << 20),
+            (" 512 MiB ", 512 << 20),
+            ("1g", 1 << 30),
+            ("1G", 1 << 30),
+            ("64k", 64 << 10),
+            ("1GB", 1_000_000_000),
+            ("1 kB", 1000),
+            ("1.5GiB", 3 << 29),
+            ("0.5t", 1 << 39),
+            ("2pib", 1 << 51),
+            ("18446744073709551615", u64::MAX),
+        ];
+        for (text, bytes) in right {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused_and_quoted() {
+        let wrong = [
+            "",
+            " ",
+            "MiB",
+            "-1",
+            "+1",
+            "1.5",
+            "1.5 bytes",
+            ".5g",
+            "1.g",
+            "1.2.3g",
+            "1e9",
+            "1x",
+            "1ibib",
+            "1bb",
+            "1 ib",
+            "1Mi",
+            "0x10",
+            "1 g g",
+            "18446744073709551616",
+            "99999999p",
+            "١",
+            "1,5g",
+            "1ĸ",
+        ];
+        for text in wrong {
+            let error = parse_bytes(text).expect_err(text);
+            assert!(error.contains(&format!("`{text}`")) && error.contains("512MiB"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_given_back() {
+        for bytes in [0, 17, 1 << 10, 512 << 20, 3 << 29, 1 << 50] {
+            assert_eq!(parse_bytes(&bytes_text(bytes)), Ok(bytes));
+        }
+    }
+}

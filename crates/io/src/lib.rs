@@ -13,7 +13,7 @@ mod runtime;
 pub use backend::{Backend, DataFile};
 pub use buffer::{Array, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
-pub use error::{Error, Result, bytes_text};
+pub use error::{Error, Result, bytes_text, parse_bytes};
 pub use process::{current_memory_bytes, free_memory_bytes, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{Budget, CancelFlag, Progress, Reservation, Runtime, RuntimeOptions, Task, Unit, processors};
