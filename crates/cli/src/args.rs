@@ -6,7 +6,9 @@ use std::path::PathBuf;
 /// Analyse graphs many times larger than memory.
 #[derive(Parser)]
 #[command(name = "outcore", version, arg_required_else_help = true)]
-#[command(after_help = "A first run:\n  outcore generate kronecker --scale 20 k20.oc\n  outcore run pagerank k20.oc --memory 64MiB")]
+#[command(
+    after_help = "A first run:\n  outcore generate kronecker --scale 20 k20.oc\n  outcore run pagerank k20.oc --memory 64MiB"
+)]
 pub struct Cli {
     /// What to do
     #[command(subcommand)]

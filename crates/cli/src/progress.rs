@@ -21,11 +21,8 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtim
         progress: bar,
     })?;
     let cancel = runtime.cancel().clone();
-    let mut signals = signal_hook::iterator::Signals::new([
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-    ])
-    .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;
+    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
+        .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;
     std::thread::spawn(move || {
         for _ in signals.forever() {
             if cancel.is_cancelled() {

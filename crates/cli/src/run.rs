@@ -3,6 +3,7 @@
 use crate::args::{Algorithm, Common, Dangling, RunArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
+use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
     BfsOptions, Column, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result, Stats, Table,
@@ -12,6 +13,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
@@ -90,18 +92,13 @@ fn components(common: &Common) -> Result<()> {
     }
     say(format_args!("{} components", found.count))?;
     let sizes = found.sizes(&graph)?;
-    let mut largest: Vec<u32> = sizes.iter().map(|size| size.load(std::sync::atomic::Ordering::Relaxed)).fold(
-        Vec::new(),
-        |mut largest, size| {
-            if size > 0 && (largest.len() < SHOWN || size > largest[largest.len() - 1]) {
-                let place = largest.partition_point(|&other| other >= size);
-                largest.insert(place, size);
-                largest.truncate(SHOWN);
-            }
-            largest
-        },
-    );
-    largest.dedup_by(|_, _| false);
+    let mut largest: Vec<u32> = Vec::with_capacity(SHOWN + 1);
+    for size in sizes.iter().map(|size| size.load(Ordering::Relaxed)) {
+        if size > 0 && (largest.len() < SHOWN || size > largest[SHOWN - 1]) {
+            largest.insert(largest.partition_point(|&other| other >= size), size);
+            largest.truncate(SHOWN);
+        }
+    }
     let text: Vec<String> = largest.iter().map(u32::to_string).collect();
     say(format_args!("  largest: {} vertices", text.join(", ")))?;
     drop(sizes);
@@ -114,15 +111,21 @@ fn say(line: impl Display) -> Result<()> {
 }
 
 fn explain(estimate: &Estimate, how: &str) -> Result<()> {
-    say(format_args!("memory   {} ({} of state)", bytes_text(estimate.memory_bytes), bytes_text(estimate.state_bytes)))?;
+    say(format_args!(
+        "memory   {} ({} of state)",
+        bytes_text(estimate.memory_bytes),
+        bytes_text(estimate.state_bytes)
+    ))?;
     say(format_args!("passes   {how} {}", estimate.passes))?;
     say(format_args!("reads    {how} {}", bytes_text(estimate.read_bytes)))
 }
 
 fn show_top(table: &Table, column: &str) -> Result<()> {
     let rows = table.top(SHOWN, column)?;
-    let text = outcore::rows_text(&rows)?;
-    text.iter().try_for_each(|line| say(format_args!("  {line}")))
+    let text = |column: usize, row| {
+        array_value_to_string(rows.column(column), row).map_err(|error| Error::Usage(error.to_string()))
+    };
+    (0..rows.num_rows()).try_for_each(|row| say(format_args!("  {:24} {}", text(0, row)?, text(1, row)?)))
 }
 
 /// Writes the result and the statistics where they are wanted.

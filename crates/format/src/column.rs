@@ -73,6 +73,12 @@ impl ColumnWriter {
         ColumnWriter { origin, signed, page_number: 0, first: 0, values: Vec::new() }
     }
 
+    /// The same writer, whose first value has the ordinal `first`.
+    pub fn starting_at(mut self, first: u64) -> Self {
+        self.first = first;
+        self
+    }
+
     /// Appends a value. Every page that gets full goes to `emit` with the ordinal of its first value.
     pub fn push(&mut self, value: u64, mut emit: impl FnMut(u64, &PageBytes)) {
         self.values.push(value);

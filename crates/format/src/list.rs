@@ -253,6 +253,8 @@ pub struct ListWriter {
     relative: Section,
     gaps: Vec<u8>,
     list: Vec<u32>,
+    /// What of a list that comes in parts is in no page yet.
+    held: Vec<u32>,
 }
 
 impl ListWriter {
@@ -271,26 +273,62 @@ impl ListWriter {
             relative: Section::default(),
             gaps: Vec::new(),
             list: Vec::new(),
+            held: Vec::new(),
         }
+    }
+
+    /// Appends a part of the next vertex's list that is not its end; `push` appends the last part.
+    ///
+    /// The pages are those that one `push` of the whole list makes, without the list ever being in memory as a whole.
+    pub fn push_part(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(neighbours);
+        let mut start = 0;
+        // A page takes less than this, whatever follows: so it is known that the list goes on.
+        while held.len() - start > MAX_NEIGHBOURS {
+            start += self.push_some(&held[start..], &mut emit);
+        }
+        held.drain(..start);
+        self.held = held;
     }
 
     /// Appends the list of the next vertex: sorted, strictly so unless the image keeps parallel edges.
     ///
     /// Every page that gets full goes to `emit`, with its index entry.
     pub fn push(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
-        let mut rest = neighbours;
-        loop {
-            let vertex = (self.first_vertex + self.lengths.values.len() as u64) as u32;
-            match self.fitting(vertex, rest) {
-                Some(fits) if fits == rest.len() => return self.add(vertex, rest),
-                Some(fits) => {
-                    self.add(vertex, &rest[..fits]);
-                    rest = &rest[fits..];
-                    self.close(true, &mut emit);
-                }
-                None => self.close(false, &mut emit),
-            }
+        if self.held.is_empty() {
+            return self.push_all(neighbours, &mut emit);
         }
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(neighbours);
+        self.push_all(&held, &mut emit);
+        held.clear();
+        self.held = held;
+    }
+
+    fn push_all(&mut self, mut rest: &[u32], emit: &mut impl FnMut(PageStart, &PageBytes)) {
+        loop {
+            let vertex = self.next_vertex();
+            if self.fitting(vertex, rest) == Some(rest.len()) {
+                return self.add(vertex, rest);
+            }
+            rest = &rest[self.push_some(rest, emit)..];
+        }
+    }
+
+    /// Closes a page before a list, or within one that does not fit; returns how many neighbours went into it.
+    fn push_some(&mut self, list: &[u32], emit: &mut impl FnMut(PageStart, &PageBytes)) -> usize {
+        let vertex = self.next_vertex();
+        let fits = self.fitting(vertex, list);
+        if let Some(fits) = fits {
+            self.add(vertex, &list[..fits]);
+        }
+        self.close(fits.is_some(), emit);
+        fits.unwrap_or(0)
+    }
+
+    fn next_vertex(&self) -> u32 {
+        (self.first_vertex + self.lengths.values.len() as u64) as u32
     }
 
     /// Writes the last page, if it holds anything.
@@ -307,7 +345,7 @@ impl ListWriter {
     /// How many of the list's neighbours go into this page: all, or the first and some full blocks of gaps; `None` if
     /// the list has to wait for the next page.
     fn fitting(&self, vertex: u32, list: &[u32]) -> Option<usize> {
-        let lengths = self.lengths.bytes_with(list.len() as u32);
+        let lengths = self.lengths.bytes_with(list.len().min(MAX_NEIGHBOURS) as u32);
         if list.is_empty() {
             let used = self.used(lengths, self.absolute.bytes, self.relative.bytes, self.gaps.len());
             return (used <= ROOM_BYTES).then_some(0);

@@ -60,6 +60,18 @@ impl Origin {
         crc32c::crc32c_append(crc32c::crc32c(&seed), &bytes[4..])
     }
 
+    /// Gives a page its final place: raises its first item and its base, and seals it under its number.
+    ///
+    /// Pages that several workers make at once are written as if each worker's were the first of the file.
+    pub fn place(&self, page_number: u64, add_first: u64, add_base: u64, bytes: &mut PageBytes) {
+        let first = read_u64(bytes, 8).wrapping_add(add_first);
+        let base = read_u64(bytes, 16).wrapping_add(add_base);
+        bytes[8..16].copy_from_slice(&first.to_le_bytes());
+        bytes[16..24].copy_from_slice(&base.to_le_bytes());
+        let checksum = self.checksum(page_number, bytes);
+        bytes[..4].copy_from_slice(&checksum.to_le_bytes());
+    }
+
     /// Checks a page's checksum, kind and section ends.
     ///
     /// # Errors

@@ -101,6 +101,50 @@ fn random_lists_come_back() {
 }
 
 #[test]
+fn a_list_in_parts_makes_the_pages_of_the_whole_list_and_pages_can_be_placed_later() {
+    let mut state = 5;
+    for parallel in [false, true] {
+        for longest in [10u64, 70_000, 400_000] {
+            let lists: Vec<Vec<u32>> = (0..7)
+                .map(|_| {
+                    let length = random(&mut state) % longest;
+                    let mut list: Vec<u32> = (0..length).map(|_| random(&mut state) as u32 % 1_000_000).collect();
+                    list.sort_unstable();
+                    list.dedup();
+                    list
+                })
+                .collect();
+            let whole = write(&lists, parallel);
+            let mut parts = Vec::new();
+            let mut writer = ListWriter::new(ORIGIN, parallel, 0, 0, 0);
+            for list in &lists {
+                let mut rest = &list[..];
+                while !rest.is_empty() {
+                    let take = (1 + random(&mut state) as usize % 90_000).min(rest.len());
+                    if take == rest.len() {
+                        break;
+                    }
+                    writer.push_part(&rest[..take], |start, page| parts.push((start, Box::new(*page))));
+                    rest = &rest[take..];
+                }
+                writer.push(rest, |start, page| parts.push((start, Box::new(*page))));
+            }
+            writer.finish(|start, page| parts.push((start, Box::new(*page))));
+            assert!(parts == whole, "longest {longest}");
+            for (number, (_, page)) in parts.iter_mut().enumerate() {
+                let first_edge = u64::from_le_bytes(page[16..24].try_into().unwrap());
+                ORIGIN.place(number as u64 + 10, 0, 1000, page);
+                let mut decoded = Lists::default();
+                let shape = Shape { vertices: 1_000_000, parallel };
+                decode(&ORIGIN.verify(number as u64 + 10, page).unwrap(), shape, &mut decoded).unwrap();
+                assert_eq!(decoded.first_edge, first_edge + 1000);
+                assert!(ORIGIN.verify(number as u64, page).is_err());
+            }
+        }
+    }
+}
+
+#[test]
 fn every_flipped_bit_and_every_wrong_place_is_noticed() {
     let pages = write(&[(0..3000).step_by(3).collect(), vec![1, 2], vec![]], false);
     let bytes = &pages[0].1;

@@ -6,6 +6,7 @@ pub mod decode;
 mod edge_map;
 mod error;
 mod gather;
+pub mod generate;
 mod graph;
 mod ids;
 mod image;

@@ -122,11 +122,9 @@ impl Table {
             Err(error) => return Err(file.error(error)),
         };
         let mut refused = None;
-        let outcome = self.for_each_batch(|batch| {
-            writer.write(batch).map_err(|error| refuse(&mut refused, error.to_string()))
-        });
         let outcome =
-            outcome.and_then(|()| writer.finish().map_err(|error| refuse(&mut refused, error.to_string())));
+            self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(&mut refused, error.to_string())));
+        let outcome = outcome.and_then(|()| writer.finish().map_err(|error| refuse(&mut refused, error.to_string())));
         drop(writer);
         finish(file, outcome, refused)
     }

@@ -28,7 +28,7 @@ macro_rules! plain {
         unsafe impl Plain for $kind {}
     )*};
 }
-plain!(u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF64, [u8; 4096]);
+plain!(u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF64, [u8; 4096], [u32; 2], [u64; 3]);
 
 /// A real number that workers share. All accesses are relaxed.
 #[derive(Default, Debug)]
@@ -93,6 +93,51 @@ impl<T: Plain> Array<T> {
         })?;
         Ok(Array { start: start.cast(), len, mapped_bytes, _reservation: reservation })
     }
+}
+
+/// Numbers whose bytes may be written to temporary files and read back as they lie in memory.
+///
+/// # Safety
+/// Implement it only for types without padding for which all bytes are valid.
+#[allow(unsafe_code)]
+pub unsafe trait Raw: Plain + Copy {}
+
+// SAFETY: unsigned numbers and arrays of them.
+#[allow(unsafe_code)]
+unsafe impl Raw for u32 {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl Raw for u64 {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl Raw for [u64; 3] {}
+
+/// The bytes of numbers, in the machine's own order: for temporary files only.
+#[allow(unsafe_code)]
+pub fn raw_bytes<T: Raw>(values: &[T]) -> &[u8] {
+    // SAFETY: `Raw` values have no padding, and bytes need no alignment.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The bytes of numbers, to be filled from a temporary file.
+#[allow(unsafe_code)]
+pub fn raw_bytes_mut<T: Raw>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, all bytes are valid for `Raw`, and the borrow is exclusive.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// Asks the processor to bring a value near, if there is one at that place.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn prefetch<T>(values: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing and may name any address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch(values.as_ptr().wrapping_add(place).cast(), _MM_HINT_T0);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, place);
 }
 
 /// How many bytes an array of so many values takes.

@@ -9,11 +9,16 @@ pub mod plan;
 mod process;
 mod reader;
 mod runtime;
+pub mod sort;
+mod spill;
+mod streams;
 
 pub use backend::{Backend, DataFile};
 pub use buffer::{Array, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use error::{Error, Result, bytes_text, parse_bytes};
-pub use process::{current_memory_bytes, free_memory_bytes, peak_memory_bytes};
+pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, peak_memory_bytes, process_exists};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{Budget, CancelFlag, Progress, Reservation, Runtime, RuntimeOptions, Task, Unit, processors};
+pub use spill::{Spill, SpillReader, SpillWriter};
+pub use streams::{Piece, Sink, Streams};

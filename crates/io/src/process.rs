@@ -1,6 +1,10 @@
-//! What the operating system knows of this process and of the machine's memory.
+//! What the operating system knows of this process, of the machine's memory and of its disks.
+#![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::fs::read_to_string;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The memory that the process holds now, in bytes.
 pub fn current_memory_bytes() -> u64 {
@@ -17,6 +21,54 @@ pub fn free_memory_bytes() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| field_bytes(&text, "MemAvailable:"));
     let machine = machine.unwrap_or(1 << 30);
     cgroup_free_bytes().map_or(machine, |cgroup| cgroup.min(machine))
+}
+
+/// The space that the file system of a path has left for this user, in bytes.
+///
+/// # Errors
+/// What the operating system refuses.
+pub fn free_disk_bytes(path: &Path) -> std::io::Result<u64> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: all-zero bytes are a valid value of this plain C struct.
+    let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the name ends in zero and the struct may be written; both outlive the call.
+    if unsafe { libc::statvfs(name.as_ptr(), &mut facts) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    #[allow(clippy::unnecessary_cast)]
+    Ok((facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
+}
+
+/// Whether a process of that number exists.
+pub fn process_exists(process: u32) -> bool {
+    // SAFETY: signal 0 only asks whether the process could be sent one.
+    let answer = unsafe { libc::kill(process as libc::pid_t, 0) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Lets two paths exchange their names in one step.
+#[cfg(target_os = "linux")]
+pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
+    let one = CString::new(one.as_os_str().as_bytes())?;
+    let other = CString::new(other.as_os_str().as_bytes())?;
+    let here = libc::AT_FDCWD;
+    // SAFETY: both names end in zero and outlive the call.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_renameat2, here, one.as_ptr(), here, other.as_ptr(), libc::RENAME_EXCHANGE) };
+    if answer == 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOSYS | libc::EINVAL) => Err(std::io::ErrorKind::Unsupported.into()),
+        _ => Err(error),
+    }
+}
+
+/// Lets two paths exchange their names in one step: not on this system.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn exchange(_: &Path, _: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 fn status_bytes(field: &str) -> u64 {
@@ -65,6 +117,23 @@ fn cgroup_free_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_exchanged_and_space_is_known() {
+        let directory = tempfile::tempdir().unwrap();
+        let (one, other) = (directory.path().join("one"), directory.path().join("other"));
+        std::fs::create_dir(&one).unwrap();
+        std::fs::write(&other, "other").unwrap();
+        match exchange(&one, &other) {
+            Ok(()) => assert!(one.is_file() && other.is_dir()),
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::Unsupported),
+        }
+        assert!(exchange(&one, &directory.path().join("missing")).is_err());
+        assert!(free_disk_bytes(directory.path()).unwrap() > 0);
+        assert!(free_disk_bytes(&directory.path().join("missing")).is_err());
+        assert!(process_exists(std::process::id()));
+        assert!(!process_exists(0x3fff_fff0));
+    }
 
     #[test]
     fn the_process_holds_memory_and_the_machine_has_some_left() {

@@ -1,7 +1,21 @@
-//! From an edge list to an image.
+//! From an edge list to an image, in bounded memory.
 //!
-//! [`open`] finds out what an input is and gives a [`Source`], which one thread asks for blocks while all others
-//! let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
+//! ```text
+//!   read.rs       blocks -> edges in worker-local numbers (edges.rs), dictionaries (dictionary.rs) -> sorted runs of ids
+//!   runs.rs       runs -> all vertices in the order of their ids; back again with their numbers
+//!   order.rs      numbers by id or by degree class, chosen by a sample of the lists (sample.rs)
+//!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
+//!   lists.rs      partitions -> sorted -> pages (encode.rs, pages.rs)
+//!   ids.rs        the id column; then the manifest; then the directory takes its name (workspace.rs)
+//! ```
+//!
+//! An edge is written and read three times (8 bytes each time, 24 with weights): as it was read, and once per direction.
+//! The memory is bounded whatever the graph is like (`plan.rs`); the image does not depend on the memory, nor on the number of
+//! workers.
+//!
+//! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while all
+//! others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them. [`from_batches`]
+//! takes tables from memory, and [`crate::generate`] makes graphs without any input.
 
 mod ascii_graph;
 mod batch;
@@ -9,22 +23,62 @@ mod binary;
 mod blocks;
 mod chain;
 mod columns;
+mod dictionary;
 mod dimacs;
 mod edge_list;
+mod edges;
+mod encode;
+mod estimate;
 mod graphalytics;
+mod heap;
+mod ids;
 mod input;
+mod job;
+mod lists;
 mod matrix_header;
 mod matrix_market;
 mod metis;
 mod number;
 mod open;
+mod options;
+mod order;
+mod pages;
+mod partition;
+mod plan;
+mod read;
+mod runs;
+mod sample;
 mod size_line;
 mod table;
 mod tally;
 #[cfg(test)]
 mod testing;
 mod text_source;
+mod translate;
+mod workspace;
 
 pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
+pub use estimate::{ImportEstimate, estimate};
 pub use open::{formats, open, parse_bytes};
+pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use table::from_batches;
+
+use crate::error::Result;
+use outcore_io::Runtime;
+use std::path::Path;
+
+/// Imports the edges of a source as the image `image`, a directory, which appears when it is complete and not before.
+///
+/// An image of that name is replaced; anything else of that name is an error. Memory stays under the runtime's limit; edges
+/// go to temporary files, see [`estimate`].
+///
+/// # Errors
+/// Bad input, a full disk, too little memory, a request to stop. Nothing is left behind then, and an older image stays.
+pub fn import(
+    runtime: &Runtime,
+    source: Box<dyn Source>,
+    image: &Path,
+    options: &ImportOptions,
+) -> Result<ImportReport> {
+    job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)
+}

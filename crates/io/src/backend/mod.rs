@@ -58,6 +58,22 @@ pub trait Backend: Send + Sync {
         std::fs::rename(from, to).map_err(|error| Error::file(from, "rename", error))
     }
 
+    /// Lets two files or directories exchange their names, so that at no moment either name is missing.
+    ///
+    /// # Errors
+    /// What the operating system refuses; `Unsupported` where it cannot exchange names.
+    fn exchange(&self, one: &Path, other: &Path) -> Result<()> {
+        crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))
+    }
+
+    /// Creates a temporary file that is written and read at any place, by any worker.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn scratch(&self, path: &Path) -> Result<Box<dyn Scratch>> {
+        Ok(Box::new(ScratchFile { file: create_scratch(path)? }))
+    }
+
     /// Makes what was created, renamed or removed in a directory last.
     ///
     /// # Errors
@@ -91,6 +107,35 @@ impl Write for OutputFile {
 impl Output for OutputFile {
     fn sync(&mut self) -> std::io::Result<()> {
         self.file.sync_all()
+    }
+}
+
+/// A temporary file.
+pub trait Scratch: Send + Sync {
+    /// Writes all bytes at an offset.
+    fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()>;
+
+    /// Fills `bytes` from an offset.
+    fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<()>;
+}
+
+struct ScratchFile {
+    file: File,
+}
+
+fn create_scratch(path: &Path) -> Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(true);
+    options.open(path).map_err(|error| Error::file(path, "create", error))
+}
+
+impl Scratch for ScratchFile {
+    fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, offset_bytes)
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, bytes, offset_bytes)
     }
 }
 

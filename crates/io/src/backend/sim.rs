@@ -6,7 +6,9 @@
 #![allow(unsafe_code)]
 
 use super::posix::read;
-use super::{Backend, Completion, DataFile, Output, OutputFile, Queue, Region, Request};
+use super::{
+    Backend, Completion, DataFile, Output, OutputFile, Queue, Region, Request, Scratch, ScratchFile, create_scratch,
+};
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -76,6 +78,15 @@ impl State {
         self.operate().map_err(|error| Error::file(path, operation, error))
     }
 
+    /// Takes disk space; none is left if the plan says so.
+    fn take_space(&self, len_bytes: usize) -> std::io::Result<()> {
+        let before = self.written_bytes.fetch_add(len_bytes as u64, Ordering::Relaxed);
+        match self.faults.full_after_bytes {
+            Some(most) if before + len_bytes as u64 > most => Err(std::io::Error::from_raw_os_error(libc::ENOSPC)),
+            _ => Ok(()),
+        }
+    }
+
     /// Damages what a read brought, if the plan says so.
     fn damage(&self, bytes: &mut [u8]) {
         let number = self.reads.fetch_add(1, Ordering::Relaxed);
@@ -125,6 +136,16 @@ impl Backend for Sim {
         std::fs::rename(from, to).map_err(|error| Error::file(from, "rename", error))
     }
 
+    fn exchange(&self, one: &Path, other: &Path) -> Result<()> {
+        self.state.on_file(one, "exchange")?;
+        crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))
+    }
+
+    fn scratch(&self, path: &Path) -> Result<Box<dyn Scratch>> {
+        self.state.on_file(path, "create")?;
+        Ok(Box::new(SimScratch { state: Arc::clone(&self.state), inner: ScratchFile { file: create_scratch(path)? } }))
+    }
+
     fn sync_directory(&self, path: &Path) -> Result<()> {
         self.state.on_file(path, "sync")
     }
@@ -138,11 +159,8 @@ struct SimOutput {
 impl Write for SimOutput {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.state.operate()?;
-        let before = self.state.written_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        match self.state.faults.full_after_bytes {
-            Some(most) if before + bytes.len() as u64 > most => Err(std::io::Error::from_raw_os_error(libc::ENOSPC)),
-            _ => self.inner.write(bytes),
-        }
+        self.state.take_space(bytes.len())?;
+        self.inner.write(bytes)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -153,6 +171,24 @@ impl Write for SimOutput {
 impl Output for SimOutput {
     fn sync(&mut self) -> std::io::Result<()> {
         self.state.operate()
+    }
+}
+
+struct SimScratch {
+    state: Arc<State>,
+    inner: ScratchFile,
+}
+
+impl Scratch for SimScratch {
+    fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()> {
+        self.state.operate()?;
+        self.state.take_space(bytes.len())?;
+        self.inner.write_at(bytes, offset_bytes)
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<()> {
+        self.state.operate()?;
+        self.inner.read_at(bytes, offset_bytes)
     }
 }
 

@@ -1,0 +1,346 @@
+//! Encoding: sorted records of one partition become pages of lists, degrees, hubs and weights.
+//!
+//! Pages are made as if the partition were the first of the image and given their places when it is its turn (`lists.rs`),
+//! so that workers can encode partitions at the same time.
+
+use super::options::Duplicates;
+use super::order::Bucket;
+use super::partition::parts;
+use crate::error::Result;
+use outcore_format::column::ColumnWriter;
+use outcore_format::{ListWriter, Order, Origin, PageBytes, WeightKind};
+use outcore_io::buffer::Raw;
+use outcore_io::sort::Record;
+use outcore_io::{Array, Runtime};
+
+/// Neighbours are passed on to the pages when there are so many, so that no list need be in memory as a whole.
+const PART: usize = 1 << 14;
+/// The most pages that one step can fill: a list part, or one value for each column.
+const STEP_PAGES: usize = 384;
+/// What the writers of one encoder take, their pages apart.
+pub(super) const WRITERS_BYTES: u64 = 3 << 20;
+/// The fewest pages of an encoder.
+pub(super) const LEAST_PAGES: usize = 2 * STEP_PAGES;
+
+/// One entry of a list.
+pub(super) trait Entry: Record + Raw {
+    /// Whether it has a weight.
+    const WEIGHTED: bool;
+    /// The weight, in 64 bits.
+    fn weight(&self) -> u64;
+    /// Whether it comes before another one: by its ends, then by its place in the input.
+    fn before(&self, other: &Self) -> bool;
+    /// The words of entries.
+    fn words(entries: &mut [Self]) -> &mut [u64];
+    /// Puts entries with the same ends, which are neighbours already, into the order of the input.
+    fn order_equals(entries: &mut [Self]);
+}
+
+impl Entry for u64 {
+    const WEIGHTED: bool = false;
+
+    fn weight(&self) -> u64 {
+        0
+    }
+
+    fn before(&self, other: &Self) -> bool {
+        self < other
+    }
+
+    fn words(entries: &mut [Self]) -> &mut [u64] {
+        entries
+    }
+
+    fn order_equals(_: &mut [Self]) {}
+}
+
+impl Entry for [u64; 3] {
+    const WEIGHTED: bool = true;
+
+    fn weight(&self) -> u64 {
+        self[1]
+    }
+
+    fn before(&self, other: &Self) -> bool {
+        (self[0], self[2]) < (other[0], other[2])
+    }
+
+    fn words(entries: &mut [Self]) -> &mut [u64] {
+        entries.as_flattened_mut()
+    }
+
+    fn order_equals(entries: &mut [Self]) {
+        for equals in entries.chunk_by_mut(|one, other| one[0] == other[0]) {
+            if equals.len() > 1 {
+                equals.sort_unstable_by_key(|entry| entry[2]);
+            }
+        }
+    }
+}
+
+/// The files that one direction of a graph has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Target {
+    Lists,
+    Degree,
+    Hub,
+    Weight,
+}
+
+/// How lists are to be encoded.
+#[derive(Clone, Copy)]
+pub(super) struct Encoding {
+    pub origins: [Origin; 4],
+    pub directed: bool,
+    pub order: Order,
+    pub duplicates: Duplicates,
+    pub weights: Option<WeightKind>,
+}
+
+/// What was found in lists.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    pub entries: u64,
+    /// Edges: of the two entries of an edge without direction, one counts.
+    pub edges: u64,
+    pub duplicates: u64,
+    pub max_degree: u64,
+    /// An edge that is there twice, where that is an error.
+    pub forbidden: Option<(u32, u32)>,
+    /// The sum of two weights that does not fit.
+    pub overflow: bool,
+}
+
+/// Pages that wait for their turn.
+pub(super) struct Pages {
+    pages: Array<PageBytes>,
+    tags: Vec<(Target, u64)>,
+}
+
+impl Pages {
+    fn push(&mut self, target: Target, key: u64, page: &PageBytes) {
+        self.pages[self.tags.len()] = *page;
+        self.tags.push((target, key));
+    }
+
+    fn is_full(&self) -> bool {
+        self.tags.len() + STEP_PAGES > self.pages.len()
+    }
+
+    /// Hands out all pages with their files and keys, and forgets them.
+    pub(super) fn drain(&mut self, mut take: impl FnMut(Target, u64, &mut PageBytes) -> Result<()>) -> Result<()> {
+        for (page, (target, key)) in self.pages.iter_mut().zip(self.tags.drain(..)) {
+            take(target, key, page)?;
+        }
+        Ok(())
+    }
+}
+
+/// Turns the sorted entries of one partition into pages.
+pub(super) struct Encoder<'a> {
+    encoding: &'a Encoding,
+    first_vertex: u64,
+    buckets: &'a [Bucket],
+    pub pages: Pages,
+    writers: Option<Writers>,
+    /// The vertex whose list is being gathered.
+    vertex: u64,
+    list: Vec<u32>,
+    degree: u64,
+    hub: Option<(u8, u32)>,
+    /// The last entry's first word and the weight so far.
+    last: Option<u64>,
+    weight: u64,
+    pub found: Found,
+}
+
+struct Writers {
+    lists: ListWriter,
+    degree: ColumnWriter,
+    hub: ColumnWriter,
+    weight: ColumnWriter,
+}
+
+impl<'a> Encoder<'a> {
+    /// An encoder with room for so many pages, without a partition yet.
+    pub(super) fn new(runtime: &Runtime, encoding: &'a Encoding, pages: usize) -> Result<Self> {
+        let pages = Array::zeroed(runtime.budget(), "encoding lists", pages.max(LEAST_PAGES))?;
+        Ok(Encoder {
+            encoding,
+            first_vertex: 0,
+            buckets: &[],
+            pages: Pages { pages, tags: Vec::new() },
+            writers: None,
+            vertex: 0,
+            list: Vec::with_capacity(PART),
+            degree: 0,
+            hub: None,
+            last: None,
+            weight: 0,
+            found: Found::default(),
+        })
+    }
+
+    /// Begins a partition.
+    pub(super) fn begin(&mut self, first_vertex: u64, buckets: &'a [Bucket]) {
+        self.first_vertex = first_vertex;
+        self.vertex = first_vertex;
+        self.buckets = buckets;
+        self.found = Found::default();
+        self.begin_bucket();
+    }
+
+    fn begin_bucket(&mut self) {
+        let Encoding { origins, duplicates, weights, .. } = self.encoding;
+        let parallel = *duplicates == Duplicates::Keep;
+        let signed = *weights == Some(WeightKind::I64);
+        self.writers = Some(Writers {
+            lists: ListWriter::new(origins[0], parallel, 0, self.vertex, self.found.entries),
+            degree: ColumnWriter::new(origins[1], false).starting_at(self.vertex),
+            hub: ColumnWriter::new(origins[2], false).starting_at(self.vertex),
+            weight: ColumnWriter::new(origins[3], signed).starting_at(self.found.entries),
+        });
+    }
+
+    /// Appends entries; together with those before, they are sorted. `flush` makes room for pages.
+    pub(super) fn feed<E: Entry>(
+        &mut self,
+        entries: &[E],
+        flush: &mut impl FnMut(&mut Pages) -> Result<()>,
+    ) -> Result<()> {
+        let keep = self.encoding.duplicates == Duplicates::Keep;
+        let by_degree = self.encoding.order == Order::Degree;
+        for entry in entries {
+            let key = entry.key();
+            let (offset, neighbour, class) = parts(key);
+            if self.last == Some(key) && !keep {
+                self.duplicate(neighbour, entry.weight());
+                continue;
+            }
+            self.end_entry::<E>();
+            let vertex = self.first_vertex + offset;
+            while self.vertex < vertex {
+                self.end_vertex(flush)?;
+            }
+            self.last = Some(key);
+            self.weight = entry.weight();
+            self.list.push(neighbour);
+            self.found.edges += u64::from(self.encoding.directed || u64::from(neighbour) >= vertex);
+            let better = match self.hub {
+                None => true,
+                Some((best, _)) => !by_degree && class > best,
+            };
+            if better && u64::from(neighbour) != vertex {
+                self.hub = Some((class, neighbour));
+            }
+            if self.list.len() == PART {
+                self.part(flush)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn end_entry<E: Entry>(&mut self) {
+        if E::WEIGHTED && self.last.is_some() {
+            let Some(writers) = &mut self.writers else { return };
+            writers.weight.push(self.weight, |first, page| self.pages.push(Target::Weight, first, page));
+        }
+    }
+
+    /// Takes note of one more edge with the ends of the last one.
+    #[cold]
+    fn duplicate(&mut self, neighbour: u32, weight: u64) {
+        if self.encoding.directed || u64::from(neighbour) >= self.vertex {
+            self.found.duplicates += 1;
+        }
+        let real = self.encoding.weights == Some(WeightKind::F64);
+        let (one, other) = (self.weight, weight);
+        let (one_real, other_real) = (f64::from_bits(one), f64::from_bits(other));
+        self.weight = match self.encoding.duplicates {
+            Duplicates::First | Duplicates::Keep => one,
+            Duplicates::Sum if real => (one_real + other_real).to_bits(),
+            Duplicates::Min if real => one_real.min(other_real).to_bits(),
+            Duplicates::Max if real => one_real.max(other_real).to_bits(),
+            Duplicates::Sum => {
+                let (sum, overflow) = (one as i64).overflowing_add(other as i64);
+                self.found.overflow |= overflow;
+                sum as u64
+            }
+            Duplicates::Min => (one as i64).min(other as i64) as u64,
+            Duplicates::Max => (one as i64).max(other as i64) as u64,
+            Duplicates::Error => {
+                let edge = (self.vertex as u32, neighbour);
+                self.found.forbidden = Some(self.found.forbidden.map_or(edge, |before| before.min(edge)));
+                one
+            }
+        };
+        // Infinities of both signs have no sum; what was no number before stays none.
+        let lost = real && f64::from_bits(self.weight).is_nan();
+        self.found.overflow |= lost && !one_real.is_nan() && !other_real.is_nan();
+    }
+
+    /// Passes on a part of a long list.
+    fn part(&mut self, flush: &mut impl FnMut(&mut Pages) -> Result<()>) -> Result<()> {
+        if self.pages.is_full() {
+            flush(&mut self.pages)?;
+        }
+        if let Some(writers) = &mut self.writers {
+            writers.lists.push_part(&self.list, |start, page| self.pages.push(Target::Lists, start.key(), page));
+        }
+        self.degree += self.list.len() as u64;
+        self.found.entries += self.list.len() as u64;
+        self.list.clear();
+        Ok(())
+    }
+
+    fn end_vertex(&mut self, flush: &mut impl FnMut(&mut Pages) -> Result<()>) -> Result<()> {
+        if self.pages.is_full() {
+            flush(&mut self.pages)?;
+        }
+        self.found.entries += self.list.len() as u64;
+        self.degree += self.list.len() as u64;
+        self.found.max_degree = self.found.max_degree.max(self.degree);
+        let hub = self.hub.map_or(self.vertex, |(_, hub)| u64::from(hub));
+        let Encoder { writers: Some(writers), pages, .. } = self else { return Ok(()) };
+        writers.lists.push(&self.list, |start, page| pages.push(Target::Lists, start.key(), page));
+        writers.degree.push(self.degree, |first, page| pages.push(Target::Degree, first, page));
+        writers.hub.push(hub, |first, page| pages.push(Target::Hub, first, page));
+        self.list.clear();
+        self.degree = 0;
+        self.hub = None;
+        self.last = None;
+        self.vertex += 1;
+        if self.buckets.first().is_some_and(|bucket| bucket.end_vertex == self.vertex) {
+            self.end_bucket();
+            self.buckets = &self.buckets[1..];
+            if !self.buckets.is_empty() {
+                self.begin_bucket();
+            }
+        }
+        Ok(())
+    }
+
+    fn end_bucket(&mut self) {
+        let Some(Writers { lists, degree, hub, weight }) = self.writers.take() else { return };
+        let pages = &mut self.pages;
+        lists.finish(|start, page| pages.push(Target::Lists, start.key(), page));
+        degree.finish(|first, page| pages.push(Target::Degree, first, page));
+        hub.finish(|first, page| pages.push(Target::Hub, first, page));
+        weight.finish(|first, page| pages.push(Target::Weight, first, page));
+    }
+
+    /// Ends the partition: vertices without entries follow up to its end.
+    pub(super) fn end<E: Entry>(
+        &mut self,
+        end_vertex: u64,
+        flush: &mut impl FnMut(&mut Pages) -> Result<()>,
+    ) -> Result<()> {
+        self.end_entry::<E>();
+        while self.vertex < end_vertex {
+            self.end_vertex(flush)?;
+        }
+        flush(&mut self.pages)
+    }
+}

@@ -1,0 +1,71 @@
+//! What an import will need, said before it starts.
+
+use super::batch::Facts;
+use super::options::ImportOptions;
+use crate::error::{Error, Result};
+use outcore_io::{bytes_text, free_disk_bytes};
+use std::path::Path;
+
+/// How many bytes of text an edge takes, where the format does not say how many edges there are.
+const TEXT_BYTES: u64 = 12;
+/// What an entry of a list takes in an image, about.
+const ENTRY_BYTES: u64 = 3;
+/// What a vertex takes in temporary files, about.
+const VERTEX_BYTES: u64 = 40;
+/// The least limit for memory with which an import works.
+const LEAST_MEMORY_BYTES: u64 = 32 << 20;
+
+/// What an import will need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportEstimate {
+    /// Edges in the input: known, or guessed from the input's size; none if there is nothing to go by.
+    pub edges: Option<u64>,
+    /// Space for temporary files, in bytes.
+    pub temporary_bytes: u64,
+    /// Space for the image, in bytes.
+    pub image_bytes: u64,
+    /// The least limit for memory with which it works; more makes it faster.
+    pub memory_bytes: u64,
+}
+
+/// What an import of this input will need, by what is known of it before it is read.
+pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
+    let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / TEXT_BYTES));
+    let count = edges.unwrap_or(0);
+    let vertices = facts.declared.map_or(count / 8, |(_, declared)| declared);
+    let record_bytes = if facts.weights.is_some() { 24 } else { 8 };
+    let weight_bytes = if facts.weights.is_some() { 4 } else { 0 };
+    let directed = options.directed.or(facts.directed).unwrap_or(true);
+    // Either way there are two entries per edge; edges as they were read are removed while entries are written.
+    let entries = count.saturating_mul(2);
+    let columns = if directed { 4 } else { 2 };
+    ImportEstimate {
+        edges,
+        temporary_bytes: entries
+            .saturating_mul(record_bytes)
+            .saturating_add(vertices.saturating_mul(VERTEX_BYTES))
+            .saturating_add(128 << 20),
+        image_bytes: entries
+            .saturating_mul(ENTRY_BYTES + weight_bytes)
+            .saturating_add(vertices.saturating_mul(4 + 2 * columns)),
+        memory_bytes: LEAST_MEMORY_BYTES,
+    }
+}
+
+/// An error if the temporary files of an import whose edges are known will not fit where they go.
+pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path) -> Result<()> {
+    let needed = estimate(facts, options);
+    let Some(edges) = needed.edges.filter(|&edges| edges > 1 << 20) else { return Ok(()) };
+    // A file system that does not tell how much it has left may have enough.
+    let Ok(free) = free_disk_bytes(directory) else { return Ok(()) };
+    if needed.temporary_bytes <= free {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "an import of about {edges} edges needs {} for temporary files, but {} has {} left; \
+         free some space or let temporary files go elsewhere",
+        bytes_text(needed.temporary_bytes),
+        directory.display(),
+        bytes_text(free),
+    )))
+}

@@ -1,0 +1,471 @@
+//! An import, step by step.
+
+use super::batch::{Facts, Source};
+use super::dictionary::mix;
+use super::encode::Encoding;
+use super::estimate;
+use super::ids::IdWriting;
+use super::lists::{Writing, Written};
+use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
+use super::order::{Classes, Cutter};
+use super::pages::write_file;
+use super::partition::Layout;
+use super::plan::Plan;
+use super::read::{Input, Reading, read};
+use super::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
+use super::sample::Sample;
+use super::translate::{Partitioned, Translation, table_bytes};
+use super::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::image::{ImageFile, MANIFEST};
+use outcore_format::{
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
+    WeightKind,
+};
+use outcore_io::{Runtime, Spill, peak_memory_bytes};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// An import on its way.
+pub(super) struct Job<'a> {
+    runtime: &'a Runtime,
+    options: &'a ImportOptions,
+    directed: bool,
+    facts: Facts,
+    plan: Plan,
+    workspace: Workspace,
+    stats: ImportStats,
+    start: Instant,
+    step: Instant,
+}
+
+/// What is known of the vertices once they are merged.
+struct Merged {
+    vertices: Vertices,
+    classes: Classes,
+    isolated: u64,
+    /// The least id, as it sorts, if all ids are consecutive integers.
+    consecutive_from: Option<u64>,
+    /// A number that depends on all ids and on nothing else.
+    fingerprint: u64,
+}
+
+/// The vertices' numbers and the layouts that follow from them.
+struct Numbered {
+    numbers: Numbers,
+    order: Order,
+    /// Of the out-lists, and of the in-lists where edges have a direction.
+    layouts: Vec<Layout>,
+    /// How many words the blocks of partitions have.
+    block_words: usize,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(runtime: &'a Runtime, facts: Facts, image: &Path, options: &'a ImportOptions) -> Result<Self> {
+        let plan = Plan::new(runtime)?;
+        let workspace = Workspace::create(runtime, image)?;
+        estimate::check_space(&facts, options, workspace.temporary_directory())?;
+        Ok(Job {
+            runtime,
+            options,
+            directed: options.directed.or(facts.directed).unwrap_or(true),
+            facts,
+            plan,
+            workspace,
+            stats: ImportStats { memory_limit_bytes: runtime.budget().limit_bytes(), ..ImportStats::default() },
+            start: Instant::now(),
+            step: Instant::now(),
+        })
+    }
+
+    pub(super) fn run(self, source: Box<dyn Source>) -> Result<ImportReport> {
+        if self.facts.string_ids { self.run_with::<Vec<u8>>(source) } else { self.run_with::<u64>(source) }
+    }
+
+    fn run_with<K: JobId>(mut self, source: Box<dyn Source>) -> Result<ImportReport> {
+        let reading = Reading {
+            runtime: self.runtime,
+            workspace: &self.workspace,
+            plan: &self.plan,
+            facts: &self.facts,
+            drop_loops: self.options.self_loops == SelfLoops::Drop,
+            sampled: self.options.order == OrderChoice::Auto,
+        };
+        let mut input = read(&reading, source)?;
+        self.stats.read_seconds = self.lap();
+        self.stats.chunks = input.chunks.len() as u64;
+        self.stats.temporary_bytes = input.written_bytes;
+        let mut merged = self.merge::<K>(&input)?;
+        let numbered = self.number::<K>(&mut input, &mut merged)?;
+        self.stats.number_seconds = self.lap();
+        let weights = self.weight_kind(&input)?;
+        let partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
+        self.stats.translate_seconds = self.lap();
+        let image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
+        let mut written = Vec::new();
+        for side in 0..numbered.layouts.len() {
+            let lists = self.lists(side, &numbered, &partitioned, weights, image_id)?;
+            self.check_found::<K>(&lists, &merged, numbered.order)?;
+            written.push(lists);
+        }
+        drop(partitioned);
+        self.stats.temporary_bytes += written.iter().map(|side| side.sort_bytes).sum::<u64>();
+        self.stats.lists_seconds = self.lap();
+        let class_starts = merged.classes.starts();
+        let writing = IdWriting {
+            runtime: self.runtime,
+            plan: &self.plan,
+            workspace: &self.workspace,
+            vertices: &merged.vertices,
+            order: numbered.order,
+            class_starts: &class_starts,
+            image_id,
+        };
+        let ids = K::write_column(&writing, merged.consecutive_from)?;
+        let manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order, image_id);
+        drop((merged, numbered, input));
+        self.finish(manifest)
+    }
+
+    /// Seconds since the last call.
+    fn lap(&mut self) -> f64 {
+        let seconds = self.step.elapsed().as_secs_f64();
+        self.step = Instant::now();
+        seconds
+    }
+
+    fn spill(&self, name: &str) -> Result<Spill> {
+        Ok(Spill::create(self.runtime.backend(), &self.workspace.temporary(name))?)
+    }
+
+    /// Merges the runs of all dictionaries, and what the format declares, into the vertices.
+    fn merge<K: JobId>(&self, input: &Input) -> Result<Merged> {
+        let mut runs: Vec<Run> = input.chunks.iter().map(|chunk| chunk.run.clone()).collect();
+        if let Some((first, count)) = input.declared
+            && !self.facts.string_ids
+        {
+            runs.push(self.declared_run(first, count, input.signed)?);
+        }
+        let plan = MergePlan {
+            runs: Arc::new(self.spill("vertices")?),
+            positions: self.spill("positions")?,
+            memory_bytes: self.plan.memory_bytes,
+            signed: input.signed,
+        };
+        let (mut classes, mut isolated, mut fingerprint) = (Classes::new(), 0, 0);
+        let (mut count, mut first, mut gap) = (0u64, None, false);
+        let vertices = merge_all::<K>(self.runtime, &runs, plan, |id, sources, targets| {
+            classes.add(sources + targets);
+            isolated += u64::from(sources + targets == 0);
+            fingerprint = id.fingerprint(fingerprint);
+            first = first.or(id.number());
+            gap |= id.number() != first.map(|first: u64| first.wrapping_add(count));
+            count += 1;
+            Ok(())
+        })?;
+        Ok(Merged { vertices, classes, isolated, consecutive_from: first.filter(|_| !gap), fingerprint })
+    }
+
+    /// A run of all integers in a range, none of them in an edge.
+    fn declared_run(&self, first: u64, count: u64, signed: bool) -> Result<Run> {
+        if count > MAX_VERTICES {
+            return Err(too_many_vertices());
+        }
+        let most = if signed { i64::MAX as u64 } else { u64::MAX };
+        if first > most - (count - 1) {
+            return Err(Error::Usage(format!(
+                "expected vertices up to {most}, found a header that declares {count} from {first} on; correct the header"
+            )));
+        }
+        let spill = Arc::new(self.spill("declared")?);
+        let mut writer = RunWriter::new(self.runtime, &spill, self.plan.run_buffer_bytes)?;
+        for id in first..=first + (count - 1) {
+            writer.integer(id, 0, 0)?;
+        }
+        writer.finish(Locals::None)
+    }
+
+    /// Gives the vertices their numbers, chooses the order, and lays out partitions.
+    fn number<K: JobId>(&self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
+        let mut numbering = merged.classes.numbering();
+        let mut pieces = merged.classes.pieces();
+        let mut by_id = [Cutter::default(), Cutter::default()];
+        let directed = self.directed;
+        let numbers = merged.vertices.number::<K>(self.runtime, self.spill("numbers")?, |sources, targets| {
+            let (degree_number, id_number) = numbering.next(sources + targets);
+            pieces.add(sources, targets);
+            let entries = if directed { [sources, targets] } else { [sources + targets, 0] };
+            by_id.iter_mut().zip(entries).for_each(|(cutter, entries)| cutter.add(1, entries));
+            u64::from(degree_number) << 32 | u64::from(id_number)
+        })?;
+        let sample = std::mem::replace(&mut input.sample, Sample::new());
+        let order = match self.options.order {
+            OrderChoice::Input => Order::Input,
+            OrderChoice::Degree => Order::Degree,
+            OrderChoice::Auto => {
+                let strings = self.facts.string_ids;
+                sample.better_order(self.runtime, &input.chunks, &numbers, strings, directed)?
+            }
+        };
+        let cutters = match order {
+            Order::Input => by_id,
+            Order::Degree => {
+                let mut cutters = [Cutter::default(), Cutter::default()];
+                for (vertices, out, into) in pieces.iter() {
+                    let entries = if directed { [out, into] } else { [out + into, 0] };
+                    cutters.iter_mut().zip(entries).for_each(|(cutter, entries)| cutter.add(vertices, entries));
+                }
+                cutters
+            }
+        };
+        let directions = if directed { 2 } else { 1 };
+        let shares = self.plan.partitions(table_bytes(&input.chunks), directions as u64);
+        let entries = if directed { input.edges } else { 2 * input.edges };
+        let cutters = cutters.into_iter().take(directions);
+        let layouts: Vec<Layout> =
+            cutters.map(|cutter| Layout::new(cutter.finish(), 2 * entries / shares.most_partitions)).collect();
+        let partitions: usize = layouts.iter().map(|layout| layout.partitions.len()).sum();
+        let block_words = shares.block_words(partitions);
+        Ok(Numbered { numbers, order, layouts, block_words })
+    }
+
+    fn weight_kind(&self, input: &Input) -> Result<Option<WeightKind>> {
+        if self.facts.weights.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(if input.weights.are_integers()? { WeightKind::I64 } else { WeightKind::F64 }))
+    }
+
+    fn translate(
+        &mut self,
+        input: &mut Input,
+        numbered: &Numbered,
+        classes: &Classes,
+        weights: Option<WeightKind>,
+    ) -> Result<Partitioned> {
+        let translation = Translation {
+            runtime: self.runtime,
+            plan: &self.plan,
+            order: numbered.order,
+            strings: self.facts.string_ids,
+            class_starts: classes.starts(),
+            numbers: &numbered.numbers,
+            whole_weights: weights.map(|kind| kind == WeightKind::I64),
+            layouts: &numbered.layouts,
+        };
+        let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
+        let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
+        let chunks = std::mem::take(&mut input.chunks);
+        let partitioned = translation.run(chunks, &paths, numbered.block_words)?;
+        self.stats.temporary_bytes += partitioned.written_bytes;
+        self.stats.partitions = numbered.layouts.iter().map(|layout| layout.partitions.len() as u64).sum();
+        Ok(partitioned)
+    }
+
+    /// A number that ties the files of the image together: the same for the same graph and options.
+    fn image_id(&self, merged: &Merged, partitioned: &Partitioned, order: Order, weights: Option<WeightKind>) -> u64 {
+        let facts = [
+            merged.vertices.count(),
+            merged.fingerprint,
+            partitioned.fingerprint,
+            u64::from(self.directed),
+            self.options.duplicates as u64,
+            order as u64,
+            weights.map_or(0, |kind| 1 + kind as u64),
+        ];
+        facts.into_iter().fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
+    }
+
+    fn lists(
+        &self,
+        side: usize,
+        numbered: &Numbered,
+        partitioned: &Partitioned,
+        weights: Option<WeightKind>,
+        image_id: u64,
+    ) -> Result<Written> {
+        let files = match side {
+            0 => [ImageFile::OutLists, ImageFile::OutDegree, ImageFile::OutHub, ImageFile::OutWeight],
+            _ => [ImageFile::InLists, ImageFile::InDegree, ImageFile::InHub, ImageFile::InWeight],
+        };
+        if weights.is_some() {
+            let path = self.workspace.partial().join("edges");
+            std::fs::create_dir_all(&path).map_err(|error| outcore_io::Error::file(&path, "create", error))?;
+        }
+        let (streams, pieces) = &partitioned.directions[side];
+        let writing = Writing {
+            runtime: self.runtime,
+            plan: &self.plan,
+            workspace: &self.workspace,
+            encoding: Encoding {
+                origins: files.map(|file| file.origin(image_id)),
+                directed: self.directed,
+                order: numbered.order,
+                duplicates: self.options.duplicates,
+                weights,
+            },
+            layout: &numbered.layouts[side],
+            streams,
+            pieces,
+            files: files[..if weights.is_some() { 4 } else { 3 }].to_vec(),
+            image_id,
+        };
+        if weights.is_some() { writing.run::<[u64; 3]>() } else { writing.run::<u64>() }
+    }
+
+    /// Errors that lists can show only when they are complete.
+    fn check_found<K: JobId>(&self, lists: &Written, merged: &Merged, order: Order) -> Result<()> {
+        if let Some((source, target)) = lists.found.forbidden {
+            let [source, target] = self.names::<K>(merged, order, [source, target])?;
+            return Err(Error::Usage(format!(
+                "expected every edge once, found more than one edge between {source} and {target}; \
+                 choose what to do with duplicates: first, sum, min, max or keep"
+            )));
+        }
+        if lists.found.overflow {
+            return Err(Error::Usage(
+                "expected weights whose sums fit their type, found duplicate edges whose sum does not; \
+                 choose another way with duplicates"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The user's ids of two vertices.
+    fn names<K: JobId>(&self, merged: &Merged, order: Order, wanted: [u32; 2]) -> Result<[String; 2]> {
+        let mut names = [const { String::new() }; 2];
+        let mut numbering = merged.classes.numbering();
+        let mut vertices = merged.vertices.reader::<K>(self.runtime)?;
+        while vertices.advance()? {
+            let (by_degree, by_id) = numbering.next(vertices.sources + vertices.targets);
+            let number = if order == Order::Degree { by_degree } else { by_id };
+            for (name, &wanted) in names.iter_mut().zip(&wanted) {
+                if number == wanted {
+                    *name = vertices.id.text(merged.vertices.signed);
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn manifest(
+        &self,
+        input: &Input,
+        merged: &Merged,
+        written: &[Written],
+        ids: IdColumn,
+        weights: Option<WeightKind>,
+        order: Order,
+        image_id: u64,
+    ) -> Manifest {
+        let list_file = |side: &Written| ListFile {
+            pages: side.pages[0],
+            entries: side.found.entries,
+            max_degree: side.found.max_degree,
+            degree_pages: side.pages[1],
+            hub_pages: side.pages[2],
+        };
+        let weight_pages = |side: usize| written.get(side).and_then(|side| side.pages.get(3)).copied().unwrap_or(0);
+        Manifest {
+            format: FORMAT_NAME.into(),
+            format_version: FORMAT_VERSION,
+            image_id,
+            vertices: merged.vertices.count(),
+            edges: written[0].found.edges,
+            directed: self.directed,
+            parallel_edges: self.options.duplicates == Duplicates::Keep,
+            order,
+            ids,
+            weights: weights.map(|kind| WeightColumn {
+                name: self.facts.weights.clone().unwrap_or_default(),
+                kind,
+                out_pages: weight_pages(0),
+                in_pages: weight_pages(1),
+            }),
+            out_lists: list_file(&written[0]),
+            in_lists: written.get(1).map(list_file),
+            import: ImportFacts {
+                input_format: self.facts.format.into(),
+                edges_read: input.edges,
+                duplicates: written[0].found.duplicates,
+                duplicates_policy: self.options.duplicates.name().into(),
+                self_loops: input.self_loops,
+                self_loops_kept: self.options.self_loops == SelfLoops::Keep,
+                isolated_vertices: merged.isolated,
+            },
+        }
+    }
+
+    /// Writes the manifest and gives the image its name.
+    fn finish(mut self, manifest: Manifest) -> Result<ImportReport> {
+        let partial = self.workspace.partial();
+        write_file(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
+        self.stats.image_bytes = ["", "columns", "edges"].iter().map(|name| files_bytes(&partial.join(name))).sum();
+        self.stats.finish_seconds = self.lap();
+        let Job { runtime, workspace, mut stats, start, step, .. } = self;
+        workspace.finish(runtime)?;
+        stats.finish_seconds += step.elapsed().as_secs_f64();
+        stats.seconds = start.elapsed().as_secs_f64();
+        stats.memory_peak_bytes = peak_memory_bytes();
+        Ok(ImportReport { manifest, stats })
+    }
+}
+
+/// The size of the files in a directory, without those below.
+fn files_bytes(directory: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(directory) else { return 0 };
+    let files = entries.flatten().filter_map(|entry| entry.metadata().ok());
+    files.filter(|metadata| metadata.is_file()).map(|metadata| metadata.len()).sum()
+}
+
+/// An id, as the steps need it.
+trait JobId: RunId {
+    /// The id as an integer that sorts as it does, if it is one.
+    fn number(&self) -> Option<u64>;
+    /// Mixes the id into a fingerprint.
+    fn fingerprint(&self, before: u64) -> u64;
+    /// The id as the user writes it.
+    fn text(&self, signed: bool) -> String;
+    /// Writes the id column.
+    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<IdColumn>;
+}
+
+impl JobId for u64 {
+    fn number(&self) -> Option<u64> {
+        Some(*self)
+    }
+
+    fn fingerprint(&self, before: u64) -> u64 {
+        (before.rotate_left(5) ^ self).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn text(&self, signed: bool) -> String {
+        if signed { ((self ^ 1 << 63) as i64).to_string() } else { self.to_string() }
+    }
+
+    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<IdColumn> {
+        writing.integers(consecutive_from)
+    }
+}
+
+impl JobId for Vec<u8> {
+    fn number(&self) -> Option<u64> {
+        None
+    }
+
+    fn fingerprint(&self, before: u64) -> u64 {
+        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.iter().fold(before.rotate_left(5) ^ self.len() as u64, step)
+    }
+
+    fn text(&self, _: bool) -> String {
+        format!("`{}`", String::from_utf8_lossy(self))
+    }
+
+    fn write_column(writing: &IdWriting<'_>, _: Option<u64>) -> Result<IdColumn> {
+        writing.strings()
+    }
+}

@@ -1,0 +1,295 @@
+//! Lists: the records of every partition are sorted, encoded, and written in the order of the partitions.
+//!
+//! Workers take partitions one after the other and sort and encode them at the same time; the pages of a partition wait in
+//! memory until those of the partitions before it are written. A partition that does not fit a worker's memory, that of a
+//! great hub for one, is sorted in runs that are merged.
+
+use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Target, WRITERS_BYTES};
+use super::heap::Heap;
+use super::pages::PageWriter;
+use super::partition::{Layout, NEIGHBOUR_SHIFT, Pieces};
+use super::plan::Plan;
+use super::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::image::ImageFile;
+use outcore_format::PAGE_BYTES;
+use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
+use outcore_io::sort::radix_sort;
+use outcore_io::{Array, Error as IoError, Piece, Runtime, Spill, Streams, Task, Unit};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The fewest records that a run is read back by.
+const LEAST_READ: usize = 64;
+/// What a partition's entries take as pages, at most: more than that waits for the partition's turn.
+const PAGES_BYTES_PER_ENTRY: u64 = 6;
+
+/// What writing the lists of one direction needs.
+pub(super) struct Writing<'a> {
+    pub runtime: &'a Runtime,
+    pub plan: &'a Plan,
+    pub workspace: &'a Workspace,
+    pub encoding: Encoding,
+    pub layout: &'a Layout,
+    pub streams: &'a Streams,
+    pub pieces: &'a [Pieces],
+    /// Lists, degrees, hubs, and weights if there are any.
+    pub files: Vec<ImageFile>,
+    pub image_id: u64,
+}
+
+/// What was written.
+pub(super) struct Written {
+    pub found: Found,
+    /// The pages of each file.
+    pub pages: Vec<u64>,
+    pub sort_bytes: u64,
+}
+
+/// The files of a direction, and whose turn it is to write to them.
+struct Turn<'a> {
+    partition: usize,
+    files: Vec<PageWriter<'a>>,
+    found: Found,
+    failed: bool,
+    sort_bytes: u64,
+}
+
+struct Shared<'a> {
+    turn: Mutex<Turn<'a>>,
+    passed: Condvar,
+    next: AtomicUsize,
+    progress: Task,
+}
+
+impl Writing<'_> {
+    /// Writes the lists of all partitions.
+    pub(super) fn run<E: Entry>(&self) -> Result<Written> {
+        let words = self.pieces.iter().flatten().map(|piece| u64::from(piece.words)).sum::<u64>();
+        let entries = words * 8 / size_of::<E>() as u64;
+        let buffer_bytes = (self.plan.memory_bytes / 64).clamp(64 << 10, 1 << 20) as usize;
+        let create = |&file: &ImageFile| {
+            PageWriter::create(self.runtime, self.workspace.partial(), file, self.image_id, buffer_bytes)
+        };
+        let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
+        let turn = Turn { partition: 0, files, found: Found::default(), failed: false, sort_bytes: 0 };
+        let shared = Shared {
+            turn: Mutex::new(turn),
+            passed: Condvar::new(),
+            next: AtomicUsize::new(0),
+            progress: self.runtime.task("sorting lists", Unit::Edges, Some(entries)),
+        };
+        self.runtime.run(|worker| {
+            if worker >= self.plan.workers {
+                return Ok(());
+            }
+            self.work::<E>(&shared, worker).inspect_err(|_| {
+                shared.turn.lock().unwrap_or_else(PoisonError::into_inner).failed = true;
+                shared.passed.notify_all();
+            })
+        })?;
+        let turn = shared.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let pages = turn.files.into_iter().map(PageWriter::finish).collect::<Result<Vec<_>>>()?;
+        Ok(Written { found: turn.found, pages, sort_bytes: turn.sort_bytes })
+    }
+
+    fn work<'w, E: Entry>(&'w self, shared: &Shared<'_>, worker: usize) -> Result<()> {
+        let files_bytes = (self.plan.memory_bytes / 64).clamp(64 << 10, 1 << 20) * self.files.len() as u64;
+        let share = (self.plan.memory_bytes - files_bytes.min(self.plan.memory_bytes / 4)) / self.plan.workers as u64;
+        let _writers = self.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
+        let share = share.saturating_sub(WRITERS_BYTES);
+        let largest = self.pieces.iter().map(entries_in::<E>).max().unwrap_or(0);
+        let block_entries = self.streams.block_words() * 8 / size_of::<E>();
+        let pages = (largest as u64 * PAGES_BYTES_PER_ENTRY).min(share / 4) / PAGE_BYTES as u64;
+        let pages = (pages as usize + LEAST_PAGES).min((share / 2) as usize / PAGE_BYTES).max(LEAST_PAGES);
+        let sort_bytes = share.saturating_sub((pages * PAGE_BYTES) as u64);
+        let room = (sort_bytes / (2 * size_of::<E>() as u64)) as usize;
+        let room = room.min(largest).max(block_entries);
+        let mut sorter = Sorter::<E> {
+            writing: self,
+            worker,
+            records: Array::zeroed(self.runtime.budget(), "sorting lists", room)?,
+            helper: Array::zeroed(self.runtime.budget(), "sorting lists", room)?,
+            sort_bytes: 0,
+        };
+        let mut encoder = Encoder::new(self.runtime, &self.encoding, pages)?;
+        loop {
+            let partition = shared.next.fetch_add(1, Ordering::Relaxed);
+            let Some(range) = self.layout.partitions.get(partition) else { break };
+            self.runtime.cancel().check()?;
+            encoder.begin(range.first_vertex, &self.layout.buckets[range.buckets.clone()]);
+            let mut flush = |pages: &mut Pages| self.flush(shared, partition, pages);
+            sorter.sort(&self.pieces[partition], |entries| encoder.feed(entries, &mut flush))?;
+            encoder.end::<E>(self.layout.end_vertex(partition), &mut flush)?;
+            self.pass(shared, partition, encoder.found)?;
+            shared.progress.advance(entries_in::<E>(&self.pieces[partition]) as u64);
+        }
+        shared.turn.lock().unwrap_or_else(PoisonError::into_inner).sort_bytes += sorter.sort_bytes;
+        Ok(())
+    }
+
+    /// Waits for the partition's turn and writes its pages.
+    fn flush(&self, shared: &Shared<'_>, partition: usize, pages: &mut Pages) -> Result<()> {
+        let mut turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        while turn.partition != partition {
+            self.runtime.cancel().check()?;
+            if turn.failed {
+                // The worker that failed says why; this error is of no interest to anybody.
+                return Err(IoError::Cancelled.into());
+            }
+            let wait = shared.passed.wait_timeout(turn, Duration::from_millis(100));
+            turn = wait.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let first_edge = turn.found.entries;
+        pages.drain(|target, key, page| {
+            let file = &mut turn.files[target as usize];
+            match target {
+                Target::Lists => file.place(key, 0, first_edge, page),
+                Target::Weight => file.place(key, first_edge, 0, page),
+                Target::Degree | Target::Hub => file.place(key, 0, 0, page),
+            }
+        })
+    }
+
+    /// Passes the turn on to the next partition.
+    fn pass(&self, shared: &Shared<'_>, partition: usize, found: Found) -> Result<()> {
+        let mut turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        debug_assert_eq!(turn.partition, partition);
+        let all = &mut turn.found;
+        all.entries += found.entries;
+        all.edges += found.edges;
+        all.duplicates += found.duplicates;
+        all.max_degree = all.max_degree.max(found.max_degree);
+        all.forbidden = all.forbidden.or(found.forbidden);
+        all.overflow |= found.overflow;
+        turn.partition += 1;
+        shared.passed.notify_all();
+        Ok(())
+    }
+}
+
+fn entries_in<E: Entry>(pieces: &Pieces) -> usize {
+    pieces.iter().map(|piece| piece.words as usize).sum::<usize>() * 8 / size_of::<E>()
+}
+
+/// Sorts the records of a partition in a worker's memory.
+struct Sorter<'a, E: Entry> {
+    writing: &'a Writing<'a>,
+    worker: usize,
+    records: Array<E>,
+    helper: Array<E>,
+    sort_bytes: u64,
+}
+
+impl<E: Entry> Sorter<'_, E> {
+    /// Calls `take` with all records of the blocks, sorted, in one run or many.
+    fn sort(&mut self, pieces: &[Piece], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
+        let mut rest = pieces;
+        let count = self.fill(&mut rest)?;
+        if rest.is_empty() {
+            return take(self.sorted(count));
+        }
+        let Writing { runtime, workspace, .. } = self.writing;
+        let spill = Spill::create(runtime.backend(), &workspace.temporary(&format!("sort-{}", self.worker)))?;
+        let mut runs = Vec::new();
+        let mut count = count;
+        while count > 0 {
+            runtime.cancel().check()?;
+            runs.push((spill.append(raw_bytes(E::words(self.sorted(count))))?, count));
+            count = self.fill(&mut rest)?;
+        }
+        self.sort_bytes += spill.len_bytes();
+        self.merge(&spill, &runs, take)
+    }
+
+    /// Reads as many blocks as fit; returns the number of records.
+    fn fill(&mut self, rest: &mut &[Piece]) -> Result<usize> {
+        let words = E::words(&mut self.records);
+        let mut used = 0;
+        while let Some((piece, others)) = rest.split_first() {
+            if used + piece.words as usize > words.len() {
+                break;
+            }
+            used += self.writing.streams.read(*piece, &mut words[used..])?;
+            *rest = others;
+        }
+        Ok(used * 8 / size_of::<E>())
+    }
+
+    fn sorted(&mut self, count: usize) -> &mut [E] {
+        // The class says nothing that the neighbour does not.
+        let (sorted, _) = radix_sort(&mut self.records[..count], &mut self.helper[..count], NEIGHBOUR_SHIFT);
+        E::order_equals(sorted);
+        sorted
+    }
+
+    fn merge(&mut self, spill: &Spill, runs: &[(u64, usize)], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
+        let part = self.records.len() / runs.len();
+        if part < LEAST_READ {
+            let needed = (runs.len() * LEAST_READ * 2 * size_of::<E>()) as u64;
+            return Err(Error::Io(IoError::Memory {
+                purpose: "sorting the longest list".into(),
+                needed_bytes: needed,
+                available_bytes: 2 * (self.records.len() * size_of::<E>()) as u64,
+                limit_bytes: self.writing.runtime.budget().limit_bytes(),
+            }));
+        }
+        let mut readers: Vec<RunPart<'_, E>> = Vec::new();
+        for (buffer, &(offset_bytes, left)) in self.records.chunks_exact_mut(part).zip(runs) {
+            let mut reader = RunPart { spill, buffer, next: 0, filled: 0, offset_bytes, left };
+            reader.fill()?;
+            readers.push(reader);
+        }
+        let mut heap = Heap::new(readers.len(), |one, other| readers[one].head().before(readers[other].head()));
+        let mut used = 0;
+        while let Some(top) = heap.top() {
+            self.helper[used] = *readers[top].head();
+            used += 1;
+            let more = readers[top].advance()?;
+            heap.settle(more, |one, other| readers[one].head().before(readers[other].head()));
+            if used == self.helper.len().min(1 << 16) || heap.is_empty() {
+                self.writing.runtime.cancel().check()?;
+                take(&self.helper[..used])?;
+                used = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A sorted run that is being merged.
+struct RunPart<'a, E> {
+    spill: &'a Spill,
+    buffer: &'a mut [E],
+    next: usize,
+    filled: usize,
+    offset_bytes: u64,
+    left: usize,
+}
+
+impl<E: Entry> RunPart<'_, E> {
+    #[inline]
+    fn head(&self) -> &E {
+        &self.buffer[self.next]
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<bool> {
+        self.next += 1;
+        if self.next == self.filled { self.fill() } else { Ok(true) }
+    }
+
+    fn fill(&mut self) -> Result<bool> {
+        let take = self.left.min(self.buffer.len());
+        if take > 0 {
+            let words = E::words(&mut self.buffer[..take]);
+            self.spill.read(raw_bytes_mut(words), self.offset_bytes)?;
+            self.offset_bytes += (take * size_of::<E>()) as u64;
+            self.left -= take;
+        }
+        self.next = 0;
+        self.filled = take;
+        Ok(take > 0)
+    }
+}

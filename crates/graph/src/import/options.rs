@@ -1,0 +1,108 @@
+//! What an import is asked to do, and what it says it did.
+
+use outcore_format::Manifest;
+
+/// What is done with edges that have the same ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The first in the input stays.
+    #[default]
+    First,
+    /// One stays, with the sum of the weights.
+    Sum,
+    /// One stays, with the least weight.
+    Min,
+    /// One stays, with the greatest weight.
+    Max,
+    /// All stay.
+    Keep,
+    /// The import fails.
+    Error,
+}
+
+impl Duplicates {
+    /// The name, as the command line and the manifest have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Duplicates::First => "first",
+            Duplicates::Sum => "sum",
+            Duplicates::Min => "min",
+            Duplicates::Max => "max",
+            Duplicates::Keep => "keep",
+            Duplicates::Error => "error",
+        }
+    }
+}
+
+/// What is done with edges from a vertex to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelfLoops {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They go; their vertices stay.
+    Drop,
+}
+
+/// How vertices are numbered inside an image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OrderChoice {
+    /// Whichever makes the lists smaller, by a sample of them; by degree when there is little between the two.
+    #[default]
+    Auto,
+    /// As the ids sort.
+    Input,
+    /// By degree class, hubs first.
+    Degree,
+}
+
+/// What an import is asked to do.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// Whether edges have a direction; `None` takes what the format says, and a direction where it says nothing.
+    pub directed: Option<bool>,
+    /// What is done with edges that have the same ends.
+    pub duplicates: Duplicates,
+    /// What is done with edges from a vertex to itself.
+    pub self_loops: SelfLoops,
+    /// How vertices are numbered.
+    pub order: OrderChoice,
+}
+
+/// What an import did.
+#[derive(Clone, Debug)]
+pub struct ImportReport {
+    /// The image's manifest.
+    pub manifest: Manifest,
+    /// How long it took and what it needed.
+    pub stats: ImportStats,
+}
+
+/// How long an import took and what it needed.
+#[derive(Clone, Debug, Default)]
+pub struct ImportStats {
+    /// All of it, in seconds.
+    pub seconds: f64,
+    /// Reading and parsing the input, and counting degrees.
+    pub read_seconds: f64,
+    /// Merging the dictionaries and numbering the vertices.
+    pub number_seconds: f64,
+    /// Translating edges to numbers and distributing them.
+    pub translate_seconds: f64,
+    /// Sorting and encoding the lists.
+    pub lists_seconds: f64,
+    /// Writing ids and manifest, and waiting for the disk.
+    pub finish_seconds: f64,
+    /// What was written to temporary files.
+    pub temporary_bytes: u64,
+    /// The image's size.
+    pub image_bytes: u64,
+    /// Dictionaries that were filled, at least one per worker that had something to read.
+    pub chunks: u64,
+    /// Parts in which the edges of one direction were sorted.
+    pub partitions: u64,
+    /// The limit for memory.
+    pub memory_limit_bytes: u64,
+    /// The most memory that the process ever held.
+    pub memory_peak_bytes: u64,
+}

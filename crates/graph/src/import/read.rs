@@ -1,0 +1,446 @@
+//! Reading: blocks of the input become edges in locals, in temporary files, and dictionaries become runs.
+//!
+//! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files. What
+//! the workers found differs with their number; what is computed from all of it does not.
+
+use super::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights};
+use super::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
+use super::edges::{EdgeFile, Segment};
+use super::plan::Plan;
+use super::runs::{Run, RunWriter};
+use super::sample::Sample;
+use super::workspace::Workspace;
+use crate::error::{Error, Result};
+use outcore_io::{Runtime, Spill, Task, Unit};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A chunk ends after so many edges, so that its counts fit 32 bits.
+const MOST_EDGES: u64 = 1 << 31;
+/// A range of ids is direct if it is at most so many times larger than the ids of the first block.
+const SPARSEST: u64 = 512;
+/// Whole numbers up to this size are exact in both kinds of weights.
+pub(super) const EXACT: u64 = 1 << 53;
+
+/// How edges are to be read.
+pub(super) struct Reading<'a> {
+    pub runtime: &'a Runtime,
+    pub workspace: &'a Workspace,
+    pub plan: &'a Plan,
+    pub facts: &'a Facts,
+    pub drop_loops: bool,
+    pub sampled: bool,
+}
+
+/// What was read.
+pub(super) struct Input {
+    pub chunks: Vec<Chunk>,
+    pub sample: Sample,
+    pub edges: u64,
+    pub self_loops: u64,
+    /// Ids are integers of either sign.
+    pub signed: bool,
+    pub weights: WeightFacts,
+    /// Integers that are vertices whether or not an edge names them.
+    pub declared: Option<(u64, u64)>,
+    pub written_bytes: u64,
+}
+
+/// The edges that were mapped by one dictionary.
+pub(super) struct Chunk {
+    pub run: Run,
+    pub segments: Vec<Segment>,
+}
+
+/// What weights turned out to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WeightFacts {
+    /// Some batch had whole numbers by their type; some of those beyond 2^53.
+    integers: bool,
+    large: bool,
+    /// Some batch had real numbers by their type; some of those were not whole, or beyond 2^53.
+    reals: bool,
+    fractions: bool,
+}
+
+impl WeightFacts {
+    fn merge(&mut self, other: WeightFacts) {
+        self.integers |= other.integers;
+        self.large |= other.large;
+        self.reals |= other.reals;
+        self.fractions |= other.fractions;
+    }
+
+    /// Whether they are stored as whole numbers.
+    pub(super) fn are_integers(&self) -> Result<bool> {
+        if self.large && self.fractions {
+            return Err(Error::Usage(
+                "expected weights of one kind, found whole numbers beyond 2^53 beside fractions, which no type holds \
+                 exactly; import the inputs apart, or leave the weights out"
+                    .into(),
+            ));
+        }
+        Ok(!self.fractions)
+    }
+}
+
+/// The source, and where in it reading stands.
+struct Queue {
+    source: Box<dyn Source>,
+    next: u64,
+    ended: bool,
+}
+
+struct Shared<'a> {
+    reading: &'a Reading<'a>,
+    queue: Mutex<Queue>,
+    parser: Arc<dyn Parser>,
+    stop: AtomicBool,
+    failure: Mutex<Option<(u64, Error)>>,
+    /// The base and number of ids of direct dictionaries, once the first block has told.
+    direct: OnceLock<Option<(u64, usize)>>,
+    chunks: AtomicU32,
+    progress: Task,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads all of a source.
+pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Input> {
+    let parser = source.parser();
+    let path = parser.path().to_owned();
+    let shared = Shared {
+        reading,
+        queue: Mutex::new(Queue { source, next: 0, ended: false }),
+        parser,
+        stop: AtomicBool::new(false),
+        failure: Mutex::new(None),
+        direct: OnceLock::new(),
+        chunks: AtomicU32::new(0),
+        progress: reading.runtime.task("reading", Unit::Bytes, reading.facts.input_bytes),
+    };
+    let parts = reading.runtime.run(|worker| {
+        if worker >= reading.plan.workers {
+            return Ok(None);
+        }
+        Worker::new(&shared, worker).and_then(Worker::run).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))
+    })?;
+    if let Some((_, error)) = lock(&shared.failure).take() {
+        return Err(error);
+    }
+    let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut input = Input {
+        chunks: Vec::new(),
+        sample: Sample::new(),
+        edges: 0,
+        self_loops: 0,
+        signed: false,
+        weights: WeightFacts::default(),
+        declared: queue.source.declared().filter(|&(_, count)| count > 0),
+        written_bytes: 0,
+    };
+    let mut huge = false;
+    let mut chunks = Vec::new();
+    for part in parts.into_iter().flatten() {
+        chunks.extend(part.chunks);
+        input.sample.merge(part.sample);
+        input.edges += part.edges;
+        input.self_loops += part.self_loops;
+        input.signed |= part.negative;
+        huge |= part.huge;
+        input.weights.merge(part.weights);
+        input.written_bytes += part.written_bytes;
+    }
+    chunks.sort_by_key(|&(number, _)| number);
+    // Numbers without a gap: the sample refers to chunks by them.
+    debug_assert!(chunks.iter().enumerate().all(|(i, &(number, _))| number as usize == i));
+    input.chunks.extend(chunks.into_iter().map(|(_, chunk)| chunk));
+    if input.signed && huge {
+        let expected = "ids that fit 64 bits with or without a sign";
+        let found = "ids below zero and ids above 9223372036854775807 in one graph";
+        return Err(Error::input(path, None, expected, found).advise("read them as strings with --ids string"));
+    }
+    Ok(input)
+}
+
+/// What one worker read.
+struct Part {
+    chunks: Vec<(u32, Chunk)>,
+    sample: Sample,
+    edges: u64,
+    self_loops: u64,
+    negative: bool,
+    huge: bool,
+    weights: WeightFacts,
+    written_bytes: u64,
+}
+
+struct Worker<'a> {
+    shared: &'a Shared<'a>,
+    dictionary: Option<Dictionary>,
+    /// The chunk's number, from when its dictionary is first begun.
+    chunk: Option<u32>,
+    chunk_edges: u64,
+    /// An id was met that no direct dictionary takes.
+    beyond: bool,
+    group: Group,
+    edges: EdgeFile<'a>,
+    runs: Arc<Spill>,
+    part: Part,
+}
+
+impl<'a> Worker<'a> {
+    fn new(shared: &'a Shared<'a>, worker: usize) -> Result<Self> {
+        let Reading { runtime, workspace, plan, facts, .. } = shared.reading;
+        let runs = Spill::create(runtime.backend(), &workspace.temporary(&format!("runs-{worker}")))?;
+        Ok(Worker {
+            shared,
+            dictionary: None,
+            chunk: None,
+            chunk_edges: 0,
+            beyond: facts.string_ids,
+            group: Group::new(),
+            edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes)?,
+            runs: Arc::new(runs),
+            part: Part {
+                chunks: Vec::new(),
+                sample: Sample::new(),
+                edges: 0,
+                self_loops: 0,
+                negative: false,
+                huge: false,
+                weights: WeightFacts::default(),
+                written_bytes: 0,
+            },
+        })
+    }
+
+    fn run(mut self) -> Result<Option<Part>> {
+        let Reading { runtime, plan, facts, .. } = self.shared.reading;
+        let _parse = runtime.budget().reserve("parsing", plan.parse_bytes)?;
+        let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
+        let mut batch = EdgeBatch { sequence: 0, ids: empty(), weights: Weights::None, vertices: empty() };
+        while let Some((place, block)) = self.next_block()? {
+            batch.sequence = block.sequence;
+            batch.ids.clear();
+            batch.vertices.clear();
+            match &mut batch.weights {
+                Weights::None => {}
+                Weights::Integer(weights) => weights.clear(),
+                Weights::Real(weights) => weights.clear(),
+            }
+            let taken = self.shared.parser.parse(&block, &mut batch).and_then(|()| self.take(&batch));
+            if let Err(error) = taken {
+                self.fail(place, error);
+                break;
+            }
+            self.shared.progress.advance(block.input_bytes);
+        }
+        self.end_chunk()?;
+        self.part.written_bytes = self.edges.written_bytes + self.runs.len_bytes();
+        Ok(Some(self.part))
+    }
+
+    /// The next block and its place in the input; nothing at the end, or when a worker has failed.
+    fn next_block(&self) -> Result<Option<(u64, Block)>> {
+        self.shared.reading.runtime.cancel().check()?;
+        let mut queue = lock(&self.shared.queue);
+        if queue.ended || self.shared.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let place = queue.next;
+        queue.next += 1;
+        match queue.source.next_block() {
+            Ok(Some(block)) => Ok(Some((place, block))),
+            Ok(None) => {
+                queue.ended = true;
+                Ok(None)
+            }
+            Err(error) => {
+                queue.ended = true;
+                self.fail(place, error);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Notes a failure. Blocks before it are still being read, so the first one in the input wins.
+    fn fail(&self, place: u64, error: Error) {
+        let mut failure = lock(&self.shared.failure);
+        if failure.as_ref().is_none_or(|&(before, _)| place < before) {
+            *failure = Some((place, error));
+        }
+        self.shared.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn take(&mut self, batch: &EdgeBatch) -> Result<()> {
+        let edges = batch.ids.len() / 2;
+        let strings = self.shared.reading.facts.string_ids;
+        let weights = match &batch.weights {
+            Weights::None => None,
+            Weights::Integer(weights) => Some(weights.len()),
+            Weights::Real(weights) => Some(weights.len()),
+        };
+        let weighted = self.shared.reading.facts.weights.is_some();
+        let fits = batch.ids.len() % 2 == 0
+            && (edges == 0 || weights.is_some() == weighted && weights.is_none_or(|count| count == edges))
+            && [&batch.ids, &batch.vertices].iter().all(|ids| matches!(ids, Ids::Text { .. }) == strings);
+        if !fits {
+            return Err(Error::Usage(format!(
+                "expected a batch of {} with {} weights, found {} ids and {} weights; this is a defect of the parser",
+                if strings { "string ids" } else { "integer ids" },
+                if weighted { edges } else { 0 },
+                batch.ids.len(),
+                weights.unwrap_or(0),
+            )));
+        }
+        for ids in [&batch.ids, &batch.vertices] {
+            if let Ids::Integer { negative, huge, .. } = ids {
+                self.part.negative |= negative;
+                self.part.huge |= huge;
+            }
+        }
+        self.note_weights(&batch.weights);
+        self.edges.set_real(matches!(batch.weights, Weights::Real(_)))?;
+        let mut at = 0;
+        while at < edges {
+            at += self.take_group(batch, at, (edges - at).min(GROUP_EDGES))?;
+        }
+        let mut at = 0;
+        while at < batch.vertices.len() {
+            let mapped = self.map(&batch.vertices, at, (batch.vertices.len() - at).min(2 * GROUP_EDGES))?;
+            if let Some(dictionary) = &mut self.dictionary {
+                dictionary.mark(&self.group, mapped);
+            }
+            at += mapped;
+        }
+        Ok(())
+    }
+
+    fn note_weights(&mut self, weights: &Weights) {
+        let facts = &mut self.part.weights;
+        match weights {
+            Weights::None => {}
+            Weights::Integer(values) => {
+                facts.integers |= !values.is_empty();
+                facts.large |= values.iter().any(|value| value.unsigned_abs() > EXACT);
+            }
+            Weights::Real(values) => {
+                facts.reals |= !values.is_empty();
+                // Comparisons are false for what is not finite.
+                facts.fractions |= !values.iter().all(|value| value.trunc() == *value && value.abs() <= EXACT as f64);
+            }
+        }
+    }
+
+    /// Maps and writes edges from place `at` on; returns of how many.
+    fn take_group(&mut self, batch: &EdgeBatch, at: usize, most: usize) -> Result<usize> {
+        let edges = self.map(&batch.ids, 2 * at, 2 * most)? / 2;
+        let Reading { drop_loops, sampled, .. } = *self.shared.reading;
+        if let Some(dictionary) = &mut self.dictionary {
+            dictionary.count(&self.group, edges, drop_loops);
+        }
+        if let Some(chunk) = self.chunk.filter(|_| sampled) {
+            self.part.sample.take(&self.group, edges, chunk);
+        }
+        let locals = &self.group.locals[..2 * edges];
+        let loops = locals.chunks_exact(2).filter(|edge| edge[0] == edge[1]).count();
+        self.part.edges += edges as u64;
+        self.part.self_loops += loops as u64;
+        self.chunk_edges += edges as u64;
+        let kept = |edge: &[u32]| !(drop_loops && edge[0] == edge[1]);
+        let pack = |edge: &[u32]| u64::from(edge[0]) | u64::from(edge[1]) << 32;
+        let pairs = locals.chunks_exact(2);
+        match &batch.weights {
+            Weights::None if loops == 0 || !drop_loops => self.edges.write_all(pairs.map(pack))?,
+            Weights::None => self.edges.write_all(pairs.filter(|edge| kept(edge)).map(pack))?,
+            weights => {
+                let first = batch.sequence << 32 | at as u64;
+                for (i, edge) in pairs.enumerate().filter(|(_, edge)| kept(edge)) {
+                    let weight = match weights {
+                        Weights::Integer(values) => values[at + i] as u64,
+                        Weights::Real(values) => values[at + i].to_bits(),
+                        Weights::None => 0,
+                    };
+                    self.edges.write_all([pack(edge), weight, first + i as u64].into_iter())?;
+                }
+            }
+        }
+        if self.chunk_edges >= MOST_EDGES {
+            self.end_chunk()?;
+        }
+        Ok(edges)
+    }
+
+    /// Maps ids to the group, at least one (or both ends of an edge); ends chunks and begins new ones where needed.
+    fn map(&mut self, ids: &Ids, from: usize, count: usize) -> Result<usize> {
+        loop {
+            if self.dictionary.is_none() {
+                self.begin_chunk(ids)?;
+            }
+            let Some(dictionary) = &mut self.dictionary else { continue };
+            let mapped = dictionary.map(ids, from, count, &mut self.group)?;
+            if mapped > 0 {
+                return Ok(mapped);
+            }
+            if let Dictionary::Direct(_) = dictionary {
+                self.beyond = true;
+            } else if dictionary.is_empty() {
+                return Err(outcore_io::Error::Memory {
+                    purpose: "the longest id".into(),
+                    needed_bytes: 2 * self.shared.reading.plan.dictionary_bytes,
+                    available_bytes: self.shared.reading.plan.dictionary_bytes,
+                    limit_bytes: self.shared.reading.runtime.budget().limit_bytes(),
+                }
+                .into());
+            }
+            self.end_chunk()?;
+        }
+    }
+
+    fn begin_chunk(&mut self, ids: &Ids) -> Result<()> {
+        let Reading { runtime, plan, facts, .. } = self.shared.reading;
+        let budget = runtime.budget();
+        self.chunk.get_or_insert_with(|| self.shared.chunks.fetch_add(1, Ordering::Relaxed));
+        let direct = *self.shared.direct.get_or_init(|| direct_range(ids, facts, plan));
+        self.dictionary = Some(match direct {
+            Some((base, count)) if !self.beyond => Dictionary::Direct(Direct::new(budget, base, count)?),
+            _ => Dictionary::Hashed(Hashed::new(budget, facts.string_ids, plan.dictionary_bytes)?),
+        });
+        Ok(())
+    }
+
+    /// Writes the dictionary as a run and takes the edges that it mapped together.
+    fn end_chunk(&mut self) -> Result<()> {
+        let Some(dictionary) = self.dictionary.take().filter(|dictionary| !dictionary.is_empty()) else {
+            return Ok(());
+        };
+        let Reading { runtime, plan, .. } = self.shared.reading;
+        let writer = RunWriter::new(runtime, &self.runs, plan.run_buffer_bytes)?;
+        let run = dictionary.finish(writer)?;
+        let segments = self.edges.finish_chunk()?;
+        if let Some(number) = self.chunk.take() {
+            self.part.chunks.push((number, Chunk { run, segments }));
+        }
+        self.chunk_edges = 0;
+        Ok(())
+    }
+}
+
+/// The range of direct dictionaries: what the format declares, or what the first ids suggest; none if that is too large.
+fn direct_range(ids: &Ids, facts: &Facts, plan: &Plan) -> Option<(u64, usize)> {
+    let Ids::Integer { values, .. } = ids else { return None };
+    let per_id = Direct::needed_bytes(1 << 20);
+    let most = ((u128::from(plan.dictionary_bytes) << 20) / u128::from(per_id)).min(u128::from(u32::MAX)) as u64;
+    if let Some((first, count)) = facts.declared
+        && count <= most
+    {
+        return Some((first, most.min(count.max(1)) as usize));
+    }
+    let (least, greatest) = (values.iter().min()?, values.iter().max()?);
+    let base = if *greatest < most { 0 } else { least.saturating_sub(most / 4) };
+    let dense = greatest - base < SPARSEST * values.len() as u64 && greatest - base < most;
+    dense.then_some((base, most as usize))
+}

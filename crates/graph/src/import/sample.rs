@@ -1,0 +1,159 @@
+//! A sample of lists, to see in which order of the vertices they are smaller.
+//!
+//! A vertex is in the sample if its hash is below a threshold; then so are all edges of its lists. When the sample gets
+//! too large the threshold is halved, so what is left in the end depends on the edges alone: not on the number of
+//! workers, nor on the order in which they met the edges. A hub that is too large for the sample drops out of it.
+
+use super::dictionary::Group;
+use super::read::Chunk;
+use super::runs::Numbers;
+use crate::error::Result;
+use outcore_format::Order;
+use outcore_format::block::sequence_bytes;
+use outcore_format::list::fold;
+use outcore_io::{Array, Runtime};
+
+/// The most edges in a sample.
+const MOST_EDGES: usize = 1 << 16;
+/// What a worker's sample takes.
+pub(super) const BYTES: u64 = (MOST_EDGES * size_of::<Edge>()) as u64;
+/// The order by degree is taken unless the other one saves more than this part: it makes gathers cheaper.
+const WORTH_PERCENT: u64 = 3;
+
+/// An entry of a sampled list, in locals of a chunk.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    owner: u32,
+    neighbour: u32,
+    hash: u32,
+    /// Twice the chunk, plus one if the list is one of in-neighbours.
+    list: u32,
+}
+
+/// Sampled edges.
+pub(super) struct Sample {
+    edges: Vec<Edge>,
+    threshold: u32,
+    most: usize,
+}
+
+impl Sample {
+    pub(super) fn new() -> Self {
+        Sample { edges: Vec::with_capacity(MOST_EDGES + 1), threshold: u32::MAX, most: MOST_EDGES }
+    }
+
+    /// Takes what belongs to the sample of the first `edges` edges of a group.
+    #[inline]
+    pub(super) fn take(&mut self, group: &Group, edges: usize, chunk: u32) {
+        let ends = group.hashes[..2 * edges].chunks_exact(2).zip(group.locals[..2 * edges].chunks_exact(2));
+        for (hashes, locals) in ends {
+            for (side, &hash) in hashes.iter().enumerate() {
+                if hash <= self.threshold {
+                    let list = 2 * chunk + side as u32;
+                    self.add(Edge { owner: locals[side], neighbour: locals[1 - side], hash, list });
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, edge: Edge) {
+        self.edges.push(edge);
+        while self.edges.len() > self.most && self.threshold > 0 {
+            self.threshold /= 2;
+            let threshold = self.threshold;
+            self.edges.retain(|edge| edge.hash <= threshold);
+        }
+        self.edges.truncate(self.most);
+    }
+
+    /// Takes what another worker sampled.
+    pub(super) fn merge(&mut self, other: Sample) {
+        self.threshold = self.threshold.min(other.threshold);
+        let threshold = self.threshold;
+        self.edges.retain(|edge| edge.hash <= threshold);
+        for edge in other.edges {
+            if edge.hash <= self.threshold {
+                self.add(edge);
+            }
+        }
+    }
+
+    /// The order in which the sampled lists are smaller.
+    pub(super) fn better_order(
+        mut self,
+        runtime: &Runtime,
+        chunks: &[Chunk],
+        numbers: &Numbers,
+        strings: bool,
+        directed: bool,
+    ) -> Result<Order> {
+        self.edges.sort_unstable_by_key(|edge| edge.list / 2);
+        let mut by_degree = Vec::with_capacity(self.edges.len());
+        let mut by_id = Vec::with_capacity(self.edges.len());
+        for edges in self.edges.chunk_by(|one, other| one.list / 2 == other.list / 2) {
+            let chunk = edges[0].list as usize / 2;
+            let table = WantedLocals::new(runtime, edges, &chunks[chunk], chunk, numbers, strings)?;
+            for edge in edges {
+                let (owner, neighbour) = (table.get(edge.owner), table.get(edge.neighbour));
+                let list = if directed { edge.list % 2 } else { 0 };
+                by_degree.push((list, owner.0, neighbour.0));
+                by_id.push((list, owner.1, neighbour.1));
+            }
+        }
+        let (degree_bytes, id_bytes) = (lists_bytes(&mut by_degree), lists_bytes(&mut by_id));
+        Ok(if degree_bytes * (100 - WORTH_PERCENT) <= id_bytes * 100 { Order::Degree } else { Order::Input })
+    }
+}
+
+/// The numbers of those locals of a chunk that a sample names.
+struct WantedLocals {
+    /// Locals with their numbers by degree and by id, sorted.
+    numbers: Vec<(u32, u32, u32)>,
+}
+
+impl WantedLocals {
+    fn new(
+        runtime: &Runtime,
+        edges: &[Edge],
+        chunk: &Chunk,
+        index: usize,
+        all: &Numbers,
+        strings: bool,
+    ) -> Result<Self> {
+        let last = edges.iter().map(|edge| edge.owner.max(edge.neighbour)).max().unwrap_or(0);
+        let mut wanted: Array<u64> = Array::zeroed(runtime.budget(), "the sample", last as usize / 64 + 1)?;
+        for local in edges.iter().flat_map(|edge| [edge.owner, edge.neighbour]) {
+            wanted[local as usize / 64] |= 1 << (local % 64);
+        }
+        let mut numbers = Vec::new();
+        all.for_each_local(runtime, &chunk.run, index, strings, |local, by_degree, by_id| {
+            if local <= u64::from(last) && wanted[local as usize / 64] >> (local % 64) & 1 != 0 {
+                numbers.push((local as u32, by_degree, by_id));
+            }
+        })?;
+        numbers.sort_unstable();
+        Ok(WantedLocals { numbers })
+    }
+
+    fn get(&self, local: u32) -> (u32, u32) {
+        let place = self.numbers.partition_point(|entry| entry.0 < local);
+        self.numbers.get(place).map_or((0, 0), |entry| (entry.1, entry.2))
+    }
+}
+
+/// What lists take, given as (file, owner, neighbour).
+fn lists_bytes(entries: &mut Vec<(u32, u32, u32)>) -> u64 {
+    entries.sort_unstable();
+    entries.dedup();
+    let mut gaps = Vec::new();
+    let lists = entries.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
+    lists
+        .map(|list| {
+            let (_, owner, first) = list[0];
+            gaps.clear();
+            gaps.push(first.min(fold(first, owner)));
+            gaps.extend(list.windows(2).map(|pair| pair[1].2 - pair[0].2 - 1));
+            sequence_bytes(&gaps) as u64
+        })
+        .sum()
+}

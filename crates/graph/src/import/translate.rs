@@ -1,0 +1,220 @@
+//! Translating: edges in locals become records in vertex numbers, in partitions.
+//!
+//! Chunk by chunk a table from locals to numbers is loaded (chunks with direct dictionaries share one); workers take the
+//! chunk's segments, look both ends of every edge up, and append a record to the partition of its out-list and of its
+//! in-list, or, where edges have no direction, to those of both lists.
+
+use super::dictionary::mix;
+use super::edges::Segment;
+use super::partition::{Layout, Pieces};
+use super::plan::Plan;
+use super::read::Chunk;
+use super::runs::{Locals, Numbers};
+use crate::error::{Error, Result};
+use outcore_format::Order;
+use outcore_io::buffer::prefetch;
+use outcore_io::{Array, Runtime, Sink, Streams, Task, Unit};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How many edges ahead the table is looked at.
+const AHEAD: usize = 24;
+
+/// What translating needs to know.
+pub(super) struct Translation<'a> {
+    pub runtime: &'a Runtime,
+    pub plan: &'a Plan,
+    pub order: Order,
+    pub strings: bool,
+    /// Where degree classes begin in the order by degree.
+    pub class_starts: Vec<(u8, u64)>,
+    pub numbers: &'a Numbers,
+    /// Weights are stored as whole numbers; `None` without weights.
+    pub whole_weights: Option<bool>,
+    /// Out-lists, and in-lists where edges have a direction.
+    pub layouts: &'a [Layout],
+}
+
+/// Where the records are.
+pub(super) struct Partitioned {
+    /// The file of each direction, and the blocks of each of its partitions.
+    pub directions: Vec<(Streams, Vec<Pieces>)>,
+    /// A number that depends on all edges and on nothing else.
+    pub fingerprint: u64,
+    pub written_bytes: u64,
+}
+
+/// How much memory the tables of all chunks need at most.
+pub(super) fn table_bytes(chunks: &[Chunk]) -> u64 {
+    let locals = |chunk: &Chunk| match chunk.run.locals {
+        Locals::Direct { count, .. } | Locals::Stored { count } => count,
+        Locals::None => 0,
+    };
+    5 * chunks.iter().map(locals).max().unwrap_or(0) + (64 << 10)
+}
+
+impl Translation<'_> {
+    /// Translates all chunks. Streams are made at `paths`, one per layout, with blocks of `block_words`.
+    pub(super) fn run(&self, chunks: Vec<Chunk>, paths: &[&Path], block_words: usize) -> Result<Partitioned> {
+        let backend = self.runtime.backend();
+        let streams = paths.iter().map(|path| Ok(Streams::create(backend, path, block_words)?));
+        let streams = streams.collect::<Result<Vec<_>>>()?;
+        let mut states = Vec::new();
+        for _ in 0..self.plan.workers {
+            let sinks = streams.iter().zip(self.layouts);
+            let sinks =
+                sinks.map(|(streams, layout)| Ok(streams.sink(self.runtime.budget(), layout.partitions.len().max(1))?));
+            states.push(Mutex::new(State { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
+        }
+        let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();
+        let progress = self.runtime.task("distributing", Unit::Bytes, Some(edges));
+        let (direct, stored): (Vec<_>, Vec<_>) =
+            chunks.into_iter().enumerate().partition(|(_, chunk)| matches!(chunk.run.locals, Locals::Direct { .. }));
+        let groups = std::iter::once(direct).chain(stored.into_iter().map(|chunk| vec![chunk]));
+        for group in groups.filter(|group| !group.is_empty()) {
+            let table = Table::load(self, &group)?;
+            let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
+            self.translate(&table, &segments, &states, &progress)?;
+        }
+        let mut directions: Vec<Vec<Pieces>> =
+            self.layouts.iter().map(|layout| vec![Vec::new(); layout.partitions.len().max(1)]).collect();
+        let mut fingerprint = 0u64;
+        for state in states {
+            let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+            fingerprint = fingerprint.wrapping_add(state.fingerprint);
+            for (sink, direction) in state.sinks.into_iter().zip(&mut directions) {
+                for (pieces, partition) in sink.finish()?.into_iter().zip(direction) {
+                    partition.extend(pieces);
+                }
+            }
+        }
+        let written_bytes = streams.iter().map(Streams::len_bytes).sum();
+        Ok(Partitioned { directions: streams.into_iter().zip(directions).collect(), fingerprint, written_bytes })
+    }
+
+    fn translate(
+        &self,
+        table: &Table,
+        segments: &[&Segment],
+        states: &[Mutex<State<'_>>],
+        progress: &Task,
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        self.runtime.run(|worker| {
+            let Some(state) = states.get(worker) else { return Ok(()) };
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
+                segment
+                    .consume(self.runtime, |words| {
+                        progress.advance(8 * words.len() as u64);
+                        match (self.whole_weights, self.layouts) {
+                            (None, [both]) => state.edges::<false>(table, both, both, words),
+                            (None, layouts) => state.edges::<true>(table, &layouts[0], &layouts[1], words),
+                            (Some(whole), _) => state.weighted(table, self.layouts, whole, segment.real, words),
+                        }
+                    })
+                    .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(())
+    }
+}
+
+/// What one worker has done.
+struct State<'a> {
+    sinks: Vec<Sink<'a>>,
+    fingerprint: u64,
+}
+
+impl State<'_> {
+    fn edges<const DIRECTED: bool>(&mut self, table: &Table, out: &Layout, into: &Layout, words: &[u64]) -> Result<()> {
+        let last = self.sinks.len() - 1;
+        for (i, &word) in words.iter().enumerate() {
+            if let Some(&ahead) = words.get(i + AHEAD) {
+                prefetch(&table.numbers, ahead as u32 as usize);
+                prefetch(&table.numbers, (ahead >> 32) as usize);
+            }
+            let (source, source_class) = table.get(word as u32);
+            let (target, target_class) = table.get((word >> 32) as u32);
+            self.fingerprint = self.fingerprint.wrapping_add(mix(u64::from(source) << 32 | u64::from(target)));
+            let (partition, record) = out.record(source, target, target_class);
+            self.sinks[0].push(partition, record)?;
+            if DIRECTED || source != target {
+                let (partition, record) = into.record(target, source, source_class);
+                self.sinks[last].push(partition, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn weighted(&mut self, table: &Table, layouts: &[Layout], whole: bool, real: bool, words: &[u64]) -> Result<()> {
+        let last = self.sinks.len() - 1;
+        for edge in words.chunks_exact(3) {
+            let weight = match (real, whole) {
+                (true, true) => f64::from_bits(edge[1]) as i64 as u64,
+                (false, false) => (edge[1] as i64 as f64).to_bits(),
+                _ => edge[1],
+            };
+            let (source, source_class) = table.get(edge[0] as u32);
+            let (target, target_class) = table.get((edge[0] >> 32) as u32);
+            let ends = u64::from(source) << 32 | u64::from(target);
+            self.fingerprint = self.fingerprint.wrapping_add(mix(mix(ends).wrapping_add(weight)));
+            let (partition, record) = layouts[0].record(source, target, target_class);
+            for word in [record, weight, edge[2]] {
+                self.sinks[0].push(partition, word)?;
+            }
+            if last > 0 || source != target {
+                let (partition, record) = layouts[last].record(target, source, source_class);
+                for word in [record, weight, edge[2]] {
+                    self.sinks[last].push(partition, word)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// From a chunk's locals to vertex numbers.
+struct Table {
+    numbers: Array<u32>,
+    /// Degree classes, where the hub column needs them.
+    classes: Array<u8>,
+}
+
+impl Table {
+    fn load(translation: &Translation<'_>, chunks: &[(usize, Chunk)]) -> Result<Self> {
+        let budget = translation.runtime.budget();
+        let locals = chunks.iter().map(|(_, chunk)| match chunk.run.locals {
+            Locals::Direct { count, .. } | Locals::Stored { count } => count as usize,
+            Locals::None => 0,
+        });
+        let len = locals.max().unwrap_or(0);
+        let by_id = translation.order == Order::Input;
+        let mut numbers: Array<u32> = Array::zeroed(budget, "translating ids", len)?;
+        let mut classes: Array<u8> = Array::zeroed(budget, "translating ids", if by_id { len } else { 0 })?;
+        let starts = &translation.class_starts;
+        for (index, chunk) in chunks {
+            let run = &chunk.run;
+            let strings = translation.strings;
+            translation.numbers.for_each_local(translation.runtime, run, *index, strings, |local, degree, id| {
+                let local = local as usize;
+                if by_id {
+                    numbers[local] = id;
+                    let after = starts.partition_point(|&(_, start)| start <= u64::from(degree));
+                    classes[local] = starts[after - 1].0;
+                } else {
+                    numbers[local] = degree;
+                }
+            })?;
+        }
+        Ok(Table { numbers, classes })
+    }
+
+    #[inline(always)]
+    fn get(&self, local: u32) -> (u32, u8) {
+        let class = self.classes.get(local as usize).copied().unwrap_or(0);
+        (self.numbers[local as usize], class)
+    }
+}
