@@ -1,2 +1,186 @@
-//! Checks.
-fn main() {}
+//! `cargo xtask tidy`: checks that the source keeps its shape.
+//!
+//! What is checked is what a reviewer would otherwise have to say every time: which crate may use which, where unsafe code
+//! lives, how long files and functions get, that every dependency says why it is there, and that an algorithm is in all
+//! the places where its users look for it (`docs/howto/add-an-algorithm.md`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Which crates of the workspace a crate may depend on: arrows point down only.
+const ARROWS: [(&str, &[&str]); 6] = [
+    ("io", &[]),
+    ("format", &[]),
+    ("graph", &["outcore-io", "outcore-format"]),
+    ("algo", &["outcore-io", "outcore-graph"]),
+    ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo"]),
+    ("cli", &["outcore"]),
+];
+/// The files that may hold unsafe code.
+const UNSAFE_FILES: [&str; 9] = [
+    "crates/io/src/backend/mod.rs",
+    "crates/io/src/backend/posix.rs",
+    "crates/io/src/backend/sim.rs",
+    "crates/io/src/backend/uring.rs",
+    "crates/io/src/buffer.rs",
+    "crates/io/src/cache.rs",
+    "crates/io/src/process.rs",
+    "crates/io/src/reader.rs",
+    "crates/graph/src/decode.rs",
+];
+/// Unsafe code beyond those: one inner loop.
+const UNSAFE_LOOPS: [&str; 1] = ["crates/graph/src/gather.rs"];
+/// No file is longer.
+const MAX_FILE_LINES: usize = 800;
+/// No function is longer.
+const MAX_FUNCTION_LINES: usize = 70;
+/// Words that mark something unfinished.
+const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
+/// The algorithms, and what users type for each.
+const ALGORITHMS: [&str; 3] = ["bfs", "pagerank", "components"];
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() != Some("tidy") {
+        eprintln!("usage: cargo xtask tidy");
+        return ExitCode::from(2);
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let mut faults = Vec::new();
+    check_arrows(root, &mut faults);
+    for file in sources(root) {
+        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        match fs::read_to_string(&file) {
+            Ok(text) if name.ends_with("Cargo.toml") => check_reasons(&name, &text, &mut faults),
+            Ok(text) => check_source(&name, &text, &mut faults),
+            Err(error) => faults.push(format!("{name}: {error}")),
+        }
+    }
+    check_algorithms(root, &mut faults);
+    if faults.is_empty() {
+        println!("tidy");
+        return ExitCode::SUCCESS;
+    }
+    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    eprintln!("{} faults", faults.len());
+    ExitCode::FAILURE
+}
+
+/// The Rust, Python and Cargo files of the project.
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = ["crates", "python", "fuzz", "bench"].iter().map(|name| root.join(name)).collect();
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if !name.starts_with('.') && name != "target" {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".rs") || name.ends_with(".py") || name == "Cargo.toml" {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn check_arrows(root: &Path, faults: &mut Vec<String>) {
+    for (name, allowed) in ARROWS {
+        let manifest = format!("crates/{name}/Cargo.toml");
+        let text = fs::read_to_string(root.join(&manifest)).unwrap_or_default();
+        let normal = text.split("[dev-dependencies]").next().unwrap_or_default();
+        for line in normal.lines().filter(|line| line.starts_with("outcore")) {
+            let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if !allowed.contains(&dependency) {
+                faults.push(format!("{manifest}: {name} must not depend on {dependency}; arrows point down"));
+            }
+        }
+    }
+}
+
+/// Every dependency that is not our own says why it is there.
+fn check_reasons(name: &str, text: &str, faults: &mut Vec<String>) {
+    let mut in_dependencies = false;
+    let mut reason = false;
+    for line in text.lines() {
+        if line.starts_with('[') {
+            in_dependencies = line.ends_with("dependencies]");
+        } else if in_dependencies && line.starts_with("# why:") {
+            reason = true;
+        } else if in_dependencies && line.contains('=') && !line.starts_with([' ', '#', ']', '}']) {
+            let own = line.starts_with("outcore") || line.contains("workspace = true");
+            if !own && !reason && !line.starts_with("tempfile") {
+                faults.push(format!("{name}: say why above `{line}`"));
+            }
+            reason = false;
+        }
+    }
+}
+
+fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() > MAX_FILE_LINES {
+        faults.push(format!("{name}: {} lines, more than {MAX_FILE_LINES}: it has a second thing in it", lines.len()));
+    }
+    for (i, line) in lines.iter().enumerate() {
+        for word in UNFINISHED {
+            if line.contains(word) {
+                faults.push(format!("{name}:{}: `{word}` marks something unfinished", i + 1));
+            }
+        }
+    }
+    if !name.ends_with(".rs") {
+        return;
+    }
+    if !lines.first().is_some_and(|line| line.starts_with("//!")) {
+        faults.push(format!("{name}: the header does not say what the file is"));
+    }
+    let is_unsafe = |line: &&str| !line.trim_start().starts_with("//") && line.contains("unsafe ");
+    let may = UNSAFE_FILES.contains(&name) || UNSAFE_LOOPS.contains(&name);
+    if !may && lines.iter().any(|line| is_unsafe(&line)) {
+        faults.push(format!("{name}: unsafe code lives in named files only (xtask/src/main.rs)"));
+    }
+    check_functions(name, &lines, faults);
+}
+
+fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
+    for (i, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let starts = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "unsafe fn ", "pub unsafe fn "];
+        if !starts.iter().any(|start| trimmed.starts_with(start)) {
+            continue;
+        }
+        let indent = line.len() - trimmed.len();
+        let end =
+            lines[i..].iter().position(|line| line.len() > indent && &line[..=indent] == " ".repeat(indent) + "}");
+        if let Some(length) = end
+            && length > MAX_FUNCTION_LINES
+        {
+            faults.push(format!("{name}:{}: a function of {length} lines, more than {MAX_FUNCTION_LINES}", i + 1));
+        }
+    }
+}
+
+/// The places where an algorithm must be.
+fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
+    for algorithm in ALGORITHMS {
+        let places = [
+            (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn {algorithm}(")),
+            (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn estimate_{algorithm}(")),
+            ("crates/algo/src/verify.rs".to_owned(), format!("pub fn verify_{algorithm}(")),
+            ("crates/outcore/src/lib.rs".to_owned(), algorithm.to_owned()),
+            ("crates/cli/src/run.rs".to_owned(), format!("fn {algorithm}(")),
+            ("python/outcore/__init__.py".to_owned(), algorithm.to_owned()),
+            ("docs/algorithms.md".to_owned(), format!("## {algorithm}")),
+        ];
+        for (file, needed) in places {
+            let text = fs::read_to_string(root.join(&file)).unwrap_or_default();
+            if !text.contains(&needed) {
+                faults.push(format!("{file}: `{needed}` is missing (docs/howto/add-an-algorithm.md)"));
+            }
+        }
+    }
+}
