@@ -74,7 +74,10 @@ fn text_that_is_not_utf_8_and_ends_that_fall_are_refused() {
     let cases: [(&str, Vec<&[u8]>); 2] = [
         ("UTF-8", (0..40).map(|i| if i == 30 { &b"a\xff"[..] } else { &b"ab"[..] }).collect()),
         // Together the bytes are a character, but an id ends in the middle of it.
-        ("middle", (0..40).map(|i| [&b"ab"[..], &b"\xc3"[..], &b"\xa9"[..]][if i < 30 { 0 } else { i % 2 + 1 }]).collect()),
+        (
+            "middle",
+            (0..40).map(|i| [&b"ab"[..], &b"\xc3"[..], &b"\xa9"[..]][if i < 30 { 0 } else { i % 2 + 1 }]).collect(),
+        ),
     ];
     for (what, strings) in cases {
         let directory = tempfile::tempdir().unwrap();
@@ -83,7 +86,10 @@ fn text_that_is_not_utf_8_and_ends_that_fall_are_refused() {
         common::edit_manifest(&image, |manifest| manifest.ids = ids);
         let error = streamed(&open(&image, 1)).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::Corrupt { .. }) && text.contains(what) && text.contains("id.text.pages"), "{text}");
+        assert!(
+            matches!(error, Error::Corrupt { .. }) && text.contains(what) && text.contains("id.text.pages"),
+            "{text}"
+        );
         assert!(IdLookup::new(&open(&image, 1)).is_err());
     }
     for ends in [vec![3, 2], vec![1, u64::MAX], vec![0, 0]] {

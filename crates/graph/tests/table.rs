@@ -80,12 +80,9 @@ fn cells(batch: &RecordBatch) -> Vec<Vec<String>> {
 fn models(vertices: usize) -> Vec<Model> {
     let mut models = Vec::new();
     for order in [Order::Input, Order::Degree] {
-        for ids in [
-            ModelIds::Range(10),
-            Model::sparse_ids(vertices),
-            Model::signed_ids(vertices),
-            Model::text_ids(vertices),
-        ] {
+        for ids in
+            [ModelIds::Range(10), Model::sparse_ids(vertices), Model::signed_ids(vertices), Model::text_ids(vertices)]
+        {
             models.push(Model::random(3, vertices, vertices, true, true).with_ids(ids).with_order(order));
         }
     }
@@ -159,7 +156,9 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
 fn csv_of(rows: &[Vec<String>], nulls: &[usize]) -> String {
     let mut text = String::from("vertex,real,number,count,level,parent,component\n");
     for row in rows {
-        let quote = |(i, cell): (usize, &String)| match cell.contains([',', '"', ' ']) || cell.is_empty() && !nulls.contains(&i) {
+        let quote = |(i, cell): (usize, &String)| match cell.contains([',', '"', ' '])
+            || cell.is_empty() && !nulls.contains(&i)
+        {
             true => format!("\"{}\"", cell.replace('"', "\"\"")),
             false => cell.clone(),
         };
@@ -188,14 +187,22 @@ fn files_hold_the_rows() {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&model.write(directory.path()), 1);
         let (table, rows) = sample(&graph, &model);
-        let csv = csv_of(&rows, &[4].iter().chain(if rows[0][0].is_empty() { &[][..] } else { &[5] }).copied().collect::<Vec<_>>());
+        let csv = csv_of(
+            &rows,
+            &[4].iter().chain(if rows[0][0].is_empty() { &[][..] } else { &[5] }).copied().collect::<Vec<_>>(),
+        );
         for ending in ["csv", "csv.gz", "csv.zst"] {
             let path = directory.path().join(format!("table.{ending}"));
             table.write(&path).unwrap();
             let text = decompressed(&path);
             if rows[0][0].is_empty() {
                 // The parent of vertex 1 is missing, that of vertex 0 is the empty id: only quotes tell them apart.
-                assert!(text.lines().nth(1).unwrap().starts_with("\"\",") && text.contains(",0,\"\",") && text.contains(",,,"), "{text}");
+                assert!(
+                    text.lines().nth(1).unwrap().starts_with("\"\",")
+                        && text.contains(",0,\"\",")
+                        && text.contains(",,,"),
+                    "{text}"
+                );
             } else {
                 assert!(text == csv, "{ending}");
             }

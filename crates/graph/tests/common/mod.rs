@@ -145,9 +145,8 @@ impl Model {
         for (vertex, place) in self.places().into_iter().enumerate() {
             number[place] = vertex as u32;
         }
-        let numbered = |&(source, target, weight): &(u32, u32, f64)| {
-            (number[source as usize], number[target as usize], weight)
-        };
+        let numbered =
+            |&(source, target, weight): &(u32, u32, f64)| (number[source as usize], number[target as usize], weight);
         self.edges.iter().map(numbered).collect()
     }
 
@@ -344,8 +343,7 @@ pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
 }
 
 pub fn runtime(threads: usize) -> Arc<Runtime> {
-    let options =
-        RuntimeOptions { memory_bytes: Some(400 << 20), threads: Some(threads), ..RuntimeOptions::default() };
+    let options = RuntimeOptions { memory_bytes: Some(400 << 20), threads: Some(threads), ..RuntimeOptions::default() };
     Arc::new(Runtime::new(options).unwrap())
 }
 
