@@ -69,21 +69,6 @@ impl Graph {
         Ok((values, stats))
     }
 
-    /// The users' ids, or the ends of their strings, as 64-bit values. Takes 8 bytes per vertex.
-    ///
-    /// # Errors
-    /// A column that cannot be read or is damaged, or no memory.
-    pub(crate) fn wide_column(&self, purpose: &str, file: ImageFile, count: u64) -> Result<Array<AtomicU64>> {
-        let values = Array::<AtomicU64>::zeroed(self.runtime().budget(), purpose, count as usize)?;
-        self.read_column(file, count, |first, page| {
-            for (slot, &value) in values[first as usize..].iter().zip(page) {
-                slot.store(value, Ordering::Relaxed);
-            }
-            Ok(())
-        })?;
-        Ok(values)
-    }
-
     /// Reads a column of `count` values: `visit` gets the first ordinal and the values of every page, in any order, and may
     /// refuse a value.
     ///

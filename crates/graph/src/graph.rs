@@ -361,11 +361,25 @@ fn open_lists(
     lists: &ListFile,
 ) -> Result<Lists> {
     let origin = file.origin(manifest.image_id);
+    let index = read_index(image, file, origin, lists.pages)?;
+    let path = image.join(file.index_name().unwrap_or_default());
+    let corrupt =
+        |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
+    let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
+    if last >= manifest.vertices.max(1) || (index.len() > 0 && index.get(0) != 0) {
+        return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
+    }
+    let place = files.iter().position(|(name, _)| *name == file).unwrap_or_default();
+    Ok(Lists { index, file: place, origin, pages: lists.pages })
+}
+
+/// Reads the index of a file of `pages` pages.
+pub(crate) fn read_index(image: &Path, file: ImageFile, origin: Origin, pages: u64) -> Result<Index> {
     let path = image.join(file.index_name().unwrap_or_default());
     let failed = |error| outcore_io::Error::file(&path, "read", error);
     let size = std::fs::metadata(&path).map_err(failed)?.len();
     // An index has at most some 130 bits per page, so a larger one is damaged: do not read it into memory.
-    let most = 64 + 17 * lists.pages;
+    let most = pages.saturating_mul(17).saturating_add(64);
     let corrupt =
         |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
     if size > most {
@@ -373,13 +387,8 @@ fn open_lists(
     }
     let bytes = std::fs::read(&path).map_err(failed)?;
     let index = Index::from_bytes(&origin, &bytes).map_err(|error| Error::corrupt(&path, 0, error))?;
-    if index.len() != lists.pages {
-        return Err(corrupt(format!("an index of {} pages", lists.pages), index.len().to_string()));
+    if index.len() != pages {
+        return Err(corrupt(format!("an index of {pages} pages"), index.len().to_string()));
     }
-    let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
-    if last >= manifest.vertices.max(1) || (index.len() > 0 && index.get(0) != 0) {
-        return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
-    }
-    let place = files.iter().position(|(name, _)| *name == file).unwrap_or_default();
-    Ok(Lists { index, file: place, origin, pages: lists.pages })
+    Ok(index)
 }

@@ -1,8 +1,12 @@
 //! Graphs larger than memory: import, and the ways to read them.
 
 mod atomic_file;
+mod check;
+mod check_ids;
+mod check_lists;
 mod columns;
 pub mod decode;
+mod degree_class;
 mod edge_map;
 mod error;
 mod gather;
@@ -11,6 +15,7 @@ mod graph;
 mod ids;
 mod image;
 pub mod import;
+mod ordered;
 mod output;
 mod scan;
 mod stats;
@@ -21,6 +26,7 @@ mod top;
 mod vertex_map;
 mod vertex_set;
 
+pub use check::{CheckReport, check};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
 pub use error::{Error, Result};
 pub use gather::gather_sum;

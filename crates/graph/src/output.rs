@@ -8,7 +8,7 @@ use crate::atomic_file::{AtomicFile, Compression, TextFile};
 use crate::error::{Error, Result};
 use crate::ids::BATCH_IDS;
 use crate::table::Table;
-use arrow::array::{Array as _, AsArray, RecordBatch};
+use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow::ipc::writer::FileWriter;
 use outcore_io::Unit;
@@ -88,45 +88,43 @@ impl Table {
     fn write_parquet(&self, output: &Path) -> Result<()> {
         let _reservation = self.reserve_encoder()?;
         let mut file = AtomicFile::create(self.graph(), output)?;
+        let mut refused = None;
+        let outcome = self.encode_parquet(&mut file, &mut refused);
+        finish(file, outcome, refused)
+    }
+
+    fn encode_parquet(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
         let properties = WriterProperties::builder()
             .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_compression(Codec::ZSTD(ZstdLevel::default()))
             .set_dictionary_enabled(false)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .build();
-        let mut writer = match ArrowWriter::try_new(&mut file, self.schema(), Some(properties)) {
-            Ok(writer) => writer,
-            Err(error) => return Err(Error::Usage(format!("cannot write {}: {error}", output.display()))),
-        };
-        let mut refused = None;
-        let outcome = self.for_each_batch(|batch| {
-            let mut put = || {
-                writer.write(batch)?;
-                if writer.in_progress_size() > GROUP_BYTES { writer.flush() } else { Ok(()) }
-            };
-            put().map_err(|error| refuse(&mut refused, error.to_string()))
-        });
-        let outcome = outcome.and_then(|()| match writer.finish() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(refuse(&mut refused, error.to_string())),
-        });
-        drop(writer);
-        finish(file, outcome, refused)
+        let writer = ArrowWriter::try_new(file, self.schema(), Some(properties));
+        let mut writer = writer.map_err(|error| refuse(refused, error))?;
+        self.for_each_batch(|batch| {
+            writer.write(batch).map_err(|error| refuse(refused, error))?;
+            if writer.in_progress_size() > GROUP_BYTES {
+                writer.flush().map_err(|error| refuse(refused, error))?;
+            }
+            Ok(())
+        })?;
+        writer.finish().map_err(|error| refuse(refused, error))?;
+        Ok(())
     }
 
     fn write_arrow(&self, output: &Path) -> Result<()> {
         let _reservation = self.reserve_encoder()?;
         let mut file = AtomicFile::create(self.graph(), output)?;
-        let mut writer = match FileWriter::try_new(&mut file, &self.schema()) {
-            Ok(writer) => writer,
-            Err(error) => return Err(file.error(error)),
-        };
         let mut refused = None;
-        let outcome =
-            self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(&mut refused, error.to_string())));
-        let outcome = outcome.and_then(|()| writer.finish().map_err(|error| refuse(&mut refused, error.to_string())));
-        drop(writer);
+        let outcome = self.encode_arrow(&mut file, &mut refused);
         finish(file, outcome, refused)
+    }
+
+    fn encode_arrow(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
+        let mut writer = FileWriter::try_new(file, &self.schema()).map_err(|error| refuse(refused, error))?;
+        self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(refused, error)))?;
+        writer.finish().map_err(|error| refuse(refused, error))
     }
 
     fn reserve_encoder(&self) -> Result<outcore_io::Reservation> {
@@ -194,9 +192,10 @@ impl Table {
 }
 
 /// Notes what an encoder said; the returned error only ends the loop.
-fn refuse(refused: &mut Option<String>, error: String) -> Error {
-    *refused = Some(error);
-    Error::Usage(String::new())
+fn refuse(refused: &mut Option<String>, error: impl std::fmt::Display) -> Error {
+    let text = error.to_string();
+    *refused = Some(text.clone());
+    Error::Usage(text)
 }
 
 /// Completes a file, or says why it is not complete.

@@ -136,7 +136,8 @@ pub(crate) struct ColumnStream {
     end: u64,
     /// Values of the first page that lie before the stream's first one.
     skipped: u64,
-    /// Where pages start, if this is a part of a column.
+    /// How many values the whole column has, and where its pages begin, if it has an index.
+    count: u64,
     index: Option<Arc<Index>>,
 }
 
@@ -147,14 +148,24 @@ impl ColumnStream {
     /// An image without that column, or no memory.
     pub fn new(graph: &Graph, file: ImageFile, count: u64) -> Result<Self> {
         let pages = PageStream::new(graph, file, 0..u64::MAX)?;
-        Ok(ColumnStream { pages, values: Vec::new(), taken: 0, page: 0, read: 0, end: count, skipped: 0, index: None })
+        Ok(ColumnStream {
+            pages,
+            values: Vec::new(),
+            taken: 0,
+            page: 0,
+            read: 0,
+            end: count,
+            skipped: 0,
+            count,
+            index: None,
+        })
     }
 
-    /// The values with ordinals in `range` of a column with an index of first ordinals.
+    /// The values with ordinals in `range` of a column of `count` values with an index of first ordinals.
     ///
     /// # Errors
     /// An image without that column, an index that does not reach it, or no memory.
-    pub fn part(graph: &Graph, file: ImageFile, index: &Arc<Index>, range: Range<u64>) -> Result<Self> {
+    pub fn part(graph: &Graph, file: ImageFile, index: &Arc<Index>, range: Range<u64>, count: u64) -> Result<Self> {
         let first = index.last_at_most(range.start).filter(|_| !range.is_empty());
         let (pages, read) = match first {
             Some(page) => (page..index.last_at_most(range.end - 1).unwrap_or(page) + 1, index.get(page)),
@@ -163,7 +174,7 @@ impl ColumnStream {
         let page = pages.start;
         let pages = PageStream::new(graph, file, pages)?;
         let (skipped, index) = (range.start - read, Some(Arc::clone(index)));
-        Ok(ColumnStream { pages, values: Vec::new(), taken: 0, page, read, end: range.end, skipped, index })
+        Ok(ColumnStream { pages, values: Vec::new(), taken: 0, page, read, end: range.end, skipped, count, index })
     }
 
     /// The next values, at most `most`, without taking them; none at the end of the column.
@@ -240,18 +251,17 @@ impl ColumnStream {
         let Some((number, bytes)) = self.pages.next()? else {
             return Err(self.pages.bad_end(format!("{end} values"), format!("{read} values")));
         };
-        let (values, index) = (&mut self.values, &self.index);
+        let (values, index, count) = (&mut self.values, &self.index, self.count);
         let outcome = origin.verify(number, bytes).and_then(|page| {
             column::decode(&page, values)?;
             let found = || format!("{} from {}", values.len(), page.first());
             if page.first() != read || values.is_empty() {
                 return Err(outcore_format::Error::new(8, format!("values from {read} on"), found()));
             }
-            // The last page of a part of a column may go on behind the part; the last one of all may not.
+            if values.len() as u64 > count.saturating_sub(read) {
+                return Err(outcore_format::Error::new(6, format!("no more than {count} values"), found()));
+            }
             match index {
-                None if values.len() as u64 > end - read => {
-                    Err(outcore_format::Error::new(6, format!("{} values", end - read), found()))
-                }
                 Some(index) if number >= index.len() || index.get(number) != read => {
                     Err(outcore_format::Error::new(8, "the first value that the index says", found()))
                 }
@@ -264,6 +274,7 @@ impl ColumnStream {
         let skipped = self.skipped.min(self.values.len() as u64);
         self.taken = skipped as usize;
         self.skipped -= skipped;
+        // A part of a column may end within a page.
         if self.read > self.end {
             self.values.truncate(self.values.len() - (self.read - self.end) as usize);
         }

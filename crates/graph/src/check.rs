@@ -1,0 +1,227 @@
+//! Check: every byte of an image, verified, and what its files say of each other.
+//!
+//! Every page's checksum and content; pages that begin where the one before ended; the index; lists that rise; degree and hub columns
+//! against the lists; both directions against each other; weights that are numbers; ids that are unique and sorted as promised;
+//! the counts of the manifest. Sets that may be large are compared by sums of 64-bit hashes, which do not depend on
+//! an order: edges of out-lists and in-lists, degrees in the column and in the lists. So equal sums of different sets have a
+//! chance of 2^-64; damaged bytes are found by checksums, before that.
+//!
+//! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there is no memory
+//! for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
+
+use crate::check_ids::check_ids;
+use crate::check_lists::{Sums, check_lists};
+use crate::degree_class::degree_class;
+use crate::error::{Error, Result};
+use crate::graph::{Direction, Graph};
+use crate::image::{ImageFile, MANIFEST};
+use crate::stream::ColumnStream;
+use outcore_format::{FORMAT_VERSION, Order};
+use outcore_io::{Array, Unit};
+
+/// What a check went through; an image with damage has no report but an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Vertices, all with an id, a degree and a hub.
+    pub vertices: u64,
+    /// Edges; one without direction counts once.
+    pub edges: u64,
+    /// Entries of lists, both directions together.
+    pub entries: u64,
+    /// Pages, of all files together.
+    pub pages: u64,
+    /// Bytes of the image.
+    pub image_bytes: u64,
+}
+
+/// Degrees as their columns have them.
+struct Degrees {
+    /// The class of every vertex.
+    classes: Array<u8>,
+    /// Sums over each direction's column.
+    out: ColumnSums,
+    in_: ColumnSums,
+    isolated: u64,
+}
+
+/// What a degree column comes to.
+#[derive(Clone, Copy, Default)]
+struct ColumnSums {
+    hash: u64,
+    entries: u64,
+    max: u64,
+}
+
+/// Verifies every byte of an image.
+///
+/// # Errors
+/// The first damage, with file and byte; a device that fails; no memory for 5 bytes per vertex; a request to stop.
+pub fn check(graph: &Graph) -> Result<CheckReport> {
+    let manifest = graph.manifest();
+    let places = ImageFile::ALL.iter().filter_map(|&file| graph.file(file));
+    let pages: u64 = places.map(|place| graph.data_file(place).len_bytes() / crate::PAGE_BYTES).sum();
+    let list_pages = graph.pages(Direction::Out) + if graph.is_directed() { graph.pages(Direction::In) } else { 0 };
+    let task = graph.runtime().task("checking", Unit::Bytes, Some(list_pages * crate::PAGE_BYTES));
+    check_manifest(graph)?;
+    check_ids(graph)?;
+    let degrees = read_degrees(graph)?;
+    let exact = classes_are_exact(graph);
+    if exact && manifest.order == Order::Degree {
+        check_order(graph, &degrees.classes)?;
+    }
+    let classes = (exact || manifest.order == Order::Degree).then_some(&degrees.classes);
+    let out = check_lists(graph, Direction::Out, classes, &task)?;
+    check_direction(graph, Direction::Out, &out, &degrees.out)?;
+    let mut entries = out.entries;
+    let mut wrong_hubs = vec![(ImageFile::OutHub, out.wrong_hub)];
+    if graph.is_directed() {
+        let in_ = check_lists(graph, Direction::In, classes, &task)?;
+        check_direction(graph, Direction::In, &in_, &degrees.in_)?;
+        entries += in_.entries;
+        wrong_hubs.push((ImageFile::InHub, in_.wrong_hub));
+        if (in_.edges, in_.loops) != (out.edges, out.loops) {
+            return Err(bad(graph, ImageFile::InLists, "the edges of the out-lists", "others"));
+        }
+    } else {
+        if out.up != out.down {
+            return Err(bad(graph, ImageFile::OutLists, "every edge in the lists of both its ends", "others"));
+        }
+        let edges = (out.entries + out.loops) / 2;
+        if edges != manifest.edges {
+            return Err(bad_manifest(graph, "edges", edges, manifest.edges));
+        }
+    }
+    for (file, wrong) in wrong_hubs {
+        if let Some((_, expected, found)) = wrong {
+            return Err(bad(graph, file, expected, found.to_string()));
+        }
+    }
+    if degrees.isolated != manifest.import.isolated_vertices {
+        return Err(bad_manifest(graph, "isolated vertices", degrees.isolated, manifest.import.isolated_vertices));
+    }
+    let image_bytes = graph.image_bytes();
+    Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
+}
+
+/// Compares the manifest's bytes with those that would be written today, if this version wrote them.
+fn check_manifest(graph: &Graph) -> Result<()> {
+    let manifest = graph.manifest();
+    if manifest.format_version != FORMAT_VERSION {
+        return Ok(());
+    }
+    let path = graph.path().join(MANIFEST);
+    let found = std::fs::read(&path).map_err(|error| outcore_io::Error::file(&path, "read", error))?;
+    let expected = manifest.to_bytes();
+    if found == expected {
+        return Ok(());
+    }
+    let same = found.iter().zip(&expected).take_while(|(one, other)| one == other).count();
+    let error = outcore_format::Error::new(same as u64, "the manifest that was opened", "other bytes");
+    Err(Error::corrupt(path, 0, error))
+}
+
+/// Whether the degrees in the columns are those that classes were made of: not if edges were dropped at import, nor if lists
+/// name a loop once that counts twice.
+fn classes_are_exact(graph: &Graph) -> bool {
+    let facts = &graph.manifest().import;
+    facts.duplicates == 0 && (facts.self_loops == 0 || graph.is_directed() && facts.self_loops_kept)
+}
+
+fn read_degrees(graph: &Graph) -> Result<Degrees> {
+    let vertices = graph.vertices();
+    graph.make_room("degree classes and hubs", 5 * vertices)?;
+    let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
+    let mut out_column = ColumnStream::new(graph, ImageFile::OutDegree, vertices)?;
+    let mut in_column = match graph.is_directed() {
+        true => Some(ColumnStream::new(graph, ImageFile::InDegree, vertices)?),
+        false => None,
+    };
+    let (mut out, mut in_, mut isolated) = (ColumnSums::default(), ColumnSums::default(), 0);
+    for (vertex, class) in classes.iter_mut().enumerate() {
+        let mut total = out.add(vertex as u64, out_column.next()?, &out_column, graph)?;
+        if let Some(column) = &mut in_column {
+            total += in_.add(vertex as u64, column.next()?, column, graph)?;
+        }
+        isolated += u64::from(total == 0);
+        *class = degree_class(total);
+    }
+    out_column.peek(1)?;
+    if let Some(column) = &mut in_column {
+        column.peek(1)?;
+    }
+    Ok(Degrees { classes, out, in_, isolated })
+}
+
+impl ColumnSums {
+    fn add(&mut self, vertex: u64, degree: u64, column: &ColumnStream, graph: &Graph) -> Result<u64> {
+        let most = graph.manifest().out_lists.entries;
+        if degree > most {
+            return Err(column.bad_value(format!("degrees up to {most}"), degree.to_string()));
+        }
+        self.hash = self.hash.wrapping_add(hash_pair(vertex, degree));
+        self.entries = self.entries.saturating_add(degree);
+        self.max = self.max.max(degree);
+        Ok(degree)
+    }
+}
+
+fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
+    match classes.windows(2).position(|pair| pair[0] < pair[1]) {
+        None => Ok(()),
+        Some(vertex) => Err(bad(
+            graph,
+            ImageFile::OutDegree,
+            "degree classes that never rise, for vertices are numbered by degree",
+            format!("a greater one at vertex {}", vertex + 1),
+        )),
+    }
+}
+
+/// Compares the lists of one direction with their degree column and with the manifest.
+fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &ColumnSums) -> Result<()> {
+    let manifest = graph.manifest();
+    let (facts, degree) = match (direction, &manifest.in_lists) {
+        (Direction::In, Some(lists)) => (lists, ImageFile::InDegree),
+        _ => (&manifest.out_lists, ImageFile::OutDegree),
+    };
+    if lists.degrees != column.hash || column.entries != lists.entries {
+        return Err(bad(graph, degree, "the lengths of the lists", "others"));
+    }
+    if lists.entries != facts.entries {
+        return Err(bad_manifest(graph, "entries of lists", lists.entries, facts.entries));
+    }
+    if column.max != facts.max_degree {
+        return Err(bad_manifest(graph, "as the greatest degree", column.max, facts.max_degree));
+    }
+    Ok(())
+}
+
+/// The error for a file whose content does not fit the others.
+pub(crate) fn bad(graph: &Graph, file: ImageFile, expected: impl Into<String>, found: impl Into<String>) -> Error {
+    let path = file.path(graph.path());
+    Error::Corrupt { path, offset_bytes: 0, expected: expected.into(), found: found.into() }
+}
+
+fn bad_manifest(graph: &Graph, what: &str, counted: u64, said: u64) -> Error {
+    Error::Corrupt {
+        path: graph.path().join(MANIFEST),
+        offset_bytes: 0,
+        expected: format!("{counted} {what}, as the other files have"),
+        found: said.to_string(),
+    }
+}
+
+/// A well-mixed number of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
+#[inline]
+pub(crate) fn hash(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A well-mixed number of two, which are not interchangeable.
+#[inline]
+pub(crate) fn hash_pair(one: u64, other: u64) -> u64 {
+    hash(hash(one) ^ other)
+}

@@ -1,0 +1,118 @@
+//! Lists in order: every page of one direction, or of a part of it, one after the other on one worker.
+//!
+//! `scan` visits lists on all workers and in no order. Where the order matters (export) or pages are to be compared with
+//! their neighbours (check), a [`ListStream`] reads them in sequence, and refuses a page that does not begin where the one before
+//! it ended.
+
+use crate::decode::{DECODER_BYTES, Decoder};
+use crate::error::Result;
+use crate::graph::{Direction, Graph};
+use crate::image::ImageFile;
+use crate::stream::PageStream;
+use outcore_format::{Lists, Shape};
+use outcore_io::Reservation;
+use std::ops::Range;
+
+/// Where a page of lists begins, or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The vertex of the first list, or of the next one.
+    pub vertex: u64,
+    /// The ordinal of the first edge, or of the next one.
+    pub edge: u64,
+    /// That list began before.
+    pub continues: bool,
+}
+
+impl Place {
+    /// Where the lists of an image begin.
+    pub const START: Place = Place { vertex: 0, edge: 0, continues: false };
+
+    /// Where a page begins.
+    pub fn start_of(lists: &Lists) -> Self {
+        Place { vertex: lists.first_vertex, edge: lists.first_edge, continues: lists.continues }
+    }
+
+    /// Where a page ends.
+    fn end_of(lists: &Lists) -> Self {
+        let open = u64::from(lists.continued && lists.count > 0);
+        Place {
+            vertex: lists.first_vertex + lists.count as u64 - open,
+            edge: lists.first_edge.saturating_add(lists.edges() as u64),
+            continues: lists.continued,
+        }
+    }
+
+    /// The place in words.
+    pub fn text(&self) -> String {
+        let goes_on = if self.continues { ", which began before" } else { "" };
+        format!("vertex {}{goes_on}, edge {}", self.vertex, self.edge)
+    }
+}
+
+/// The pages of lists of one direction, in order.
+pub(crate) struct ListStream {
+    pages: PageStream,
+    decoder: Decoder,
+    shape: Shape,
+    /// Where the next page has to begin, if that is known.
+    next: Option<Place>,
+    _reservation: Reservation,
+}
+
+impl ListStream {
+    /// The given pages of a direction. The first page may begin anywhere unless it is page 0.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn new(graph: &Graph, direction: Direction, pages: Range<u64>) -> Result<Self> {
+        let file = list_file(graph, direction);
+        graph.make_room("decoding lists", DECODER_BYTES)?;
+        let reservation = graph.runtime().budget().reserve("decoding lists", DECODER_BYTES)?;
+        let next = (pages.start == 0).then_some(Place::START);
+        let pages = PageStream::new(graph, file, pages)?;
+        let (decoder, shape) = (Decoder::default(), graph.shape());
+        Ok(ListStream { pages, decoder, shape, next, _reservation: reservation })
+    }
+
+    /// The lists of the next page, and its number; `None` behind the last one.
+    ///
+    /// # Errors
+    /// A page that cannot be read, is damaged, or does not begin where the one before it ended; a request to stop.
+    pub fn next(&mut self) -> Result<Option<(u64, &Lists)>> {
+        let origin = self.pages.origin();
+        let (decoder, shape, next) = (&mut self.decoder, self.shape, self.next);
+        let Some((number, bytes)) = self.pages.next()? else { return Ok(None) };
+        let decoded = origin.verify(number, bytes).and_then(|page| decoder.decode(&page, shape)).and_then(|lists| {
+            let begin = Place::start_of(lists);
+            let expected = next.unwrap_or(begin);
+            if begin != expected {
+                return Err(outcore_format::Error::new(8, expected.text(), begin.text()));
+            }
+            if lists.continued && lists.count == 0 {
+                return Err(outcore_format::Error::new(6, "a list that goes on", "no list"));
+            }
+            Ok(lists)
+        });
+        match decoded {
+            Ok(lists) => {
+                self.next = Some(Place::end_of(lists));
+                Ok(Some((number, lists)))
+            }
+            Err(error) => Err(self.pages.corrupt(number, error)),
+        }
+    }
+
+    /// Where the page that was read last ends; nothing if none was.
+    pub fn place(&self) -> Option<Place> {
+        self.next
+    }
+}
+
+/// The file that holds the lists of a direction.
+pub(crate) fn list_file(graph: &Graph, direction: Direction) -> ImageFile {
+    match direction {
+        Direction::In if graph.is_directed() => ImageFile::InLists,
+        _ => ImageFile::OutLists,
+    }
+}

@@ -1,0 +1,274 @@
+//! Check: whole images pass, and damage anywhere names its file.
+
+mod common;
+
+use common::{Model, edit_manifest, open, runtime, write_column};
+use outcore_format::{Index, ListWriter, Order, WeightKind};
+use outcore_graph::{Direction, Error, Graph, GraphOptions, ImageFile, MANIFEST, check};
+use std::path::Path;
+
+fn models() -> Vec<Model> {
+    let mut models = Vec::new();
+    for (directed, order) in
+        [(true, Order::Input), (true, Order::Degree), (false, Order::Input), (false, Order::Degree)]
+    {
+        for loops in [false, true] {
+            let model = Model::random(5, 3000, 20_000, directed, loops).with_order(order);
+            let ids = if loops { Model::text_ids(3000) } else { Model::signed_ids(3000) };
+            let kind = if loops { WeightKind::F64 } else { WeightKind::I64 };
+            models.push(model.with_ids(ids).with_weights(kind));
+        }
+    }
+    models.push(Model::random(5, 3000, 20_000, true, true));
+    models.push(Model::random(5, 1, 0, true, true).empty());
+    models.push(Model::random(5, 40, 0, false, true));
+    models
+}
+
+/// Opens and checks; both read the image.
+fn check_at(image: &Path, threads: usize) -> Result<outcore_graph::CheckReport, Error> {
+    let graph = Graph::open(&runtime(threads), image, GraphOptions::default())?;
+    check(&graph)
+}
+
+fn files(image: &Path) -> Vec<String> {
+    let mut names: Vec<String> = vec![MANIFEST.into()];
+    for file in ImageFile::ALL {
+        names.extend([Some(file.name()), file.index_name()].into_iter().flatten().map(str::to_owned));
+    }
+    names.retain(|name| image.join(name).is_file());
+    names
+}
+
+#[test]
+fn whole_images_pass_with_any_number_of_workers() {
+    for model in models() {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        let reports: Vec<_> = [1, 2, 3, 8].into_iter().map(|threads| check_at(&image, threads).unwrap()).collect();
+        assert!(reports.windows(2).all(|pair| pair[0] == pair[1]));
+        let bytes: u64 = files(&image).iter().map(|name| std::fs::metadata(image.join(name)).unwrap().len()).sum();
+        assert_eq!(reports[0].image_bytes, bytes.min(reports[0].image_bytes));
+        assert_eq!((reports[0].vertices, reports[0].edges), (model.vertices as u64, model.edges.len() as u64));
+    }
+}
+
+#[test]
+fn lists_that_span_stretches_pass() {
+    // One list over hundreds of pages, among eight workers.
+    let vertices = 300_000u32;
+    let mut model = Model::random(5, vertices as usize, 0, true, true).with_weights(WeightKind::F64);
+    model.edges = (0..vertices).filter(|i| i % 7 != 3).map(|i| (100, i, f64::from(i))).collect();
+    for order in [Order::Input, Order::Degree] {
+        let model = model.clone().with_order(order);
+        let model = if order == Order::Degree { model.with_ids(Model::sparse_ids(vertices as usize)) } else { model };
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        assert_eq!(check_at(&image, 1).unwrap(), check_at(&image, 8).unwrap());
+    }
+}
+
+#[test]
+fn a_flipped_byte_anywhere_names_its_file() {
+    for model in [&models()[1], &models()[6]] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        for name in files(&image) {
+            let path = image.join(&name);
+            let whole = std::fs::read(&path).unwrap();
+            let mut random = common::Random(whole.len() as u64);
+            let mut places: Vec<usize> = (0..40).map(|_| random.below(whole.len() as u64) as usize).collect();
+            places.extend([0, 3, 4, 5, 6, 8, 16, 24, 31, 32, whole.len() - 1].map(|place| place.min(whole.len() - 1)));
+            for place in places {
+                let mut damaged = whole.clone();
+                damaged[place] ^= 1 << random.below(8);
+                std::fs::write(&path, &damaged).unwrap();
+                let error = check_at(&image, 2).expect_err(&format!("{name} byte {place}"));
+                assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+                assert!(error.to_string().contains(&format!("{name} is damaged")), "{name} byte {place}: {error}");
+            }
+            for len in [0, 1, whole.len() / 2, whole.len() - 1, whole.len() + 4096] {
+                let mut other = whole.clone();
+                other.resize(len, 0);
+                std::fs::write(&path, &other).unwrap();
+                let text = check_at(&image, 1).unwrap_err().to_string();
+                assert!(text.contains(&name), "{name} of {len} bytes: {text}");
+            }
+            std::fs::write(&path, &whole).unwrap();
+        }
+        check_at(&image, 1).unwrap();
+    }
+}
+
+#[test]
+fn pages_at_the_wrong_place_are_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = models()[0].write(directory.path());
+    for name in files(&image).iter().filter(|name| name.ends_with(".pages")) {
+        let path = image.join(name);
+        let whole = std::fs::read(&path).unwrap();
+        if whole.len() >= 8192 {
+            let mut swapped = whole.clone();
+            swapped[..8192].rotate_left(4096);
+            std::fs::write(&path, &swapped).unwrap();
+            let text = check_at(&image, 1).unwrap_err().to_string();
+            assert!(text.contains(&format!("{name} is damaged at byte 0")), "{text}");
+            std::fs::write(&path, &whole).unwrap();
+        }
+    }
+}
+
+/// Every page is whole here, but what the pages say is wrong.
+#[test]
+fn files_that_contradict_each_other_are_noticed() {
+    let model =
+        Model::random(5, 500, 12_000, true, false).with_ids(Model::sparse_ids(500)).with_weights(WeightKind::F64);
+    let lists = model.lists(Direction::Out);
+    let degrees: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
+    let weights: Vec<u64> = lists.iter().flatten().map(|&(_, weight)| weight.to_bits()).collect();
+    let ids: Vec<u64> = (0..500).map(|i| i * i + 7 * i + 3).collect();
+    let damages: Vec<(&str, Box<dyn Fn(&Path)>)> = vec![
+        (
+            "out_degree",
+            Box::new(|image| {
+                let mut wrong = degrees.clone();
+                wrong.swap(0, 100);
+                write_column(image, ImageFile::OutDegree, &wrong, false);
+            }),
+        ),
+        (
+            "out_hub",
+            Box::new(|image| {
+                write_column(image, ImageFile::OutHub, &vec![7; 500], false);
+            }),
+        ),
+        (
+            "in_hub",
+            Box::new(|image| {
+                write_column(image, ImageFile::InHub, &vec![500; 500], false);
+            }),
+        ),
+        (
+            "id.pages",
+            Box::new(|image| {
+                let mut wrong = ids.clone();
+                wrong[200] = wrong[199];
+                write_column(image, ImageFile::Id, &wrong, false);
+            }),
+        ),
+        (
+            "id.pages",
+            Box::new(|image| {
+                let mut wrong = ids.clone();
+                wrong.swap(200, 201);
+                write_column(image, ImageFile::Id, &wrong, false);
+            }),
+        ),
+        ("out_weight", Box::new(|image| write_weights(image, weights.iter().map(|_| f64::NAN.to_bits())))),
+        ("in.pages", Box::new(|image| write_weights(image, weights.iter().rev().copied()))),
+        ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.out_lists.max_degree += 1))),
+        ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.import.isolated_vertices += 1))),
+        // One edge leads elsewhere in the out-lists than the in-lists say.
+        (
+            "in.pages",
+            Box::new(|image| {
+                let mut other = model.lists(Direction::Out);
+                let list = other.iter_mut().find(|list| !list.is_empty()).unwrap();
+                list.last_mut().unwrap().0 = 499;
+                write_lists(image, &other);
+                edit_manifest(image, |manifest| manifest.import.duplicates = 1);
+                let hub = |(v, list): (usize, &Vec<(u32, f64)>)| {
+                    list.iter().map(|n| n.0).find(|&n| n as usize != v).unwrap_or(v as u32).into()
+                };
+                write_column(image, ImageFile::OutHub, &other.iter().enumerate().map(hub).collect::<Vec<u64>>(), false);
+            }),
+        ),
+        // Not what the image's index says.
+        (
+            "out.pages",
+            Box::new(|image| {
+                let keys: Vec<u64> = {
+                    let pages = std::fs::read(image.join("out.pages")).unwrap();
+                    let first = |page: &[u8; 4096]| u64::from_le_bytes(page[8..16].try_into().unwrap());
+                    pages.as_chunks::<4096>().0.iter().map(|page| 2 * first(page)).collect()
+                };
+                assert!(keys.len() > 1);
+                let wrong: Vec<u64> = keys.iter().map(|key| key + u64::from(*key > 0) * 2).collect();
+                let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
+                std::fs::write(image.join("out.index"), Index::new(&wrong).to_bytes(&origin)).unwrap();
+            }),
+        ),
+    ];
+    for (i, (name, damage)) in damages.iter().enumerate() {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        check_at(&image, 1).unwrap();
+        damage(&image);
+        let text = check_at(&image, 2).expect_err(&format!("damage {i} to {name}")).to_string();
+        assert!(text.contains(name) && text.contains("damaged"), "damage {i} to {name}: {text}");
+    }
+}
+
+fn write_weights(image: &Path, weights: impl Iterator<Item = u64>) {
+    let file = ImageFile::OutWeight;
+    let (pages, firsts) = write_column(image, file, &weights.collect::<Vec<_>>(), false);
+    let index = Index::new(&firsts).to_bytes(&file.origin(common::IMAGE_ID));
+    std::fs::write(image.join(file.index_name().unwrap()), index).unwrap();
+    edit_manifest(image, |manifest| manifest.weights.as_mut().unwrap().out_pages = pages);
+}
+
+fn write_lists(image: &Path, lists: &[Vec<(u32, f64)>]) {
+    let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
+    let (mut bytes, mut keys) = (Vec::new(), Vec::new());
+    let mut writer = ListWriter::new(origin, false, 0, 0, 0);
+    let mut emit = |start: outcore_format::PageStart, page: &outcore_format::PageBytes| {
+        keys.push(start.key());
+        bytes.extend_from_slice(page);
+    };
+    for list in lists {
+        writer.push(&list.iter().map(|edge| edge.0).collect::<Vec<_>>(), &mut emit);
+    }
+    writer.finish(&mut emit);
+    std::fs::write(image.join("out.pages"), &bytes).unwrap();
+    std::fs::write(image.join("out.index"), Index::new(&keys).to_bytes(&origin)).unwrap();
+    edit_manifest(image, |manifest| manifest.out_lists.pages = keys.len() as u64);
+}
+
+#[test]
+fn equal_ids_are_found_in_any_order_of_vertices_and_with_little_memory() {
+    let vertices = 400_000;
+    let model =
+        Model::random(5, vertices, 5000, false, false).with_ids(Model::sparse_ids(vertices)).with_order(Order::Degree);
+    for little in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        let open_there = || {
+            let options = outcore_io::RuntimeOptions {
+                memory_bytes: Some(outcore_io::current_memory_bytes() + if little { 22 << 20 } else { 200 << 20 }),
+                threads: Some(1),
+                ..Default::default()
+            };
+            let runtime = std::sync::Arc::new(outcore_io::Runtime::new(options).unwrap());
+            Graph::open(&runtime, &image, GraphOptions::default()).unwrap()
+        };
+        check(&open_there()).unwrap();
+        let mut ids: Vec<u64> = model.places().iter().map(|&place| model.id(place).parse().unwrap()).collect();
+        ids[399_999] = ids[17];
+        let (pages, _) = write_column(&image, ImageFile::Id, &ids, false);
+        edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::U64 { pages });
+        let text = check(&open_there()).unwrap_err().to_string();
+        assert!(text.contains(&format!("`{}` again at vertex 399999", ids[17])), "{text}");
+        let (pages, _) = write_column(&image, ImageFile::Id, &vec![5; vertices], false);
+        edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::U64 { pages });
+        let text = check(&open_there()).unwrap_err().to_string();
+        assert!(text.contains("every id once"), "{text}");
+    }
+}
+
+#[test]
+fn a_request_to_stop_is_heard() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&models()[0].write(directory.path()), 2);
+    graph.runtime().cancel().cancel();
+    assert!(matches!(check(&graph), Err(Error::Io(outcore_io::Error::Cancelled))));
+}
