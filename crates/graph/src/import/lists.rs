@@ -52,7 +52,8 @@ struct Turn<'a> {
     partition: usize,
     files: Vec<PageWriter<'a>>,
     found: Found,
-    failed: bool,
+    /// Why the first worker that failed did so.
+    failure: Option<Error>,
     sort_bytes: u64,
 }
 
@@ -73,23 +74,24 @@ impl Writing<'_> {
             PageWriter::create(self.runtime, self.workspace.partial(), file, self.image_id, buffer_bytes)
         };
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
-        let turn = Turn { partition: 0, files, found: Found::default(), failed: false, sort_bytes: 0 };
+        let turn = Turn { partition: 0, files, found: Found::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {
             turn: Mutex::new(turn),
             passed: Condvar::new(),
             next: AtomicUsize::new(0),
             progress: self.runtime.task("sorting lists", Unit::Edges, Some(entries)),
         };
-        self.runtime.run(|worker| {
-            if worker >= self.plan.workers {
-                return Ok(());
-            }
-            self.work::<E>(&shared, worker).inspect_err(|_| {
-                shared.turn.lock().unwrap_or_else(PoisonError::into_inner).failed = true;
+        self.runtime.run_on(self.plan.workers, |worker| {
+            if let Err(error) = self.work::<E>(&shared, worker) {
+                shared.turn.lock().unwrap_or_else(PoisonError::into_inner).failure.get_or_insert(error);
                 shared.passed.notify_all();
-            })
+            }
+            Ok::<(), Error>(())
         })?;
         let turn = shared.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failure) = turn.failure {
+            return Err(failure);
+        }
         let pages = turn.files.into_iter().map(PageWriter::finish).collect::<Result<Vec<_>>>()?;
         Ok(Written { found: turn.found, pages, sort_bytes: turn.sort_bytes })
     }
@@ -134,8 +136,8 @@ impl Writing<'_> {
         let mut turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
         while turn.partition != partition {
             self.runtime.cancel().check()?;
-            if turn.failed {
-                // The worker that failed says why; this error is of no interest to anybody.
+            if turn.failure.is_some() {
+                // The other worker's failure was noted first, so nobody sees this one.
                 return Err(IoError::Cancelled.into());
             }
             let wait = shared.passed.wait_timeout(turn, Duration::from_millis(100));

@@ -121,10 +121,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         chunks: AtomicU32::new(0),
         progress: reading.runtime.task("reading", Unit::Bytes, reading.facts.input_bytes),
     };
-    let parts = reading.runtime.run(|worker| {
-        if worker >= reading.plan.workers {
-            return Ok(None);
-        }
+    let parts = reading.runtime.run_on(reading.plan.workers, |worker| {
         Worker::new(&shared, worker).and_then(Worker::run).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))
     })?;
     if let Some((_, error)) = lock(&shared.failure).take() {
@@ -143,7 +140,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
     };
     let mut huge = false;
     let mut chunks = Vec::new();
-    for part in parts.into_iter().flatten() {
+    for part in parts {
         chunks.extend(part.chunks);
         input.sample.merge(part.sample);
         input.edges += part.edges;
@@ -217,7 +214,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    fn run(mut self) -> Result<Option<Part>> {
+    fn run(mut self) -> Result<Part> {
         let Reading { runtime, plan, facts, .. } = self.shared.reading;
         let _parse = runtime.budget().reserve("parsing", plan.parse_bytes)?;
         let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
@@ -240,7 +237,7 @@ impl<'a> Worker<'a> {
         }
         self.end_chunk()?;
         self.part.written_bytes = self.edges.written_bytes + self.runs.len_bytes();
-        Ok(Some(self.part))
+        Ok(self.part)
     }
 
     /// The next block and its place in the input; nothing at the end, or when a worker has failed.

@@ -101,7 +101,7 @@ impl Translation<'_> {
         progress: &Task,
     ) -> Result<()> {
         let next = AtomicUsize::new(0);
-        self.runtime.run(|worker| {
+        self.runtime.run_on(self.plan.workers, |worker| {
             let Some(state) = states.get(worker) else { return Ok(()) };
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -1,0 +1,230 @@
+//! When an import fails there is no image and nothing else, and an older image is as it was.
+
+mod given;
+
+use given::{Given, Id, files, open};
+use outcore_graph::Error;
+use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, import};
+use outcore_io::backend::{Faults, Sim};
+use outcore_io::{CancelFlag, Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+fn options(threads: usize) -> RuntimeOptions {
+    let memory_bytes = Some(current_memory_bytes() + (64 << 20));
+    RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() }
+}
+
+fn edge(source: i128, target: i128) -> (Id, Id) {
+    (Id::Integer(source), Id::Integer(target))
+}
+
+fn graph(seed: i128) -> Given {
+    let edges: Vec<(Id, Id)> = (0..60).map(|i| edge(i * i * seed % 31, i * 7 % 23)).collect();
+    let weights = Some((0..60).map(f64::from).collect());
+    Given { edges, weights, block_edges: 25, ..Given::default() }
+}
+
+/// The names in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Imports with a device that misbehaves; returns whether it succeeded, after checking that failure left nothing.
+fn import_with(faults: Faults, directory: &Path, replaces: bool, order: OrderChoice) -> bool {
+    let path = directory.join("graph.oc");
+    let before = replaces.then(|| files(&path));
+    let runtime = Runtime::new(RuntimeOptions { backend: Some(Arc::new(Sim::new(faults.clone()))), ..options(1) });
+    let import_options = ImportOptions { order, ..ImportOptions::default() };
+    match import(&runtime.unwrap(), graph(5).source(), &path, &import_options) {
+        Ok(_) => {
+            assert_eq!(open(&path).manifest.import.edges_read, 60);
+            true
+        }
+        Err(error) => {
+            assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{error}");
+            assert_eq!(path.exists(), replaces, "{faults:?}");
+            if let Some(before) = before {
+                assert!(files(&path) == before, "{faults:?}");
+            }
+            assert_eq!(names(directory), if replaces { vec!["graph.oc"] } else { vec![] }, "{faults:?}");
+            false
+        }
+    }
+}
+
+#[test]
+fn the_failure_of_any_operation_leaves_nothing_behind() {
+    for (replaces, order) in [(false, OrderChoice::Auto), (true, OrderChoice::Degree), (true, OrderChoice::Input)] {
+        let directory = tempfile::tempdir().unwrap();
+        if replaces {
+            let runtime = Runtime::new(options(1)).unwrap();
+            let path = directory.path().join("graph.oc");
+            import(&runtime, graph(3).source(), &path, &ImportOptions::default()).unwrap();
+        }
+        let mut failed = 0;
+        while !import_with(Faults { fail_at: Some(failed), ..Faults::default() }, directory.path(), replaces, order) {
+            failed += 1;
+        }
+        println!("{failed} operations failed, one at a time");
+        assert!(failed > 30, "{failed}");
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bytes = 0;
+    while !import_with(
+        Faults { full_after_bytes: Some(bytes), ..Faults::default() },
+        directory.path(),
+        false,
+        OrderChoice::Auto,
+    ) {
+        bytes += 777;
+    }
+    assert!(bytes > 10_000, "{bytes}");
+}
+
+/// Asks to stop at the k-th report of progress.
+struct Stopper {
+    flag: OnceLock<CancelFlag>,
+    left: AtomicU64,
+}
+
+impl Stopper {
+    fn step(&self) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 0
+            && let Some(flag) = self.flag.get()
+        {
+            flag.cancel();
+        }
+    }
+}
+
+impl Progress for Stopper {
+    fn start(&self, _: &str, _: Unit, _: Option<u64>) {
+        self.step();
+    }
+
+    fn advance(&self, _: u64) {
+        self.step();
+    }
+
+    fn finish(&self) {}
+}
+
+#[test]
+fn a_request_to_stop_leaves_nothing_behind() {
+    for threads in [1, 3] {
+        for k in 0.. {
+            let directory = tempfile::tempdir().unwrap();
+            let stopper = Arc::new(Stopper { flag: OnceLock::new(), left: AtomicU64::new(k) });
+            let runtime = Runtime::new(RuntimeOptions { progress: Some(stopper.clone()), ..options(threads) }).unwrap();
+            stopper.flag.get_or_init(|| runtime.cancel().clone());
+            let result =
+                import(&runtime, graph(5).source(), &directory.path().join("graph.oc"), &ImportOptions::default());
+            if !runtime.cancel().is_cancelled() {
+                assert!(result.is_ok() && k > 5, "{k}");
+                break;
+            }
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
+            assert_eq!(names(directory.path()), Vec::<String>::new(), "{k}");
+        }
+    }
+}
+
+#[test]
+fn bad_input_is_reported_where_it_is_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = Runtime::new(options(4)).unwrap();
+    let edges: Vec<(Id, Id)> = (0..1000).map(|i| edge(i, i + 1)).collect();
+    for bad_block in [0, 17, 99] {
+        let given = Given { edges: edges.clone(), block_edges: 10, bad_block: Some(bad_block), ..Given::default() };
+        let path = directory.path().join("graph.oc");
+        let error = import(&runtime, given.source(), &path, &ImportOptions::default()).unwrap_err().to_string();
+        assert_eq!(error, format!("by hand:{bad_block}: expected an edge, found nothing"));
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn inputs_that_contradict_themselves_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let refuse = |given: Given, options_: ImportOptions, expected: &str| {
+        let runtime = Runtime::new(options(2)).unwrap();
+        let error = import(&runtime, given.source(), &path, &options_).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+    };
+    let both_signs = vec![edge(-1, 5), edge(3, i128::from(u64::MAX))];
+    refuse(Given { edges: both_signs, ..Given::default() }, ImportOptions::default(), "--ids string");
+    let twice = vec![edge(4, 900), edge(900, 4), edge(900, 4)];
+    let error = ImportOptions { duplicates: Duplicates::Error, ..ImportOptions::default() };
+    refuse(Given { edges: twice, ..Given::default() }, error.clone(), "between 900 and 4");
+    let mirrored = vec![edge(-4, 900), edge(900, -4)];
+    let undirected = ImportOptions { directed: Some(false), ..error };
+    refuse(Given { edges: mirrored, ..Given::default() }, undirected, "between -4 and 900");
+    let sum = ImportOptions { duplicates: Duplicates::Sum, ..ImportOptions::default() };
+    let weights = Some(vec![9e18, 9e18]);
+    let large = Given { edges: vec![edge(1, 2); 2], weights, integer_weights: true, ..Given::default() };
+    refuse(large, sum.clone(), "sum does not");
+    let weights = Some(vec![f64::INFINITY, f64::NEG_INFINITY]);
+    refuse(Given { edges: vec![edge(1, 2); 2], weights, ..Given::default() }, sum, "sum does not");
+    let many = Given { declared: Some((0, 1 << 32)), ..Given::default() };
+    refuse(many, ImportOptions::default(), "at most 4294967295 vertices");
+    let far = Given { declared: Some((u64::MAX, 2)), ..Given::default() };
+    refuse(far, ImportOptions::default(), "correct the header");
+}
+
+#[test]
+fn only_images_are_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = Runtime::new(options(2)).unwrap();
+    let import_to = |path: &Path| {
+        import(&runtime, graph(5).source(), path, &ImportOptions::default()).map(|report| report.manifest)
+    };
+    let path = directory.path().join("graph.oc");
+    std::fs::write(&path, "precious").unwrap();
+    assert!(import_to(&path).unwrap_err().to_string().contains("in the way"));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("manifest.json"), "{}").unwrap();
+    assert!(import_to(&path).unwrap_err().to_string().contains("in the way"));
+    assert_eq!(names(&path), ["manifest.json"]);
+    std::fs::remove_dir_all(&path).unwrap();
+    let missing = directory.path().join("missing").join("graph.oc");
+    assert!(matches!(import_to(&missing), Err(Error::Io(outcore_io::Error::File { .. }))));
+    import_to(&path).unwrap();
+    import_to(&path).unwrap();
+    let link = directory.path().join("link.oc");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    import_to(&link).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(open(&link).manifest.import.edges_read, 60);
+    assert_eq!(names(directory.path()), ["graph.oc", "link.oc"]);
+}
+
+#[test]
+fn what_killed_imports_left_is_removed_and_what_runs_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let dead = ".graph.oc.1073741807-0.partial";
+    let alive = ".graph.oc.1-0.partial";
+    let other = ".graph.oc.x.1073741807-0.partial";
+    for name in [dead, alive, other] {
+        std::fs::create_dir_all(directory.path().join(name).join("temporary")).unwrap();
+    }
+    std::fs::create_dir_all(temporary.path().join(dead)).unwrap();
+    let runtime = RuntimeOptions { temporary: Some(temporary.path().to_owned()), ..options(2) };
+    let path = directory.path().join("graph.oc");
+    import(&Runtime::new(runtime).unwrap(), graph(5).source(), &path, &ImportOptions::default()).unwrap();
+    assert_eq!(names(directory.path()), [alive, other, "graph.oc"]);
+    assert_eq!(names(temporary.path()), Vec::<String>::new());
+}

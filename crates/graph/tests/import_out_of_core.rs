@@ -1,0 +1,160 @@
+//! Imports in little memory, on any number of workers, with the same result bit for bit, and within the limit.
+
+mod given;
+
+use given::{Given, Id, entries, files, open, random};
+use outcore_graph::generate::{GenerateOptions, Shape, source};
+use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, OrderChoice, import};
+use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes, peak_memory_bytes};
+use std::path::Path;
+use std::process::Command;
+
+/// A runtime whose budget has so much to give, however much this process holds already.
+fn runtime(threads: usize, budget_mib: u64) -> Runtime {
+    let options = RuntimeOptions {
+        threads: Some(threads),
+        memory_bytes: Some(current_memory_bytes() + ((6 + budget_mib) << 20)),
+        ..RuntimeOptions::default()
+    };
+    Runtime::new(options).unwrap()
+}
+
+/// Less than a limit of 32 MiB leaves for an import.
+const TINY_MIB: u64 = 12;
+
+fn import_given(threads: usize, budget_mib: u64, given: &Given, options: &ImportOptions, path: &Path) -> ImportReport {
+    import(&runtime(threads, budget_mib), given.source(), path, options).unwrap()
+}
+
+/// Many vertices under ids that no direct dictionary takes.
+fn sparse(edges: u64, vertices: u64, strings: bool, weighted: bool) -> Given {
+    let mut state = 77;
+    let mut end = |spread: u64| {
+        let number = random(&mut state) % vertices / (1 + random(&mut state) % spread);
+        if strings {
+            Id::Text(format!("vertex-{:x}", number.wrapping_mul(0x9e37_79b9)))
+        } else {
+            Id::Integer(i128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        }
+    };
+    let edges: Vec<(Id, Id)> = (0..edges).map(|_| (end(50), end(3))).collect();
+    let weights = weighted.then(|| (0..edges.len()).map(|i| (i % 1000) as f64 / 8.0).collect());
+    Given { weights, edges, strings, block_edges: 10_000, ..Given::default() }
+}
+
+#[test]
+fn images_do_not_depend_on_workers_or_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let graphs = [sparse(150_000, 150_000, false, false), sparse(80_000, 80_000, true, true)];
+    for given in &graphs {
+        for (directed, order) in [(true, OrderChoice::Auto), (false, OrderChoice::Input), (false, OrderChoice::Degree)]
+        {
+            let options = ImportOptions { directed: Some(directed), order, ..ImportOptions::default() };
+            let report = import_given(1, 400, given, &options, &path);
+            assert_eq!(report.stats.chunks, 1);
+            let expected = files(&path);
+            for (threads, budget_mib) in [(2, 400), (3, 400), (8, 400), (1, TINY_MIB), (2, 30)] {
+                let report = import_given(threads, budget_mib, given, &options, &path);
+                if budget_mib == TINY_MIB {
+                    assert!(report.stats.chunks > 1, "{} chunks", report.stats.chunks);
+                }
+                let found = files(&path);
+                assert!(expected.keys().eq(found.keys()));
+                for (name, bytes) in &expected {
+                    assert!(*bytes == found[name], "{name:?} differs, {threads} threads, {budget_mib} MiB");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hub_that_does_not_fit_is_sorted_in_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let star = GenerateOptions { shape: Shape::Star, scale: 20, weights: true, ..GenerateOptions::default() };
+    let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    let report = import(&runtime(1, TINY_MIB), source(&star).unwrap(), &path, &options).unwrap();
+    let entries_bytes = 2 * 24 * report.manifest.edges;
+    assert!(report.stats.temporary_bytes > entries_bytes + 24 * report.manifest.edges, "{:?}", report.stats);
+    let image = open(&path);
+    let leaves = 1u32 << 20;
+    assert_eq!(image.manifest.out_lists.max_degree, u64::from(leaves) - 1);
+    assert_eq!(image.out[0], (1..leaves).collect::<Vec<_>>());
+    assert!(image.out[1..].iter().all(|list| *list == [0]));
+    let weights = image.out_weights.unwrap();
+    assert!(weights[..leaves as usize - 1] == weights[leaves as usize - 1..]);
+    assert!(weights.iter().all(|weight| (1.0..=255.0).contains(weight)));
+}
+
+#[test]
+fn duplicates_are_combined_across_chunks_runs_and_workers() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let mut given = sparse(200_000, 190_000, false, true);
+    given.edges.extend_from_within(..100_000);
+    given.weights.as_mut().unwrap().extend((0..100_000).map(|i| -f64::from(i)));
+    for duplicates in [Duplicates::First, Duplicates::Sum, Duplicates::Min, Duplicates::Keep] {
+        let options = ImportOptions { duplicates, ..ImportOptions::default() };
+        import_given(2, 400, &given, &options, &path);
+        let expected = entries(&open(&path), false);
+        import_given(1, TINY_MIB, &given, &options, &path);
+        let image = open(&path);
+        assert!(entries(&image, false) == expected);
+        let weights = &expected[&given.edges[70_000]];
+        match duplicates {
+            Duplicates::First => assert!(weights[0] >= 0.0),
+            Duplicates::Min => assert!(weights[0] <= -70_000.0),
+            Duplicates::Sum => assert!(weights[0] < -69_000.0),
+            _ => assert!(weights.len() >= 2 && weights[0] >= 0.0),
+        }
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_numbers() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let given = sparse(10, 10, false, false);
+    let error = import(&runtime(1, 3), given.source(), &path, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("an import needs") && error.contains("raise the limit"), "{error}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+/// Not a test of its own: the process whose memory the next test looks at.
+#[test]
+#[ignore = "is run by the next test, in a process of its own"]
+fn child() {
+    let Ok(limit_mib) = std::env::var("OUTCORE_TEST_LIMIT_MIB") else { return };
+    let limit = limit_mib.parse::<u64>().unwrap() << 20;
+    let directory = tempfile::tempdir().unwrap();
+    let options = RuntimeOptions { threads: Some(2), memory_bytes: Some(limit), ..RuntimeOptions::default() };
+    let runtime = Runtime::new(options).unwrap();
+    for weights in [false, true] {
+        let graph = GenerateOptions { scale: 18, edge_factor: 12, weights, ..GenerateOptions::default() };
+        let path = directory.path().join("graph.oc");
+        let options = ImportOptions::default();
+        let report = import(&runtime, source(&graph).unwrap(), &path, &options).unwrap();
+        assert_eq!(report.manifest.import.edges_read, 12 << 18);
+        assert_eq!(report.manifest.vertices, 1 << 18);
+    }
+    println!("peak {}", peak_memory_bytes());
+}
+
+#[test]
+fn the_real_peak_stays_under_the_limit() {
+    for limit_mib in [32u64, 64, 256] {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
+            .env("OUTCORE_TEST_LIMIT_MIB", limit_mib.to_string())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&child.stdout).into_owned();
+        assert!(child.status.success(), "{text}{}", String::from_utf8_lossy(&child.stderr));
+        let peak = text.lines().find_map(|line| line.split("peak ").nth(1)).unwrap();
+        let peak: u64 = peak.trim().parse().unwrap();
+        println!("limit {limit_mib} MiB, peak {} MiB", peak >> 20);
+        assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes");
+    }
+}
