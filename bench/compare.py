@@ -1,0 +1,204 @@
+"""Runs Outcore beside NetworKit, igraph and SciPy on the same edges, checks that the answers agree, and prints ratios.
+
+usage: compare.py --outcore PROGRAM [--scale 22] [--rounds 5] [--memory 512MiB] [--peers networkit,igraph,scipy]
+
+All edges come from `outcore generate kronecker`. Peers hold the graph in memory and only their kernel is timed. Outcore runs as a process of its own each time, with a cold page cache
+(its reads go past the operating system's cache) under the memory limit; its time is that of the algorithm, reading columns and lists included. Rounds of all engines alternate, so that a
+slow minute of the machine hits all of them. Printed are medians, the least and the greatest, and the ratio of medians.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+
+def outcore(program, *arguments):
+    subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def run_outcore(program, algorithm, image, memory, folder, *options, output=False):
+    stats = folder / "stats.json"
+    extra = ["--output", folder / "result.npy"] if output else []
+    outcore(program, "run", algorithm, image, "--memory", memory, "--threads", 2, "--stats", stats, *options, *extra)
+    return json.loads(stats.read_text())
+
+
+def timed(function):
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+def networkit_peer(edges, count):
+    import networkit as nk
+    nk.setNumberOfThreads(2)
+    graph = nk.GraphFromCoo((np.ones(len(edges)), (edges[:, 0].copy(), edges[:, 1].copy())), n=count, directed=True)
+    both = nk.graphtools.toUndirected(graph)
+    both.removeMultiEdges()
+    both.removeSelfLoops()
+    graph.removeMultiEdges()
+
+    def pagerank(iterations):
+        algorithm = nk.centrality.PageRank(graph, damp=0.85, tol=0.0, distributeSinks=nk.centrality.SinkHandling.DistributeSinks)
+        algorithm.maxIterations = iterations
+        algorithm.run()
+        return np.array(algorithm.scores())
+
+    def bfs(source):
+        algorithm = nk.distance.BFS(both, source, storePaths=False)
+        algorithm.run()
+        return np.array(algorithm.getDistances())
+
+    def components():
+        algorithm = nk.components.ConnectedComponents(both)
+        algorithm.run()
+        return algorithm.numberOfComponents()
+
+    return {"pagerank": pagerank, "bfs": bfs, "components": components}
+
+
+def igraph_peer(edges, count):
+    import igraph
+    graph = igraph.Graph(n=count, edges=edges, directed=True).simplify(loops=False)
+    both = graph.as_undirected()
+
+    return {"bfs": lambda source: np.array(both.distances(source)[0]), "components": lambda: len(both.connected_components())}
+
+
+def scipy_peer(edges, count):
+    import scipy.sparse
+    import scipy.sparse.csgraph
+    matrix = scipy.sparse.coo_matrix((np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(count, count))
+    matrix = matrix.tocsr()
+    matrix.data[:] = 1
+    degrees = np.diff(matrix.indptr)
+    transposed = matrix.T.tocsr().astype(np.float64)
+    both = ((matrix + matrix.T) > 0).tocsr()
+
+    def pagerank(iterations):
+        ranks = np.full(count, 1 / count)
+        for _ in range(iterations):
+            shares = np.where(degrees > 0, ranks / np.maximum(degrees, 1), 0.0)
+            ranks = 0.15 / count + 0.85 * (transposed @ shares + ranks[degrees == 0].sum() / count)
+        return ranks
+
+    def bfs(source):
+        return scipy.sparse.csgraph.breadth_first_order(both, source, return_predecessors=False)
+
+    return {"pagerank": pagerank, "bfs": bfs, "components": lambda: scipy.sparse.csgraph.connected_components(both)[0]}
+
+
+PEERS = {"networkit": networkit_peer, "igraph": igraph_peer, "scipy": scipy_peer}
+ITERATIONS = 10
+
+
+class Table:
+    def __init__(self):
+        self.times = {}
+
+    def add(self, kernel, engine, seconds):
+        self.times.setdefault(kernel, {}).setdefault(engine, []).append(seconds)
+
+    def show(self):
+        print(f"\n{'kernel':28}{'engine':12}{'median s':>10}{'least':>10}{'greatest':>10}{'outcore / it':>14}")
+        for kernel, engines in self.times.items():
+            own = statistics.median(engines["outcore"])
+            for engine, times in engines.items():
+                median = statistics.median(times)
+                print(f"{kernel:28}{engine:12}{median:10.4f}{min(times):10.4f}{max(times):10.4f}{own / median:14.3f}")
+
+
+def check_ranks(name, ours, theirs):
+    worst = np.abs(ours - theirs).max()
+    assert worst < 1e-9, f"{name}: ranks differ by {worst}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--outcore", required=True)
+    parser.add_argument("--scale", type=int, default=22)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", default="512MiB")
+    parser.add_argument("--peers", default="networkit,igraph,scipy")
+    options = parser.parse_args()
+    count = 1 << options.scale
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        tuples, directed, both = folder / "k.graph500", folder / "directed.oc", folder / "undirected.oc"
+        outcore(options.outcore, "generate", "kronecker", tuples, "--scale", options.scale)
+        edges = np.fromfile(tuples, dtype=np.int64).reshape(-1, 2)
+        table = Table()
+        for image, direction in ((directed, "--directed"), (both, "--undirected")):
+            start = time.perf_counter()
+            outcore(options.outcore, "import", tuples, image, direction, "--memory", "1GiB", "--threads", 2, "--quiet")
+            seconds = time.perf_counter() - start
+            info = json.loads(subprocess.check_output([options.outcore, "info", "--json", image]))
+            print(f"import {direction[2:]}: {seconds:.1f} s, {len(edges) / seconds / 1e6:.1f} million edges per second, "
+                  f"{info['bytes_per_edge']:.3f} bytes per stored edge")
+        sources = sample_sources(edges, 4)
+        peers = {}
+        for peer in filter(None, options.peers.split(",")):
+            seconds, kernels = timed(lambda: PEERS[peer](edges, count))
+            print(f"{peer}: graph in memory after {seconds:.1f} s")
+            peers[peer] = kernels
+        compare(options, table, peers, folder, directed, both, sources)
+        table.show()
+
+
+def sample_sources(edges, count):
+    generator = np.random.default_rng(1)
+    return [int(edges[i, 0]) for i in generator.integers(0, len(edges), count)]
+
+
+def compare(options, table, peers, folder, directed, both, sources):
+    run = lambda *arguments, **more: run_outcore(options.outcore, *arguments, **more)
+    pagerank_options = ("--max-iter", ITERATIONS, "--tol", 0)
+    run("pagerank", directed, options.memory, folder, *pagerank_options, output=True)
+    result = np.load(folder / "result.npy")
+    ranks = np.empty(len(result))
+    ranks[result["vertex"]] = result["pagerank"]
+    for _ in range(options.rounds):
+        stats = run("pagerank", directed, options.memory, folder, *pagerank_options)
+        table.add("pagerank, per iteration", "outcore", stats["seconds"] / ITERATIONS)
+        for name, kernels in peers.items():
+            if "pagerank" in kernels:
+                seconds, theirs = timed(lambda: kernels["pagerank"](ITERATIONS))
+                table.add("pagerank, per iteration", name, seconds / ITERATIONS)
+                check_ranks(name, ranks, theirs)
+        own = [run("bfs", both, options.memory, folder, "--source", source)["seconds"] for source in sources]
+        table.add("bfs, mean of sources", "outcore", statistics.mean(own))
+        for name, kernels in peers.items():
+            times = [timed(lambda: kernels["bfs"](source))[0] for source in sources]
+            table.add("bfs, mean of sources", name, statistics.mean(times))
+        table.add("components", "outcore", run("components", both, options.memory, folder)["seconds"])
+        for name, kernels in peers.items():
+            seconds, components = timed(kernels["components"])
+            table.add("components", name, seconds)
+            ours = subprocess.check_output([options.outcore, "run", "components", both, "--quiet"], text=True)
+            assert int(ours.split()[0]) == components, f"{name}: {components} components, not {ours.split()[0]}"
+    check_levels(options, peers, folder, both, sources[0])
+
+
+def check_levels(options, peers, folder, both, source):
+    run_outcore(options.outcore, "bfs", both, options.memory, folder, "--source", source, output=True)
+    result = np.load(folder / "result.npy")
+    levels = np.empty(len(result))
+    levels[result["vertex"]] = result["level"]
+    reached = result["vertex"][result["level"] >= 0]
+    for name, kernels in peers.items():
+        theirs = kernels["bfs"](source)
+        if name == "scipy":
+            assert set(theirs) == set(reached), "scipy reaches other vertices"
+        else:
+            finite = theirs < 1e9
+            assert finite.sum() == len(reached) and (theirs[finite] == levels[finite]).all(), f"{name}: levels differ"
+
+
+if __name__ == "__main__":
+    main()
