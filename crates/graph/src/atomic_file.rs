@@ -58,17 +58,26 @@ impl AtomicFile {
         Ok(file)
     }
 
-    /// Gives the file its name; now it is complete.
+    /// Writes all that was put into the file and waits until it would outlast a power failure.
     ///
     /// # Errors
-    /// What the operating system refuses; then there is no file, and what had the name before still has it.
-    pub fn commit(mut self) -> Result<()> {
+    /// What the operating system refuses, or a request to stop.
+    pub fn finish(&mut self) -> Result<()> {
         if self.write_out().is_err() {
             return Err(self.error("the output could not be written"));
         }
         if let Some(mut output) = self.output.take() {
             output.sync().map_err(|error| outcore_io::Error::file(&self.target, "write", error))?;
         }
+        Ok(())
+    }
+
+    /// Gives the file its name; now it is complete.
+    ///
+    /// # Errors
+    /// What the operating system refuses; then there is no file, and what had the name before still has it.
+    pub fn commit(mut self) -> Result<()> {
+        self.finish()?;
         let backend = self.runtime.backend();
         backend.rename(&self.temporary, &self.target)?;
         self.renamed = true;
@@ -201,22 +210,32 @@ impl TextFile {
         })
     }
 
+    /// Ends the text: the file is on the disk, but has not got its name yet.
+    ///
+    /// # Errors
+    /// As for [`AtomicFile::finish`].
+    pub fn finish(self) -> Result<AtomicFile> {
+        let mut file = match self.encoder {
+            Encoder::Plain(file) => file,
+            Encoder::Gzip(mut encoder) => match encoder.try_finish() {
+                Ok(()) => finished(encoder.finish())?,
+                Err(error) => return Err(encoder.get_mut().error(error)),
+            },
+            Encoder::Zstd(encoder) => match encoder.try_finish() {
+                Ok(file) => file,
+                Err((mut encoder, error)) => return Err(encoder.get_mut().error(error)),
+            },
+        };
+        file.finish()?;
+        Ok(file)
+    }
+
     /// Gives the file its name; now it is complete.
     ///
     /// # Errors
     /// As for [`AtomicFile::commit`].
     pub fn commit(self) -> Result<()> {
-        match self.encoder {
-            Encoder::Plain(file) => file.commit(),
-            Encoder::Gzip(mut encoder) => match encoder.try_finish() {
-                Ok(()) => finished(encoder.finish())?.commit(),
-                Err(error) => Err(encoder.get_mut().error(error)),
-            },
-            Encoder::Zstd(encoder) => match encoder.try_finish() {
-                Ok(file) => file.commit(),
-                Err((mut encoder, error)) => Err(encoder.get_mut().error(error)),
-            },
-        }
+        self.finish()?.commit()
     }
 }
 

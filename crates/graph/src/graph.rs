@@ -366,7 +366,7 @@ fn open_lists(
     let corrupt =
         |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
     let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
-    if last >= manifest.vertices.max(1) || (index.len() > 0 && index.get(0) != 0) {
+    if last >= manifest.vertices.max(1) || (!index.is_empty() && index.get(0) != 0) {
         return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
     }
     let place = files.iter().position(|(name, _)| *name == file).unwrap_or_default();

@@ -134,8 +134,8 @@ pub struct IdStream {
 
 enum Source {
     Range { first: i64 },
-    Number(ColumnStream),
-    Text { ends: ColumnStream, text: TextStream, start_bytes: u64, text_bytes: u64 },
+    Number(Box<ColumnStream>),
+    Text { ends: Box<ColumnStream>, text: Box<TextStream>, start_bytes: u64, text_bytes: u64 },
 }
 
 impl IdStream {
@@ -155,15 +155,15 @@ impl IdStream {
             }
             IdColumn::U64 { .. } => {
                 let column = ColumnStream::new(graph, ImageFile::Id, vertices)?;
-                (Source::Number(column), IdBatch::Unsigned(Vec::new()))
+                (Source::Number(Box::new(column)), IdBatch::Unsigned(Vec::new()))
             }
             IdColumn::I64 { .. } => {
                 let column = ColumnStream::new(graph, ImageFile::Id, vertices)?;
-                (Source::Number(column), IdBatch::Signed(Vec::new()))
+                (Source::Number(Box::new(column)), IdBatch::Signed(Vec::new()))
             }
             IdColumn::String { text_bytes, .. } => {
-                let ends = ColumnStream::new(graph, ImageFile::Id, vertices)?;
-                let text = TextStream::new(graph, ImageFile::IdText)?;
+                let ends = Box::new(ColumnStream::new(graph, ImageFile::Id, vertices)?);
+                let text = Box::new(TextStream::new(graph, ImageFile::IdText)?);
                 let source = Source::Text { ends, text, start_bytes: 0, text_bytes: *text_bytes };
                 (source, IdBatch::Text { text: String::new(), ends: Vec::new() })
             }
@@ -183,6 +183,7 @@ impl IdStream {
     ///
     /// # Errors
     /// A page that cannot be read or is damaged, ends that fall, text that is not UTF-8, or a request to stop.
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<(u64, &IdBatch)>> {
         self.batch.clear();
         let first = self.next;

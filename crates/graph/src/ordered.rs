@@ -103,6 +103,19 @@ impl ListStream {
         }
     }
 
+    /// Checks that the pages that were read hold all lists.
+    ///
+    /// # Errors
+    /// Lists that end before the last vertex or the last edge.
+    pub fn finish(&self, graph: &Graph) -> Result<()> {
+        let end = Place { vertex: graph.vertices(), edge: graph.manifest().out_lists.entries, continues: false };
+        let place = self.next.unwrap_or(Place::START);
+        if place == end {
+            return Ok(());
+        }
+        Err(self.pages.bad_end(format!("lists up to {}", end.text()), place.text()))
+    }
+
     /// Where the page that was read last ends; nothing if none was.
     pub fn place(&self) -> Option<Place> {
         self.next

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ids::BATCH_IDS;
 use crate::table::Table;
 use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt32Type, UInt64Type};
 use arrow::ipc::writer::FileWriter;
 use outcore_io::Unit;
 use parquet::arrow::ArrowWriter;
@@ -25,7 +25,7 @@ pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .csv.gz, .csv.zst, .npy, .arro
 const GROUP_ROWS: usize = 4 * BATCH_IDS;
 const GROUP_BYTES: usize = 8 << 20;
 /// What the encoders of Parquet and Arrow take beside a batch.
-const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
+pub(crate) const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
 
 impl Table {
     /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
@@ -94,23 +94,9 @@ impl Table {
     }
 
     fn encode_parquet(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
-        let properties = WriterProperties::builder()
-            .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_compression(Codec::ZSTD(ZstdLevel::default()))
-            .set_dictionary_enabled(false)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .build();
-        let writer = ArrowWriter::try_new(file, self.schema(), Some(properties));
-        let mut writer = writer.map_err(|error| refuse(refused, error))?;
-        self.for_each_batch(|batch| {
-            writer.write(batch).map_err(|error| refuse(refused, error))?;
-            if writer.in_progress_size() > GROUP_BYTES {
-                writer.flush().map_err(|error| refuse(refused, error))?;
-            }
-            Ok(())
-        })?;
-        writer.finish().map_err(|error| refuse(refused, error))?;
-        Ok(())
+        let mut writer = parquet_writer(file, self.schema(), refused)?;
+        self.for_each_batch(|batch| writer.put(batch).map_err(|error| refuse(refused, error)))?;
+        writer.finish().map_err(|error| refuse(refused, error))
     }
 
     fn write_arrow(&self, output: &Path) -> Result<()> {
@@ -191,15 +177,49 @@ impl Table {
     }
 }
 
+/// A writer of Parquet whose row groups stay small.
+pub(crate) struct ParquetWriter<'a> {
+    writer: ArrowWriter<&'a mut AtomicFile>,
+}
+
+/// Begins a Parquet file in `file`.
+pub(crate) fn parquet_writer<'a>(
+    file: &'a mut AtomicFile,
+    schema: SchemaRef,
+    refused: &mut Option<String>,
+) -> Result<ParquetWriter<'a>> {
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Codec::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .build();
+    let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(|error| refuse(refused, error))?;
+    Ok(ParquetWriter { writer })
+}
+
+impl ParquetWriter<'_> {
+    /// Appends rows.
+    pub fn put(&mut self, batch: &RecordBatch) -> parquet::errors::Result<()> {
+        self.writer.write(batch)?;
+        if self.writer.in_progress_size() > GROUP_BYTES { self.writer.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is left and the footer.
+    pub fn finish(mut self) -> parquet::errors::Result<()> {
+        self.writer.finish().map(|_| ())
+    }
+}
+
 /// Notes what an encoder said; the returned error only ends the loop.
-fn refuse(refused: &mut Option<String>, error: impl std::fmt::Display) -> Error {
+pub(crate) fn refuse(refused: &mut Option<String>, error: impl std::fmt::Display) -> Error {
     let text = error.to_string();
     *refused = Some(text.clone());
     Error::Usage(text)
 }
 
 /// Completes a file, or says why it is not complete.
-fn finish(mut file: AtomicFile, outcome: Result<()>, refused: Option<String>) -> Result<()> {
+pub(crate) fn finish(mut file: AtomicFile, outcome: Result<()>, refused: Option<String>) -> Result<()> {
     match (outcome, refused) {
         (Ok(()), _) => file.commit(),
         (Err(_), Some(refused)) => Err(file.error(refused)),

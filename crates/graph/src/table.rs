@@ -287,7 +287,7 @@ fn smallest_members(graph: &Graph, lookup: &IdLookup, components: &Array<AtomicU
 }
 
 /// The type that users' ids have in a table.
-fn id_type(graph: &Graph) -> DataType {
+pub(crate) fn id_type(graph: &Graph) -> DataType {
     match graph.manifest().ids {
         IdColumn::Range { .. } | IdColumn::I64 { .. } => DataType::Int64,
         IdColumn::U64 { .. } => DataType::UInt64,

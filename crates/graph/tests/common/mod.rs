@@ -88,7 +88,7 @@ impl Model {
     pub fn with_weights(mut self, kind: WeightKind) -> Model {
         self.weights = Some(kind);
         if kind == WeightKind::I64 {
-            self.edges.iter_mut().for_each(|edge| edge.2 = edge.2.trunc());
+            self.edges.iter_mut().for_each(|edge| edge.2 = edge.2.trunc() + 0.0);
         }
         self
     }

@@ -1,0 +1,87 @@
+//! Edges in order: every edge of a graph once, with its weight, by the lists in the order of their vertices.
+
+use crate::error::Result;
+use crate::graph::{Direction, Graph};
+use crate::ids::IdLookup;
+use crate::image::ImageFile;
+use crate::ordered::ListStream;
+use crate::stream::{ColumnStream, STREAM_BYTES};
+use outcore_format::{Order, WeightKind};
+
+/// The memory that streaming edges takes, at most.
+pub(crate) const EDGE_STREAM_BYTES: u64 = 2 * STREAM_BYTES + crate::decode::DECODER_BYTES + (1 << 20);
+
+/// A weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Weight {
+    /// The edges have none.
+    None,
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+}
+
+/// An entry of a list: an edge, as one of its ends sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Whose list it is.
+    pub vertex: u32,
+    /// The other end.
+    pub neighbour: u32,
+    /// The edge's weight.
+    pub weight: Weight,
+}
+
+/// Calls `visit` with every out-list of the graph, entry by entry, and with the end of each list (`None`).
+///
+/// # Errors
+/// The first error of `visit`; a page that cannot be read or is damaged; a request to stop.
+pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
+    let mut lists = ListStream::new(graph, Direction::Out, 0..u64::MAX)?;
+    let entries = graph.manifest().out_lists.entries;
+    let mut column = match &graph.manifest().weights {
+        Some(weights) => Some((ColumnStream::new(graph, ImageFile::OutWeight, entries)?, weights.kind)),
+        None => None,
+    };
+    let mut weights = Vec::new();
+    while let Some((_, page)) = lists.next()? {
+        weights.clear();
+        if let Some((column, _)) = &mut column {
+            column.take_into(page.edges(), &mut weights)?;
+        }
+        let weight = |place: usize| match &column {
+            None => Weight::None,
+            Some((_, WeightKind::I64)) => Weight::Integer(weights[place] as i64),
+            Some((_, WeightKind::F64)) => Weight::Real(f64::from_bits(weights[place])),
+        };
+        for i in 0..page.count {
+            let vertex = page.first_vertex as u32 + i as u32;
+            for (place, &neighbour) in (page.ends[i] as usize..).zip(page.list(i)) {
+                visit(vertex, Some(Entry { vertex, neighbour, weight: weight(place) }))?;
+            }
+            if i + 1 < page.count || !page.continued {
+                visit(vertex, None)?;
+            }
+        }
+    }
+    lists.finish(graph)
+}
+
+/// Calls `visit` with every edge once: those without direction from the end whose id is smaller, or the same.
+///
+/// # Errors
+/// As for [`for_each_entry`].
+pub(crate) fn for_each_edge(
+    graph: &Graph,
+    lookup: &IdLookup,
+    mut visit: impl FnMut(Entry) -> Result<()>,
+) -> Result<()> {
+    let sorted = graph.manifest().order == Order::Input;
+    for_each_entry(graph, |vertex, entry| {
+        let Some(entry) = entry else { return Ok(()) };
+        let rises = graph.is_directed()
+            || if sorted { vertex <= entry.neighbour } else { lookup.id(vertex) <= lookup.id(entry.neighbour) };
+        if rises { visit(entry) } else { Ok(()) }
+    })
+}

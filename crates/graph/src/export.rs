@@ -1,0 +1,467 @@
+//! Export: a whole graph back to a file that this and other programs read, under the users' ids.
+//!
+//! | ending | what | what it cannot say |
+//! |---|---|---|
+//! | `.txt` `.edges` | tabs, `#` comments | vertices without edges, ids with blanks |
+//! | `.tsv` `.csv` | a first line with names | vertices without edges, ids with line ends |
+//! | `.el` `.wel` | GAP's, without and with weights | as `.txt` |
+//! | `.parquet` | columns `source`, `target`, maybe `weight` | vertices without edges |
+//! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
+//! | `.mtx` | Matrix Market, vertices from 1 | ids, unless they are consecutive integers |
+//! | `.graph` | METIS, vertices from 1 | direction; ids |
+//!
+//! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller id first (METIS has it
+//! in both lines); importing such a file wants `--undirected` where the format does not say so. What a format cannot say of vertices goes
+//! to a file beside it, `FILE.vertices`: ids without edges, or, where vertices had to be numbered, all ids by their numbers.
+//!
+//! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
+
+use crate::atomic_file::{AtomicFile, Compression, TextFile};
+use crate::edge_stream::{EDGE_STREAM_BYTES, Weight, for_each_edge, for_each_entry};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::ids::{BATCH_IDS, Id, IdLookup, IdStream, string_ids};
+use crate::image::ImageFile;
+use crate::output::push_quoted;
+use crate::stream::ColumnStream;
+use outcore_format::{IdColumn, WeightKind};
+use outcore_io::Unit;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What a graph can be exported as: `--help` and errors list it.
+pub const EXPORT_ENDINGS: &str =
+    ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (each maybe with .gz or .zst), .e, .parquet";
+
+/// What an export did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportReport {
+    /// Edges written; one without direction counts once.
+    pub edges: u64,
+    /// Vertices without edges.
+    pub isolated_vertices: u64,
+    /// Vertices stand under numbers from 1 that are not their ids.
+    pub renumbered: bool,
+    /// The files, the asked one last.
+    pub files: Vec<PathBuf>,
+}
+
+/// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]).
+///
+/// # Errors
+/// An unknown ending, a graph that the format cannot hold, a full disk, no memory for the ids, a request to stop. Then there is
+/// no new file, and an old one of that name is as it was.
+pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
+    let output = output.as_ref();
+    let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    let (compression, bare) = Compression::of(&lower);
+    let job = Job { graph, output, compression };
+    match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
+        Some(("txt" | "edges", _)) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
+        Some(("tsv", _)) => job.edge_list(&Text { separator: b'\t', names: true, weights: None }),
+        Some(("csv", _)) => job.edge_list(&Text { separator: b',', names: true, weights: None }),
+        Some(("el", _)) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(false) }),
+        Some(("wel", _)) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(true) }),
+        Some(("mtx", _)) => job.matrix_market(),
+        Some(("graph", _)) => job.metis(),
+        Some(("e", Compression::None)) => job.graphalytics(&name[..name.len() - 2]),
+        Some(("parquet", Compression::None)) => job.parquet(),
+        _ => Err(Error::Usage(format!(
+            "expected a file to export to that ends in one of {EXPORT_ENDINGS}, found {}",
+            output.display()
+        ))),
+    }
+}
+
+/// How a list of edges looks.
+struct Text {
+    separator: u8,
+    /// The first line names the columns.
+    names: bool,
+    /// Whether the format has weights, where it says so.
+    weights: Option<bool>,
+}
+
+struct Job<'a> {
+    graph: &'a Graph,
+    output: &'a Path,
+    compression: Compression,
+}
+
+impl Job<'_> {
+    fn edge_list(&self, text: &Text) -> Result<ExportReport> {
+        let weighted = self.graph.manifest().weights.is_some();
+        match text.weights {
+            Some(false) if weighted => return Err(self.refuse("it has no weights, but the graph does", ".wel or .csv")),
+            Some(true) if !weighted => return Err(self.refuse("it has weights, but the graph does not", ".el")),
+            _ => {}
+        }
+        let lookup = self.lookup()?;
+        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let (isolated, beside) = self.write_isolated()?;
+        let mut line = Vec::new();
+        if text.names {
+            self.push_names(text, &mut line);
+        } else if text.weights.is_none() {
+            self.push_comments(isolated, &mut line);
+        }
+        file.put(&line)?;
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+        let mut edges = 0;
+        for_each_edge(self.graph, &lookup, |edge| {
+            let (source, target) = (lookup.id(edge.vertex), lookup.id(edge.neighbour));
+            line.clear();
+            // A first line of two numbers can look like the size of the graph: then name the columns before it.
+            if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
+                self.push_names(text, &mut line);
+            }
+            self.push_id(text, source, &mut line)?;
+            line.push(text.separator);
+            self.push_id(text, target, &mut line)?;
+            push_weight(text.separator, edge.weight, &mut line);
+            line.push(b'\n');
+            edges += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        self.done(edges, isolated, false, beside, Some(file))
+    }
+
+    fn push_names(&self, text: &Text, line: &mut Vec<u8>) {
+        for (place, name) in ["source", "target"].into_iter().enumerate() {
+            line.extend((place > 0).then_some(text.separator));
+            line.extend_from_slice(name.as_bytes());
+        }
+        if self.graph.manifest().weights.is_some() {
+            line.push(text.separator);
+            line.extend_from_slice(b"weight");
+        }
+        line.push(b'\n');
+    }
+
+    fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
+        let direction = if self.graph.is_directed() { "directed" } else { "undirected, every edge once" };
+        let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
+        line.extend_from_slice(format!("# {direction}: {vertices} vertices, {edges} edges\n").as_bytes());
+        if isolated > 0 {
+            let beside = beside(self.output);
+            let name = beside.file_name().unwrap_or_default().to_string_lossy();
+            line.extend_from_slice(format!("# {isolated} vertices have no edge: see {name}\n").as_bytes());
+        }
+    }
+
+    fn push_id(&self, text: &Text, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
+        let Id::Text(string) = id else {
+            // Writing into memory does not fail.
+            let _ = write!(line, "{id}");
+            return Ok(());
+        };
+        if text.separator == b',' {
+            if string.contains(['\n', '\r']) {
+                return Err(self.refuse("its lines cannot hold an id with a line end in it", ".parquet"));
+            }
+            push_quoted(line, string);
+            return Ok(());
+        }
+        let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"');
+        if string.is_empty() || string.starts_with(['#', '%']) || string.contains(special) {
+            let shown: String = string.chars().take(100).collect();
+            return Err(self.refuse(&format!("its columns cannot hold the id {shown:?}"), ".csv or .parquet"));
+        }
+        line.extend_from_slice(string.as_bytes());
+        Ok(())
+    }
+
+    fn matrix_market(&self) -> Result<ExportReport> {
+        let lookup = self.lookup()?;
+        let first = consecutive_from(self.graph, &lookup)?;
+        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let renumbered = first != Some(1);
+        let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
+        let values = match self.graph.manifest().weights.as_ref().map(|weights| weights.kind) {
+            None => "pattern",
+            Some(WeightKind::I64) => "integer",
+            Some(WeightKind::F64) => "real",
+        };
+        let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
+        let symmetry = if self.graph.is_directed() { "general" } else { "symmetric" };
+        let comment = self.numbering_comment(first);
+        let head =
+            format!("%%MatrixMarket matrix coordinate {values} {symmetry}\n{comment}{vertices} {vertices} {edges}\n");
+        file.put(head.as_bytes())?;
+        let number = |vertex: u32| match (first, lookup.id(vertex)) {
+            (Some(first), Id::Signed(id)) => (i128::from(id) - first + 1) as u64,
+            (Some(first), Id::Unsigned(id)) => (i128::from(id) - first + 1) as u64,
+            _ => u64::from(vertex) + 1,
+        };
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(edges));
+        let mut line = Vec::new();
+        let mut written = 0;
+        for_each_edge(self.graph, &lookup, |edge| {
+            let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour));
+            // A symmetric matrix is given by its lower triangle.
+            if !self.graph.is_directed() && row < column {
+                (row, column) = (column, row);
+            }
+            line.clear();
+            let _ = write!(line, "{row} {column}");
+            push_weight(b' ', edge.weight, &mut line);
+            line.push(b'\n');
+            written += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        self.done(written, self.isolated()?, renumbered, beside, Some(file))
+    }
+
+    fn metis(&self) -> Result<ExportReport> {
+        if self.graph.is_directed() {
+            return Err(self.refuse("METIS graphs have no direction, but this one does", ".mtx or .txt"));
+        }
+        let first = match self.graph.manifest().ids {
+            IdColumn::Range { first } => Some(i128::from(first)),
+            _ => None,
+        };
+        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
+        let format = if self.graph.manifest().weights.is_some() { " 001" } else { "" };
+        let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
+        file.put(format!("{}{vertices} {edges}{format}\n", self.numbering_comment(first)).as_bytes())?;
+        let task = self.graph.runtime().task("exporting", Unit::Vertices, Some(vertices));
+        let mut field = Vec::new();
+        let mut begun = false;
+        for_each_entry(self.graph, |_, entry| {
+            field.clear();
+            match entry {
+                None => {
+                    field.push(b'\n');
+                    task.advance(1);
+                }
+                Some(entry) => {
+                    field.extend(begun.then_some(b' '));
+                    let _ = write!(field, "{}", u64::from(entry.neighbour) + 1);
+                    push_weight(b' ', entry.weight, &mut field);
+                }
+            }
+            begun = entry.is_some();
+            file.put(&field)
+        })?;
+        self.done(edges, self.isolated()?, first != Some(1), beside, Some(file))
+    }
+
+    fn graphalytics(&self, stem: &str) -> Result<ExportReport> {
+        if string_ids(self.graph) {
+            return Err(
+                self.refuse("Graphalytics graphs have integers as ids, but this one has strings", ".csv or .parquet")
+            );
+        }
+        let sibling = |ending: &str| self.output.with_file_name(format!("{stem}.{ending}"));
+        let mut properties = TextFile::create(self.graph, &sibling("properties"), Compression::None)?;
+        let (directed, vertices) = (self.graph.is_directed(), self.graph.vertices());
+        let mut lines = format!(
+            "graph.{stem}.vertex-file = {stem}.v\ngraph.{stem}.edge-file = {stem}.e\n\
+             graph.{stem}.meta.vertices = {vertices}\ngraph.{stem}.meta.edges = {}\ngraph.{stem}.directed = {directed}\n",
+            self.graph.edges()
+        );
+        if let Some(weights) = &self.graph.manifest().weights {
+            let kind = if weights.kind == WeightKind::I64 { "int" } else { "real" };
+            lines.push_str(&format!("graph.{stem}.edge-properties.names = weight\n"));
+            lines.push_str(&format!("graph.{stem}.edge-properties.types = {kind}\n"));
+        }
+        properties.put(lines.as_bytes())?;
+        let vertices_file = self.write_ids(sibling("v"), |_| Ok(true))?;
+        let lookup = self.lookup()?;
+        let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights.is_some()) };
+        let mut file = TextFile::create(self.graph, self.output, Compression::None)?;
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+        let (mut line, mut edges) = (Vec::new(), 0);
+        if (0..vertices).any(|vertex| matches!(lookup.id(vertex as u32), Id::Signed(..0))) {
+            return Err(self.refuse_graphalytics("numbers below 0"));
+        }
+        for_each_edge(self.graph, &lookup, |edge| {
+            line.clear();
+            self.push_id(&text, lookup.id(edge.vertex), &mut line)?;
+            line.push(b' ');
+            self.push_id(&text, lookup.id(edge.neighbour), &mut line)?;
+            push_weight(b' ', edge.weight, &mut line);
+            line.push(b'\n');
+            edges += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        let beside = vec![vertices_file, (sibling("properties"), properties)];
+        self.done(edges, self.isolated()?, false, beside, Some(file))
+    }
+
+    fn lookup(&self) -> Result<IdLookup> {
+        self.graph.make_room("exporting", IdLookup::bytes(self.graph) + IdStream::bytes() + EDGE_STREAM_BYTES)?;
+        IdLookup::new(self.graph)
+    }
+
+    fn numbering_comment(&self, first: Option<i128>) -> String {
+        match first {
+            Some(1) => String::new(),
+            Some(first) => format!("% number 1 is the vertex with id {first}, and so on\n"),
+            None => {
+                let beside = beside(self.output);
+                let name = beside.file_name().unwrap_or_default().to_string_lossy();
+                format!("% number i is the vertex with the id in line i of {name}\n")
+            }
+        }
+    }
+
+    /// How many vertices have no edge.
+    fn isolated(&self) -> Result<u64> {
+        let mut count = 0;
+        let mut degrees = Degrees::new(self.graph)?;
+        for _ in 0..self.graph.vertices() {
+            count += u64::from(degrees.next()? == 0);
+        }
+        Ok(count)
+    }
+
+    /// Writes the ids without edges beside the output, if there are any.
+    fn write_isolated(&self) -> Result<(u64, Vec<Beside>)> {
+        let count = self.isolated()?;
+        if count == 0 {
+            return Ok((0, Vec::new()));
+        }
+        let mut degrees = Degrees::new(self.graph)?;
+        let file = self.write_ids(beside(self.output), |_| Ok(degrees.next()? == 0))?;
+        Ok((count, vec![file]))
+    }
+
+    fn write_all_ids(&self) -> Result<Beside> {
+        self.write_ids(beside(self.output), |_| Ok(true))
+    }
+
+    /// Writes the wanted ids to a file of their own, one a line.
+    fn write_ids(&self, path: PathBuf, mut wanted: impl FnMut(u64) -> Result<bool>) -> Result<Beside> {
+        let mut file = TextFile::create(self.graph, &path, Compression::None)?;
+        let mut stream = IdStream::new(self.graph)?;
+        let mut line = Vec::new();
+        while let Some((first, batch)) = stream.next()? {
+            for (i, id) in batch.iter().enumerate() {
+                if !wanted(first + i as u64)? {
+                    continue;
+                }
+                line.clear();
+                let _ = writeln!(line, "{id}");
+                file.put(&line)?;
+            }
+        }
+        Ok((path, file))
+    }
+
+    fn refuse_graphalytics(&self, kind: &str) -> Error {
+        let why = format!("Graphalytics graphs have whole numbers from 0 on as ids, but this one has {kind}");
+        self.refuse(&why, ".csv or .parquet")
+    }
+
+    fn refuse(&self, why: &str, instead: &str) -> Error {
+        Error::Usage(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
+    }
+
+    fn parquet(&self) -> Result<ExportReport> {
+        let (isolated, beside) = self.write_isolated()?;
+        let edges = crate::export_parquet::write(self.graph, self.output)?;
+        self.done(edges, isolated, false, beside, None)
+    }
+
+    /// Completes all files, the asked one last.
+    fn done(
+        &self,
+        edges: u64,
+        isolated_vertices: u64,
+        renumbered: bool,
+        beside: Vec<Beside>,
+        file: Option<TextFile>,
+    ) -> Result<ExportReport> {
+        let (mut files, mut whole) = (Vec::new(), Vec::new());
+        for (path, file) in beside {
+            whole.push(file.finish()?);
+            files.push(path);
+        }
+        if let Some(file) = file {
+            whole.push(file.finish()?);
+        }
+        // Only now that all of them are on the disk does the first get its name.
+        whole.into_iter().try_for_each(AtomicFile::commit)?;
+        files.push(self.output.to_owned());
+        Ok(ExportReport { edges, isolated_vertices, renumbered, files })
+    }
+}
+
+/// A file beside the asked one, not yet complete.
+type Beside = (PathBuf, TextFile);
+
+/// Total degrees, in the order of the vertices.
+struct Degrees {
+    out: ColumnStream,
+    in_: Option<ColumnStream>,
+}
+
+impl Degrees {
+    fn new(graph: &Graph) -> Result<Self> {
+        let out = ColumnStream::new(graph, ImageFile::OutDegree, graph.vertices())?;
+        let in_ = match graph.is_directed() {
+            true => Some(ColumnStream::new(graph, ImageFile::InDegree, graph.vertices())?),
+            false => None,
+        };
+        Ok(Degrees { out, in_ })
+    }
+
+    fn next(&mut self) -> Result<u64> {
+        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::next)?;
+        Ok(self.out.next()?.saturating_add(in_))
+    }
+}
+
+/// The file beside an output that says what its format cannot.
+fn beside(output: &Path) -> PathBuf {
+    let mut name = output.file_name().unwrap_or_default().to_owned();
+    name.push(".vertices");
+    output.with_file_name(name)
+}
+
+/// The smallest id, if ids are consecutive integers.
+fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
+    if string_ids(graph) || graph.vertices() == 0 {
+        return Ok((graph.vertices() == 0).then_some(1));
+    }
+    let (mut least, mut most) = (i128::MAX, i128::MIN);
+    for vertex in 0..graph.vertices() {
+        if vertex % BATCH_IDS as u64 == 0 {
+            graph.runtime().cancel().check()?;
+        }
+        let id = match lookup.id(vertex as u32) {
+            Id::Unsigned(id) => i128::from(id),
+            Id::Signed(id) => i128::from(id),
+            Id::Text(_) => return Ok(None),
+        };
+        (least, most) = (least.min(id), most.max(id));
+    }
+    // Ids are unique, so as many as fit between the least and the greatest are all of those.
+    Ok((most - least + 1 == i128::from(graph.vertices())).then_some(least))
+}
+
+/// Whether a first line whose second number is this may be taken for the numbers of vertices and edges.
+fn may_be_size(graph: &Graph, second: Id<&str>) -> bool {
+    let edges = graph.edges() - 1;
+    match second {
+        Id::Unsigned(id) => id == edges,
+        Id::Signed(id) => u64::try_from(id) == Ok(edges),
+        Id::Text(text) => text.parse() == Ok(edges),
+    }
+}
+
+/// Appends a weight, if there is one; real ones in the shortest form that reads back the same.
+fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
+    // Writing into memory does not fail.
+    let _ = match weight {
+        Weight::None => Ok(()),
+        Weight::Integer(value) => write!(line, "{}{value}", separator as char),
+        Weight::Real(value) => write!(line, "{}{value:?}", separator as char),
+    };
+}

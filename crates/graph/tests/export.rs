@@ -1,0 +1,236 @@
+//! Export: what is written, read back by the importer's own parsers, is the graph.
+
+mod common;
+
+use common::{Model, ModelIds, open};
+use outcore_format::{Order, WeightKind};
+use outcore_graph::import::{EdgeBatch, Ids, InputOptions, Weights};
+use outcore_graph::{Error, ExportReport, export};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Edges as text: source, target, weight; those without direction with the ends in order.
+type Edges = BTreeSet<(String, String, String)>;
+
+fn text_of(ids: &Ids, i: usize) -> String {
+    match ids {
+        Ids::Integer { values, negative: true, .. } => (values[i] as i64).to_string(),
+        Ids::Integer { values, .. } => values[i].to_string(),
+        Ids::Text { bytes, ends } => {
+            let start = if i == 0 { 0 } else { ends[i - 1] as usize };
+            String::from_utf8(bytes[start..ends[i] as usize].to_vec()).unwrap()
+        }
+    }
+}
+
+fn edge(one: String, other: String, weight: Option<f64>, directed: bool) -> (String, String, String) {
+    let (one, other) = if directed || one <= other { (one, other) } else { (other, one) };
+    (one, other, weight.map_or(String::new(), |weight| format!("{weight:?}")))
+}
+
+/// Edges and vertices of a file, by the importer's parsers.
+fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) {
+    let mut source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
+    let (parser, facts) = (source.parser(), source.facts().clone());
+    let (mut edges, mut vertices) = (Edges::new(), BTreeSet::new());
+    while let Some(block) = source.next_block().unwrap() {
+        let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
+        let mut batch = EdgeBatch { sequence: block.sequence, ids: empty(), weights: Weights::None, vertices: empty() };
+        parser.parse(&block, &mut batch).unwrap();
+        for i in 0..batch.ids.len() / 2 {
+            let weight = match &batch.weights {
+                Weights::None => None,
+                Weights::Integer(values) => Some(values[i] as f64),
+                Weights::Real(values) => Some(values[i]),
+            };
+            let (one, other) = (text_of(&batch.ids, 2 * i), text_of(&batch.ids, 2 * i + 1));
+            vertices.extend([one.clone(), other.clone()]);
+            assert!(edges.insert(edge(one, other, weight, directed)), "every edge once");
+        }
+        vertices.extend((0..batch.vertices.len()).map(|i| text_of(&batch.vertices, i)));
+    }
+    if let Some((first, count)) = source.declared().filter(|(_, count)| *count > 0) {
+        vertices.extend((0..count).map(|i| first.wrapping_add(i).to_string()));
+    }
+    (edges, vertices, facts.directed)
+}
+
+fn expected(model: &Model, name: impl Fn(usize) -> String) -> Edges {
+    let weight = |weight: f64| model.weights.map(|_| weight);
+    let named =
+        |&(one, other, w): &(u32, u32, f64)| edge(name(one as usize), name(other as usize), weight(w), model.directed);
+    model.edges.iter().map(named).collect()
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn exported(model: &Model, directory: &Path, name: &str) -> Result<(ExportReport, PathBuf), Error> {
+    let image = model.write(directory);
+    let output = directory.join(name);
+    let report = export(&open(&image, 2), &output)?;
+    assert_eq!(report.edges, model.edges.len() as u64);
+    assert_eq!(report.files.last(), Some(&output));
+    assert!(report.files.iter().all(|file| file.is_file()));
+    let partial =
+        |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().to_str().unwrap().contains("partial");
+    assert!(!std::fs::read_dir(directory).unwrap().any(partial));
+    Ok((report, output))
+}
+
+fn models(vertices: usize) -> Vec<Model> {
+    let mut models = Vec::new();
+    for (i, directed) in [true, false, true, false, true, false].into_iter().enumerate() {
+        for order in [Order::Input, Order::Degree] {
+            let model = Model::random(i as u64, vertices, 4000, directed, i % 3 > 0).with_order(order);
+            let model = match i % 3 {
+                0 => model,
+                1 => model.with_weights(WeightKind::I64),
+                _ => model.with_weights(WeightKind::F64),
+            };
+            for ids in
+                [ModelIds::Range(1), ModelIds::Range(7), Model::sparse_ids(vertices), Model::signed_ids(vertices)]
+            {
+                models.push(model.clone().with_ids(ids));
+            }
+            models.push(model.with_ids(Model::text_ids(vertices)));
+        }
+    }
+    models
+}
+
+#[test]
+fn edge_lists_come_back_and_so_do_vertices_without_edges() {
+    for (i, model) in models(1000).iter().enumerate() {
+        let weighted = if model.weights.is_some() { "edges.wel" } else { "edges.el" };
+        let endings =
+            ["edges.txt", "edges.tsv", "edges.csv", "edges.csv.gz", "edges.txt.zst", "edges.parquet", weighted];
+        for name in [endings[i % 7], endings[(i + 3) % 7], "edges.parquet"] {
+            let directory = tempfile::tempdir().unwrap();
+            let (report, output) = exported(model, directory.path(), name).unwrap();
+            let (edges, mut vertices, _) = read(&output, model.directed);
+            assert!(edges == expected(model, |place| model.id(place)), "model {i} as {name}");
+            let isolated = lines(&report.files[0]);
+            assert_eq!(isolated.len() as u64, report.isolated_vertices);
+            vertices.extend(isolated);
+            assert_eq!(vertices, (0..model.vertices).map(|place| model.id(place)).collect(), "model {i} as {name}");
+            assert!(!report.renumbered);
+        }
+    }
+}
+
+#[test]
+fn graphalytics_keeps_everything() {
+    for (i, model) in models(1000).iter().enumerate() {
+        let directory = tempfile::tempdir().unwrap();
+        if let ModelIds::Text(_) | ModelIds::Signed(_) = model.ids {
+            let text = exported(model, directory.path(), "graph.e").unwrap_err().to_string();
+            assert!(text.contains("whole numbers from 0 on") && text.contains(".csv"), "{text}");
+            let files: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+            assert_eq!(files.len(), 1, "only the image: {files:?}");
+            continue;
+        }
+        let (report, output) = exported(model, directory.path(), "graph.e").unwrap();
+        let (edges, vertices, directed) = read(&output, model.directed);
+        assert!(edges == expected(model, |place| model.id(place)), "model {i}");
+        assert_eq!(vertices, (0..model.vertices).map(|place| model.id(place)).collect());
+        assert_eq!((directed, report.renumbered), (Some(model.directed), false));
+    }
+}
+
+#[test]
+fn matrices_and_metis_keep_every_vertex_under_its_number() {
+    for (i, model) in models(1000).iter().enumerate() {
+        for name in ["graph.mtx", "graph.mtx.gz", "graph.graph"] {
+            let directory = tempfile::tempdir().unwrap();
+            if model.directed && name == "graph.graph" {
+                let text = exported(model, directory.path(), name).unwrap_err().to_string();
+                assert!(text.contains("direction"), "{text}");
+                continue;
+            }
+            let (report, output) = exported(model, directory.path(), name).unwrap();
+            let (edges, vertices, directed) = read(&output, model.directed);
+            assert_eq!(vertices, (1..=model.vertices).map(|number| number.to_string()).collect());
+            assert_eq!(directed, Some(model.directed));
+            let numbers: std::collections::BTreeMap<String, usize> = match report.files.len() {
+                1 => {
+                    let ModelIds::Range(first) = model.ids else { panic!("model {i} has no range as ids") };
+                    assert_eq!(report.renumbered, first != 1);
+                    (0..model.vertices).map(|place| (model.id(place), place + 1)).collect()
+                }
+                _ => {
+                    assert!(report.renumbered);
+                    (1..).zip(lines(&report.files[0])).map(|(number, id)| (id, number)).collect()
+                }
+            };
+            let expected = expected(model, |place| numbers[&model.id(place)].to_string());
+            assert!(edges == expected, "model {i} as {name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_refused() {
+    let odd = |id: &str| {
+        let mut ids = vec!["a".to_owned(), "b".to_owned(), id.to_owned()];
+        ids.sort();
+        let mut model = Model::random(1, 3, 0, true, false).with_ids(ModelIds::Text(ids));
+        model.edges = vec![(0, 1, 1.0), (0, 2, 1.0), (1, 0, 1.0), (2, 0, 1.0), (2, 1, 1.0)];
+        model
+    };
+    for id in ["x y", "#x", "x,y", "x\ty", "\"x"] {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["edges.txt", "edges.tsv"] {
+            let text = exported(&odd(id), directory.path(), name).unwrap_err().to_string();
+            assert!(text.contains(".parquet") && !directory.path().join(name).exists(), "{text}");
+        }
+        for name in ["edges.csv", "edges.parquet"] {
+            let (_, output) = exported(&odd(id), directory.path(), name).unwrap();
+            assert_eq!(read(&output, true).0, expected(&odd(id), |place| odd(id).id(place)), "{id:?} as {name}");
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    assert!(exported(&odd("x\ny"), directory.path(), "edges.csv").is_err());
+    exported(&odd("x\ny"), directory.path(), "edges.parquet").unwrap();
+    let plain = Model::random(1, 10, 10, true, false);
+    let weighted = plain.clone().with_weights(WeightKind::I64);
+    for (model, name, advice) in [(&plain, "a.wel", ".el"), (&weighted, "a.el", ".wel"), (&plain, "a.xyz", ".mtx")] {
+        let text = exported(model, directory.path(), name).unwrap_err().to_string();
+        assert!(text.contains(advice), "{text}");
+    }
+}
+
+#[test]
+fn a_first_edge_is_not_taken_for_the_size() {
+    // "2 1", with one edge below it: as a first line of numbers it would say 2 vertices and 1 edge.
+    let mut model = Model::random(1, 3, 0, true, false);
+    model.edges = vec![(2, 1, 0.0), (2, 0, 0.0)];
+    model.edges.swap(0, 1);
+    model.edges[0] = (2, 1, 0.0);
+    model.edges[1] = (2, 2, 0.0);
+    let directory = tempfile::tempdir().unwrap();
+    let (_, output) = exported(&model, directory.path(), "edges.txt").unwrap();
+    assert_eq!(read(&output, true).0, expected(&model, |place| model.id(place)));
+}
+
+#[test]
+fn a_file_is_complete_or_absent() {
+    let directory = tempfile::tempdir().unwrap();
+    let model =
+        Model::random(3, 800, 3000, false, false).with_ids(Model::sparse_ids(800)).with_weights(WeightKind::F64);
+    let image = model.write(directory.path());
+    for name in ["a.txt", "a.csv.gz", "a.mtx.zst", "a.graph", "a.parquet", "a.e"] {
+        let files = directory.path().join("files");
+        std::fs::create_dir(&files).unwrap();
+        let faults = outcore_io::backend::Faults { full_after_bytes: Some(9000), ..Default::default() };
+        let graph = common::open_with(&image, outcore_io::backend::Sim::new(faults));
+        let text = export(&graph, files.join(name)).unwrap_err().to_string();
+        assert!(text.contains("No space left"), "{name}: {text}");
+        assert_eq!(std::fs::read_dir(&files).unwrap().count(), 0, "{name}");
+        let graph = open(&image, 1);
+        graph.runtime().cancel().cancel();
+        assert!(matches!(export(&graph, files.join(name)), Err(Error::Io(outcore_io::Error::Cancelled))), "{name}");
+        std::fs::remove_dir_all(&files).unwrap();
+    }
+}
