@@ -139,8 +139,12 @@ impl EdgeMap for Search {
         }
         let hub = self.hubs[target as usize].load(Ordering::Relaxed);
         let hub_before = self.levels[hub as usize].load(Ordering::Relaxed) == level - 1;
-        // Complements turn the smallest source into the greatest number.
-        self.parents[target as usize].fetch_max(!if hub_before { hub } else { source }, Ordering::Relaxed);
+        // Complements turn the smallest source into the greatest number. Most sources come too late: look before writing.
+        let parent = !if hub_before { hub } else { source };
+        let slot = &self.parents[target as usize];
+        if slot.load(Ordering::Relaxed) < parent {
+            slot.fetch_max(parent, Ordering::Relaxed);
+        }
         true
     }
 }

@@ -1,0 +1,86 @@
+//! How fast lists come: decoding with checksum, one pass over all pages, random pages.
+//!
+//! usage: `cargo run --release -p outcore-graph --example rates -- IMAGE.oc [THREADS]`
+//!
+//! Compare the passes with `fio` on the same device: `--rw=read --bs=256k --iodepth=32` for the pass, `--rw=randread --bs=4k
+//! --iodepth=128` for random pages, both with `--direct=1 --ioengine=io_uring`.
+
+use outcore_format::{Lists, PAGE_BYTES, Shape};
+use outcore_graph::decode::Decoder;
+use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, Result, scan};
+use outcore_io::{Runtime, RuntimeOptions};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How many pages are held in memory for decoding.
+const DECODED_PAGES: usize = 40_000;
+/// How many random pages are read.
+const RANDOM_PAGES: u64 = 100_000;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let image = arguments.next().expect("usage: rates IMAGE.oc [THREADS]");
+    let threads = arguments.next().and_then(|text| text.parse().ok());
+    let runtime = Arc::new(Runtime::new(RuntimeOptions { threads, ..RuntimeOptions::default() })?);
+    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) })?;
+    decode_rate(&graph, Path::new(&image));
+    for _ in 0..3 {
+        pass_rate(&graph)?;
+    }
+    for _ in 0..3 {
+        random_rate(&graph)?;
+    }
+    Ok(())
+}
+
+/// Verifies and decodes the image's first pages on one core, by every way that this processor has.
+fn decode_rate(graph: &Graph, image: &Path) {
+    let bytes = std::fs::read(ImageFile::OutLists.path(image)).expect("the image has lists");
+    let (pages, _) = bytes.as_chunks::<PAGE_BYTES>();
+    let pages = &pages[..pages.len().min(DECODED_PAGES)];
+    let origin = ImageFile::OutLists.origin(graph.manifest().image_id);
+    let shape = Shape { vertices: graph.vertices(), parallel: graph.manifest().parallel_edges };
+    for (name, mut decoder) in Decoder::all() {
+        let mut best = 0.0f64;
+        let mut neighbours = 0;
+        for _ in 0..5 {
+            neighbours = 0;
+            let start = Instant::now();
+            for (number, page) in (0..).zip(pages) {
+                let page = origin.verify(number, page).expect("the image is whole");
+                neighbours += decoder.decode(&page, shape).map(Lists::edges).expect("the image is whole");
+            }
+            best = best.max(neighbours as f64 / start.elapsed().as_secs_f64());
+        }
+        println!("decode with checksum, {name:9} {:6.2} G neighbours/s and core ({neighbours} neighbours)", best / 1e9);
+    }
+}
+
+/// Reads and decodes all pages once.
+fn pass_rate(graph: &Graph) -> Result<()> {
+    let (_, stats) = scan(graph, Direction::Out, Frontier::All, || (), |(), _| {})?;
+    let rate = stats.bytes_read as f64 / stats.seconds / 1e6;
+    println!("one pass    {:8.1} MB/s ({} pages in {:.3} s)", rate, stats.pages_read, stats.seconds);
+    Ok(())
+}
+
+/// Reads the page of one random vertex after the other, in the order of the vertices, as a sparse frontier does.
+fn random_rate(graph: &Graph) -> Result<()> {
+    let mut state = 7u64;
+    let mut vertices: Vec<u32> = (0..RANDOM_PAGES)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 32) * graph.vertices() >> 32) as u32
+        })
+        .collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    let (_, stats) = scan(graph, Direction::Out, Frontier::List(&vertices), || (), |(), _| {})?;
+    let rate = stats.requests as f64 / stats.seconds;
+    println!(
+        "random      {:8.0} requests/s ({} pages wanted, {} read in {:.3} s)",
+        rate, stats.pages_wanted, stats.pages_read, stats.seconds
+    );
+    Ok(())
+}
