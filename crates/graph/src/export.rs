@@ -252,9 +252,7 @@ impl Job<'_> {
 
     fn graphalytics(&self, stem: &str) -> Result<ExportReport> {
         if string_ids(self.graph) {
-            return Err(
-                self.refuse("Graphalytics graphs have integers as ids, but this one has strings", ".csv or .parquet")
-            );
+            return Err(self.refuse_graphalytics("strings"));
         }
         let sibling = |ending: &str| self.output.with_file_name(format!("{stem}.{ending}"));
         let mut properties = TextFile::create(self.graph, &sibling("properties"), Compression::None)?;

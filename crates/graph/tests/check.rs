@@ -118,6 +118,9 @@ fn pages_at_the_wrong_place_are_noticed() {
     }
 }
 
+/// What a test does to an image.
+type Damage<'a> = Box<dyn Fn(&Path) + 'a>;
+
 /// Every page is whole here, but what the pages say is wrong.
 #[test]
 fn files_that_contradict_each_other_are_noticed() {
@@ -127,7 +130,7 @@ fn files_that_contradict_each_other_are_noticed() {
     let degrees: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
     let weights: Vec<u64> = lists.iter().flatten().map(|&(_, weight)| weight.to_bits()).collect();
     let ids: Vec<u64> = (0..500).map(|i| i * i + 7 * i + 3).collect();
-    let damages: Vec<(&str, Box<dyn Fn(&Path)>)> = vec![
+    let damages: Vec<(&str, Damage<'_>)> = vec![
         (
             "out_degree",
             Box::new(|image| {
