@@ -188,7 +188,7 @@ impl Hashed {
         let text_bytes = if strings { share / 2 } else { 0 };
         let slots = Array::zeroed(budget, "numbering vertices", FIRST_SLOTS)?;
         let text = if strings { Some(Array::zeroed(budget, "keeping ids", text_bytes)?) } else { None };
-        let slots_bytes = (share - text_bytes).min(3 * SLOT_BYTES << 30);
+        let slots_bytes = (share - text_bytes).min((3 * SLOT_BYTES) << 30);
         Ok(Hashed { budget: Arc::clone(budget), slots_bytes, slots, used: 0, text, text_used: 0 })
     }
 

@@ -1,0 +1,252 @@
+//! Writing a generated graph as an edge file.
+//!
+//! Workers make blocks of the file at the same time, compressed ones as members of their own, and write them in order. The file
+//! has a temporary name until it is complete.
+
+use super::{BLOCK_EDGES, GenerateOptions, Generator};
+use crate::error::{Error, Result};
+use flate2::write::GzEncoder;
+use outcore_io::backend::Output;
+use outcore_io::{Error as IoError, Runtime, Task, Unit};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What the names of edge files may end in; texts may be compressed, with `.gz` or `.zst` behind that.
+pub const GENERATE_ENDINGS: &str = ".el, .txt, .wel, .csv, .graph500 or .bin16";
+/// What a worker's edges and their text take: at most 2 + 1 + 6 + 6 MiB at ten digits an id.
+const WORKER_BYTES: u64 = 12 << 20;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GenerateReport {
+    /// The number of edges.
+    pub edges: u64,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Text { separator: u8, weights: bool },
+    Tuples,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// Writes a generated graph as an edge file, of the format that its name ends in.
+///
+/// # Errors
+/// A name or options that do not fit each other, a full disk, a request to stop. There is no new file then.
+pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Result<GenerateReport> {
+    let generator = Generator::new(options)?;
+    let (layout, packing) = format_of(path, options.weights)?;
+    let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
+        return Err(Error::Usage(format!("expected the name of a file to write, found {}", path.display())));
+    };
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}.partial", std::process::id()));
+    let temporary = Partial(path.with_file_name(temporary));
+    let output = runtime.backend().create(&temporary.0)?;
+    let writing = Writing {
+        runtime,
+        generator,
+        layout,
+        packing,
+        path,
+        turn: Mutex::new(Turn { next: 0, output, bytes: 0, failure: None }),
+        passed: Condvar::new(),
+        next: AtomicU64::new(0),
+    };
+    let report = writing.run()?;
+    runtime.backend().rename(&temporary.0, path)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    runtime.backend().sync_directory(directory.unwrap_or(Path::new(".")))?;
+    Ok(report)
+}
+
+/// A file that vanishes unless it was renamed.
+struct Partial(PathBuf);
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After a success there is no file of that name.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// What a file's name asks for.
+fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let (stem, packing) = match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Packing::Gzip),
+        Some((stem, "zst")) => (stem, Packing::Zstd),
+        _ => (&name[..], Packing::None),
+    };
+    let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let layout = match ending {
+        "txt" => Layout::Text { separator: b' ', weights },
+        "csv" => Layout::Text { separator: b',', weights },
+        "el" => Layout::Text { separator: b' ', weights: false },
+        "wel" => Layout::Text { separator: b' ', weights: true },
+        "graph500" | "bin16" => Layout::Tuples,
+        _ => {
+            let message = format!("expected a name that ends in {GENERATE_ENDINGS}, found {}", path.display());
+            return Err(Error::Usage(message));
+        }
+    };
+    let fits = match layout {
+        Layout::Text { weights: columns, .. } => columns == weights,
+        Layout::Tuples => !weights && packing == Packing::None,
+    };
+    if !fits {
+        return Err(Error::Usage(format!(
+            "a .{ending} file has {}; choose another name or leave the option out",
+            match layout {
+                Layout::Tuples => "neither weights nor compression",
+                Layout::Text { weights: true, .. } => "weights",
+                Layout::Text { .. } => "no weights",
+            }
+        )));
+    }
+    Ok((layout, packing))
+}
+
+struct Writing<'a> {
+    runtime: &'a Runtime,
+    generator: Generator,
+    layout: Layout,
+    packing: Packing,
+    path: &'a Path,
+    turn: Mutex<Turn>,
+    passed: Condvar,
+    next: AtomicU64,
+}
+
+/// Which block is to be written next.
+struct Turn {
+    next: u64,
+    output: Box<dyn Output>,
+    bytes: u64,
+    failure: Option<Error>,
+}
+
+impl Writing<'_> {
+    fn run(self) -> Result<GenerateReport> {
+        let progress = self.runtime.task("generating", Unit::Edges, Some(self.generator.edges));
+        let workers = (self.runtime.budget().available_bytes() / WORKER_BYTES) as usize;
+        self.runtime.run_on(workers, |_| {
+            if let Err(error) = self.work(&progress) {
+                self.turn.lock().unwrap_or_else(PoisonError::into_inner).failure.get_or_insert(error);
+                self.passed.notify_all();
+            }
+            Ok::<(), Error>(())
+        })?;
+        let mut turn = self.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failure) = turn.failure {
+            return Err(failure);
+        }
+        turn.output.sync().map_err(|error| IoError::file(self.path, "sync", error))?;
+        Ok(GenerateReport { edges: self.generator.edges, bytes: turn.bytes })
+    }
+
+    fn work(&self, progress: &Task) -> Result<()> {
+        let _reservation = self.runtime.budget().reserve("generating edges", WORKER_BYTES)?;
+        let (mut ids, mut weights, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        // An empty graph has one empty block, which has the header or an empty member.
+        let blocks = self.generator.edges.div_ceil(BLOCK_EDGES).max(1);
+        loop {
+            let block = self.next.fetch_add(1, Ordering::Relaxed);
+            if block >= blocks {
+                return Ok(());
+            }
+            self.runtime.cancel().check()?;
+            let first = block * BLOCK_EDGES;
+            let end = (first + BLOCK_EDGES).min(self.generator.edges);
+            ids.clear();
+            weights.clear();
+            bytes.clear();
+            self.generator.fill(first..end, &mut ids, &mut weights);
+            self.render(block == 0, &ids, &weights, &mut bytes);
+            let packed = self.pack(&bytes)?;
+            self.put(block, packed.as_deref().unwrap_or(&bytes))?;
+            progress.advance(end - first);
+        }
+    }
+
+    fn render(&self, begins: bool, ids: &[u64], weights: &[i64], bytes: &mut Vec<u8>) {
+        let Layout::Text { separator, weights: weighted } = self.layout else {
+            bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
+            return;
+        };
+        if begins && separator == b',' {
+            bytes.extend_from_slice(if weighted { b"source,target,weight\n" } else { b"source,target\n" });
+        }
+        for (i, edge) in ids.chunks_exact(2).enumerate() {
+            decimal(edge[0], bytes);
+            bytes.push(separator);
+            decimal(edge[1], bytes);
+            if weighted {
+                bytes.push(separator);
+                decimal(weights[i].unsigned_abs(), bytes);
+            }
+            bytes.push(b'\n');
+        }
+    }
+
+    fn pack(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
+        let failed = |error| Error::Io(IoError::file(self.path, "compress", error));
+        match self.packing {
+            Packing::None => Ok(None),
+            Packing::Gzip => {
+                let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                encoder.write_all(bytes).and_then(|()| encoder.finish()).map(Some).map_err(failed)
+            }
+            Packing::Zstd => zstd::bulk::compress(bytes, 1).map(Some).map_err(failed),
+        }
+    }
+
+    /// Writes a block when all before it are written.
+    fn put(&self, block: u64, bytes: &[u8]) -> Result<()> {
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        while turn.next != block {
+            self.runtime.cancel().check()?;
+            if turn.failure.is_some() {
+                // The other worker's failure was noted first, so nobody sees this one.
+                return Err(IoError::Cancelled.into());
+            }
+            let wait = self.passed.wait_timeout(turn, Duration::from_millis(100));
+            turn = wait.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let offset = turn.bytes;
+        turn.output.write_all(bytes).map_err(|error| IoError::file_at(self.path, "write", offset, error))?;
+        turn.bytes += bytes.len() as u64;
+        turn.next += 1;
+        self.passed.notify_all();
+        Ok(())
+    }
+}
+
+/// Appends a number in decimal digits.
+fn decimal(mut number: u64, bytes: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    bytes.extend_from_slice(&digits[first..]);
+}

@@ -1,0 +1,96 @@
+//! Generated edge files hold the edges of the generated source, on any number of workers.
+
+mod given;
+
+use given::{entries, files, open};
+use outcore_graph::generate::{GenerateOptions, Shape, source, write};
+use outcore_graph::import::{self, ImportOptions, InputOptions, import};
+use outcore_io::backend::{Faults, Sim};
+use outcore_io::{Runtime, RuntimeOptions};
+use std::sync::Arc;
+
+fn runtime(threads: usize) -> Runtime {
+    Runtime::new(RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() }).unwrap()
+}
+
+#[test]
+fn files_of_every_format_hold_the_same_graph() {
+    let directory = tempfile::tempdir().unwrap();
+    for (weights, names) in [
+        (false, &["g.el", "g.txt", "g.csv", "g.graph500", "g.txt.gz", "g.csv.zst"][..]),
+        (true, &["g.wel", "g.txt", "g.csv.gz"][..]),
+    ] {
+        let options = GenerateOptions { scale: 14, edge_factor: 9, weights, ..GenerateOptions::default() };
+        let image = directory.path().join("direct.oc");
+        import(&runtime(2), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
+        let direct = open(&image);
+        for name in names {
+            let path = directory.path().join(name);
+            let report = write(&runtime(1), &options, &path).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            assert_eq!((report.edges, report.bytes), (9 << 14, bytes.len() as u64));
+            write(&runtime(3), &options, &path).unwrap();
+            assert!(std::fs::read(&path).unwrap() == bytes, "{name}");
+            let input = match name.ends_with("graph500") {
+                true => InputOptions { format: Some("graph500".into()), ..InputOptions::default() },
+                false => InputOptions::default(),
+            };
+            let image = directory.path().join("file.oc");
+            let input = import::open(&[path], &input).unwrap();
+            import(&runtime(2), input, &image, &ImportOptions::default()).unwrap();
+            let from_file = open(&image);
+            assert!(entries(&from_file, false) == entries(&direct, false), "{name}");
+            // The file names no isolated vertices; the generator declares all of them.
+            let isolated = direct.manifest.import.isolated_vertices;
+            assert_eq!(from_file.manifest.vertices + isolated, direct.manifest.vertices);
+        }
+    }
+    assert!(files(directory.path()).keys().all(|name| !name.to_string_lossy().contains("partial")));
+}
+
+#[test]
+fn empty_graphs_can_be_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = GenerateOptions { shape: Shape::Path, scale: 0, ..GenerateOptions::default() };
+    for (name, expected) in [("p.el", &b""[..]), ("p.csv", b"source,target\n"), ("p.graph500", b"")] {
+        let path = directory.path().join(name);
+        assert_eq!(write(&runtime(2), &options, &path).unwrap().edges, 0);
+        assert_eq!(std::fs::read(&path).unwrap(), expected);
+    }
+}
+
+#[test]
+fn names_that_do_not_fit_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, weights) in
+        [("g.exe", false), ("g", false), ("g.el", true), ("g.wel", false), ("g.graph500", true), ("g.bin16.gz", false)]
+    {
+        let options = GenerateOptions { scale: 3, weights, ..GenerateOptions::default() };
+        let error = write(&runtime(1), &options, &directory.path().join(name)).unwrap_err().to_string();
+        assert!(error.contains("expected a name") || error.contains("choose another name"), "{name}: {error}");
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_failure_leaves_the_old_file_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("g.txt.zst");
+    std::fs::write(&path, "old").unwrap();
+    let options = GenerateOptions { scale: 13, edge_factor: 30, ..GenerateOptions::default() };
+    let mut failed = 0;
+    loop {
+        let sim = Sim::new(Faults { fail_at: Some(failed), ..Faults::default() });
+        let options_ = RuntimeOptions { threads: Some(2), backend: Some(Arc::new(sim)), ..RuntimeOptions::default() };
+        let result = write(&Runtime::new(options_).unwrap(), &options, &path);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+        if result.is_ok() {
+            break;
+        }
+        // The last operation makes the rename last: the new file is in place by then, whole.
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(bytes == b"old" || bytes.len() > 1000, "operation {failed}");
+        failed += 1;
+    }
+    assert!(failed >= 6, "{failed}");
+}
