@@ -8,22 +8,12 @@
 //! file, so that workers can write buckets apart. Where buckets end depends on degrees alone: not on the number of
 //! workers, nor on the memory.
 
-/// Degrees below this are classes of their own.
-const EXACT: u64 = 16;
+pub(super) use crate::degree_class::degree_class as class;
+
 /// How many list entries make a bucket, duplicates included.
 const BUCKET_ENTRIES: u64 = 1 << 19;
 /// A bucket has fewer vertices than fit into this many bits: a record names them by their distance from its first.
 pub(super) const VERTEX_BITS: u32 = 24;
-
-/// The class of a degree; a greater degree never has a smaller class.
-pub(super) fn class(degree: u64) -> u8 {
-    if degree < EXACT {
-        return degree as u8;
-    }
-    let octave = degree.ilog2();
-    let quarter = (degree >> (octave - 2)) & 3;
-    (EXACT + u64::from(octave - 4) * 4 + quarter) as u8
-}
 
 /// How many vertices and list entries each class has.
 #[derive(Clone)]
@@ -178,20 +168,6 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn classes_rise_with_degrees_by_quarters_of_octaves() {
-        for degree in 0..EXACT {
-            assert_eq!(u64::from(class(degree)), degree);
-        }
-        assert_eq!([16, 19, 20, 23, 24, 28, 31, 32, 39, 40].map(class), [16, 16, 17, 17, 18, 19, 19, 20, 20, 21]);
-        assert_eq!(class(u64::MAX), 255);
-        let mut before = 0;
-        for degree in (0..100_000).chain((17..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1])) {
-            assert!(class(degree) >= before, "degree {degree}");
-            before = class(degree);
-        }
-    }
 
     #[test]
     fn numbers_by_degree_are_a_permutation_by_falling_class_and_pieces_count_them() {
