@@ -3,8 +3,8 @@
 mod given;
 
 use given::{Given, Id, entries, files, open, random};
-use outcore_graph::generate::{GenerateOptions, Shape, source};
-use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, OrderChoice, import};
+use outcore_graph::generate::{GenerateOptions, Shape, source, write};
+use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes, peak_memory_bytes};
 use std::path::Path;
 use std::process::Command;
@@ -138,6 +138,16 @@ fn child() {
         let report = import(&runtime, source(&graph).unwrap(), &path, &options).unwrap();
         assert_eq!(report.manifest.import.edges_read, 12 << 18);
         assert_eq!(report.manifest.vertices, 1 << 18);
+    }
+    let text = directory.path().join("graph.txt.gz");
+    let graph = GenerateOptions { scale: 17, edge_factor: 8, ..GenerateOptions::default() };
+    write(&runtime, &graph, &text).unwrap();
+    for ids in [IdKind::Integer, IdKind::String] {
+        let input = InputOptions { ids, ..InputOptions::default() };
+        let path = directory.path().join("text.oc");
+        let source = import::open(std::slice::from_ref(&text), &input).unwrap();
+        let report = import(&runtime, source, &path, &ImportOptions::default()).unwrap();
+        assert_eq!(report.manifest.import.edges_read, 8 << 17);
     }
     println!("peak {}", peak_memory_bytes());
 }

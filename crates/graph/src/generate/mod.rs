@@ -158,25 +158,28 @@ impl Generator {
     /// Appends edges with these numbers.
     fn fill(&self, numbers: std::ops::Range<u64>, ids: &mut Vec<u64>, weights: &mut Vec<i64>) {
         let scale = self.options.scale;
-        match self.options.shape {
-            Shape::Kronecker => ids.extend(numbers.clone().flat_map(|number| self.kronecker(number))),
-            Shape::Uniform => ids.extend(numbers.clone().flat_map(|number| {
-                let draw = mix(self.key ^ mix(number));
-                [draw >> 32, draw & u64::from(u32::MAX)].map(|half| half >> (32 - scale))
-            })),
-            Shape::Grid => {
-                let (rows, columns) = grid(scale);
-                let to_the_right = rows * (columns - 1);
-                ids.extend(numbers.clone().flat_map(|number| match number.checked_sub(to_the_right) {
-                    Some(upper) => [upper, upper + columns],
-                    None => {
-                        let left = number / (columns - 1) * columns + number % (columns - 1);
-                        [left, left + 1]
-                    }
-                }));
-            }
-            Shape::Path => ids.extend(numbers.clone().flat_map(|number| [number, number + 1])),
-            Shape::Star => ids.extend(numbers.clone().flat_map(|number| [0, number + 1])),
+        ids.reserve(2 * (numbers.end - numbers.start) as usize);
+        let (rows, columns) = grid(scale);
+        let to_the_right = rows * (columns - 1);
+        for number in numbers.clone() {
+            let ends = match self.options.shape {
+                Shape::Kronecker => self.kronecker(number),
+                Shape::Uniform => {
+                    let draw = mix(self.key ^ mix(number));
+                    [(draw >> 32) >> (32 - scale), (draw & u64::from(u32::MAX)) >> (32 - scale)]
+                }
+                Shape::Grid if number >= to_the_right => {
+                    let upper = number - to_the_right;
+                    [upper, upper + columns]
+                }
+                Shape::Grid => {
+                    let left = number / (columns - 1) * columns + number % (columns - 1);
+                    [left, left + 1]
+                }
+                Shape::Path => [number, number + 1],
+                Shape::Star => [0, number + 1],
+            };
+            ids.extend_from_slice(&ends);
         }
         if self.options.weights {
             let weight = |number| 1 + (((mix(!self.key ^ mix(number)) >> 32) * 255) >> 32) as i64;
@@ -194,13 +197,15 @@ impl Generator {
             let mut draws = mix(state);
             for _ in 0..left.min(4) {
                 let draw = draws as u16;
-                let quadrant = QUADRANTS.iter().map(|&start| u64::from(draw >= start)).sum::<u64>();
-                ends = [ends[0] << 1 | quadrant >> 1, ends[1] << 1 | quadrant & 1];
+                let [second, third, fourth] = [draw >= QUADRANTS[0], draw >= QUADRANTS[1], draw >= QUADRANTS[2]];
+                // The third and fourth quadrant have the source's bit, the second and fourth the target's.
+                ends[0] = (ends[0] << 1) + u64::from(third);
+                ends[1] = (ends[1] << 1) + u64::from(second) - u64::from(third) + u64::from(fourth);
                 draws >>= 16;
             }
             left = left.saturating_sub(4);
         }
-        ends.map(|id| self.scramble(id))
+        [self.scramble(ends[0]), self.scramble(ends[1])]
     }
 
     /// Another id of as many bits; no two ids become the same one: each step can be undone.

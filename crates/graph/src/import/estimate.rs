@@ -55,17 +55,47 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
 /// An error if the temporary files of an import whose edges are known will not fit where they go.
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path) -> Result<()> {
     let needed = estimate(facts, options);
-    let Some(edges) = needed.edges.filter(|&edges| edges > 1 << 20) else { return Ok(()) };
+    match needed.edges {
+        Some(edges) if edges > 1 << 20 => require_space(edges, needed.temporary_bytes, directory),
+        _ => Ok(()),
+    }
+}
+
+/// An error if a directory has not as much space as the temporary files of so many edges need.
+pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) -> Result<()> {
     // A file system that does not tell how much it has left may have enough.
-    let Ok(free) = free_disk_bytes(directory) else { return Ok(()) };
-    if needed.temporary_bytes <= free {
+    let free = free_disk_bytes(directory).unwrap_or(u64::MAX);
+    if temporary_bytes <= free {
         return Ok(());
     }
     Err(Error::Usage(format!(
-        "an import of about {edges} edges needs {} for temporary files, but {} has {} left; \
+        "an import of {edges} edges needs {} for temporary files, but {} has {} left; \
          free some space or let temporary files go elsewhere",
-        bytes_text(needed.temporary_bytes),
+        bytes_text(temporary_bytes),
         directory.display(),
         bytes_text(free),
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_edges_and_weights_need_more_and_too_much_is_refused_with_the_numbers() {
+        let facts = |edges, weights: bool| Facts {
+            edges: Some(edges),
+            weights: weights.then(|| "weight".to_owned()),
+            ..Facts::default()
+        };
+        let options = ImportOptions::default();
+        let small = estimate(&facts(1 << 20, false), &options);
+        assert!(estimate(&facts(1 << 24, false), &options).temporary_bytes > 2 * small.temporary_bytes);
+        assert!(estimate(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
+        assert_eq!(estimate(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
+        let directory = tempfile::tempdir().unwrap();
+        assert!(check_space(&facts(1 << 21, false), &options, directory.path()).is_ok());
+        let error = check_space(&facts(1 << 58, false), &options, directory.path()).unwrap_err().to_string();
+        assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
+    }
 }

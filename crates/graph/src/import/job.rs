@@ -254,6 +254,9 @@ impl<'a> Job<'a> {
             whole_weights: weights.map(|kind| kind == WeightKind::I64),
             layouts: &numbered.layouts,
         };
+        // Now that the edges are counted, the space is known: edges as they were read go while entries come.
+        let record_bytes = if weights.is_some() { 24 } else { 8 };
+        estimate::require_space(input.edges, record_bytes * input.edges, self.workspace.temporary_directory())?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
         let chunks = std::mem::take(&mut input.chunks);

@@ -478,3 +478,80 @@ impl Numbers {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::RuntimeOptions;
+    use std::collections::BTreeMap;
+
+    /// Merges runs in so little memory that it takes several levels, and checks what every record learns.
+    fn check(count: usize, signed: bool) {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let spill = |name: &str| Spill::create(runtime.backend(), &directory.path().join(name)).unwrap();
+        let file = Arc::new(spill("runs"));
+        let mut state = 3u64;
+        let (mut runs, mut records) = (Vec::new(), Vec::new());
+        let mut expected: BTreeMap<i128, (u64, u64)> = BTreeMap::new();
+        for _ in 0..count {
+            let mut ids: Vec<u64> = (0..state % 200)
+                .map(|_| {
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    ((state >> 40) % 1000).wrapping_sub(500).wrapping_mul(1 << 53)
+                })
+                .collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let mut writer = RunWriter::new(&runtime, &file, 100).unwrap();
+            for (i, &id) in ids.iter().enumerate() {
+                writer.integer(id, id % 7, 1).unwrap();
+                writer.local(i as u64).unwrap();
+                let sorts_as = if signed { i128::from(id as i64) } else { i128::from(id) };
+                let counts = expected.entry(sorts_as).or_insert((0, 0));
+                *counts = (counts.0 + id % 7, counts.1 + 1);
+            }
+            runs.push(writer.finish(Locals::Stored { count: ids.len() as u64 }).unwrap());
+            records.push(ids);
+            state = state.wrapping_add(77);
+        }
+        let plan =
+            MergePlan { runs: Arc::new(spill("merged")), positions: spill("positions"), memory_bytes: 0, signed };
+        let mut found = Vec::new();
+        let mut vertices = merge_all::<u64>(&runtime, &runs, plan, |&id, sources, targets| {
+            let id = if signed { i128::from((id ^ SIGN) as i64) } else { i128::from(id) };
+            found.push((id, (sources, targets)));
+            Ok(())
+        })
+        .unwrap();
+        assert!(found.iter().copied().eq(expected.clone()));
+        assert_eq!(vertices.count(), expected.len() as u64);
+        let mut next = 0u64;
+        let number = |_, _| {
+            next += 1;
+            (next * 1000) << 32 | (next - 1)
+        };
+        let numbers = vertices.number::<u64>(&runtime, spill("numbers"), number).unwrap();
+        let place: BTreeMap<i128, usize> = expected.keys().enumerate().map(|(i, &id)| (id, i)).collect();
+        for (index, (run, ids)) in runs.iter().zip(&records).enumerate() {
+            let mut seen = 0;
+            let visit = |local: u64, by_degree, by_id| {
+                let id = ids[local as usize];
+                let id = if signed { i128::from(id as i64) } else { i128::from(id) };
+                assert_eq!(by_id as usize, place[&id]);
+                assert_eq!(by_degree, (by_id + 1) * 1000);
+                seen += 1;
+            };
+            numbers.for_each_local(&runtime, run, index, false, visit).unwrap();
+            assert_eq!(seen, ids.len());
+        }
+    }
+
+    #[test]
+    fn runs_are_merged_in_as_many_levels_as_it_takes() {
+        for count in [0, 1, 2, 3, 4, 37] {
+            check(count, false);
+            check(count, true);
+        }
+    }
+}

@@ -5,8 +5,7 @@
 //! by the next import of the same image.
 
 use crate::error::{Error, Result};
-use crate::image::MANIFEST;
-use outcore_format::Manifest;
+use crate::graph::read_manifest;
 use outcore_io::{Error as IoError, Runtime, process_exists};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -145,8 +144,7 @@ fn check_target(image: &Path) -> Result<()> {
     if std::fs::symlink_metadata(image).is_err() {
         return Ok(());
     }
-    let manifest = image.join(MANIFEST);
-    let known = std::fs::read(&manifest).is_ok_and(|bytes| Manifest::from_bytes(&bytes).is_ok());
+    let known = read_manifest(image).is_ok();
     if known {
         return Ok(());
     }

@@ -1,0 +1,88 @@
+//! Real graphs, imported, hold the edges of their files.
+//!
+//! Real data is read where it is present: the directory in `OUTCORE_DATA`, else `../shared/data` beside the repository.
+
+mod given;
+
+use given::{Id, open};
+use outcore_graph::import::{EdgeBatch, Ids, ImportOptions, InputOptions, Weights, import};
+use outcore_io::{Runtime, RuntimeOptions};
+use std::path::{Path, PathBuf};
+
+/// All edges of a file as they stand there, and whether they have a direction.
+fn edges_of(path: &Path) -> (Vec<(u64, u64)>, bool) {
+    let mut source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
+    let parser = source.parser();
+    let mut edges = Vec::new();
+    while let Some(block) = source.next_block().unwrap() {
+        let (ids, vertices) = (Ids::integers(), Ids::integers());
+        let mut batch = EdgeBatch { sequence: block.sequence, ids, weights: Weights::None, vertices };
+        parser.parse(&block, &mut batch).unwrap();
+        let Ids::Integer { values, .. } = &batch.ids else { panic!("{path:?} has string ids") };
+        edges.extend(values.chunks_exact(2).map(|edge| (edge[0], edge[1])));
+    }
+    (edges, source.facts().directed.unwrap_or(true))
+}
+
+fn pairs(ids: &[Id], lists: &[Vec<u32>]) -> Vec<(u64, u64)> {
+    let number = |vertex: usize| match &ids[vertex] {
+        Id::Integer(id) => *id as u64,
+        Id::Text(id) => panic!("{id} is no number"),
+    };
+    let list = |(vertex, list): (usize, &Vec<u32>)| {
+        let source = number(vertex);
+        list.iter().map(|&neighbour| (source, number(neighbour as usize))).collect::<Vec<_>>()
+    };
+    let mut pairs: Vec<(u64, u64)> = lists.iter().enumerate().flat_map(list).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+fn sorted_once(mut edges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+fn check(path: &Path, directory: &Path) {
+    let (edges, directed) = edges_of(path);
+    let image = directory.join("graph.oc");
+    let options = RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() };
+    let runtime = Runtime::new(options).unwrap();
+    let source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
+    let report = import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    let read = open(&image);
+    let mirrored = |edges: &[(u64, u64)]| edges.iter().map(|&(source, target)| (target, source)).collect::<Vec<_>>();
+    let once = sorted_once(edges.clone());
+    let expected = if directed { once.clone() } else { sorted_once([once.clone(), mirrored(&once)].concat()) };
+    assert!(pairs(&read.ids, &read.out) == expected, "{path:?}");
+    if let Some(into) = &read.into {
+        assert!(pairs(&read.ids, into) == sorted_once(mirrored(&once)), "{path:?}");
+    }
+    let facts = &report.manifest.import;
+    assert_eq!(facts.edges_read, edges.len() as u64);
+    assert_eq!(facts.edges_read - facts.duplicates, report.manifest.edges);
+    println!(
+        "{}: {} vertices, {} edges, order {:?}, {:.2} bytes per entry",
+        path.file_name().unwrap().to_string_lossy(),
+        report.manifest.vertices,
+        report.manifest.edges,
+        report.manifest.order,
+        report.stats.image_bytes as f64 / expected.len() as f64 / if directed { 2.0 } else { 1.0 },
+    );
+}
+
+#[test]
+fn shared_graphs_come_back() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let graphs = std::env::var_os("OUTCORE_DATA").map_or_else(beside, PathBuf::from).join("graphs");
+    let Ok(files) = std::fs::read_dir(&graphs) else {
+        return println!("skipped: {} is not here; set OUTCORE_DATA", graphs.display());
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut paths: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.iter().filter(|path| path.is_file()) {
+        check(path, directory.path());
+    }
+}
