@@ -1,0 +1,4 @@
+//! Skeleton.
+use pyo3::prelude::*;
+#[pymodule]
+mod _outcore {}
