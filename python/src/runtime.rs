@@ -24,8 +24,10 @@ impl<'py> FromPyObject<'_, 'py> for Bytes {
         if let Ok(text) = given.extract::<String>() {
             return parse_bytes(&text).map(Bytes).map_err(|error| usage(py, error));
         }
-        let wrong = |_| usage(py, format!("expected bytes as an integer or text such as '512MiB', found {given}"));
-        given.extract::<u64>().map(Bytes).map_err(wrong)
+        given.extract::<u64>().map(Bytes).map_err(|_| {
+            let shown = given.repr().map_or_else(|_| String::new(), |text| text.to_string());
+            usage(py, format!("expected bytes as an integer or text such as '512MiB', found {shown}"))
+        })
     }
 }
 

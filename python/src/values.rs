@@ -103,7 +103,7 @@ pub fn missing<'py>(py: Python<'py>, kind: &DataType) -> PyResult<Option<Bound<'
     Ok(match kind {
         DataType::Utf8 => None,
         DataType::UInt64 => Some(u64::MAX.into_pyobject(py)?.into_any()),
-        _ => Some((-1).into_pyobject(py)?.into_any()),
+        _ => Some((-1i64).into_pyobject(py)?.into_any()),
     })
 }
 
