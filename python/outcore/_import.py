@@ -34,6 +34,7 @@ def import_graph(
               DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow;
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns `source` and `target` (or
               `src`, `dst`, or `from`, `to`, or else the first two), and perhaps `weight`;
+            - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if it is bool);
             - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction. Nodes must be integers or strings.

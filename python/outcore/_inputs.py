@@ -51,9 +51,11 @@ def tables(given: Any, weights: str | None) -> list[str] | Tables:
     if isinstance(given, tuple) and len(given) in (2, 3):
         arrays = list(zip(("source", "target", "weight"), map(np.asarray, given)))
         return Tables(_arrays(arrays), "the NumPy arrays", weights)
+    if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
+        return _list(given, weights)
     raise TypeError(
-        "expected a path, a list of paths, an Arrow stream, a pandas frame, a tuple (source, target[, weight]) of NumPy arrays, "
-        f"a SciPy sparse matrix or a NetworkX graph, found {type(given).__name__}"
+        "expected a path, a list of paths, a list of edges as tuples, an Arrow stream, a pandas frame, a tuple (source, target"
+        f"[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, found {type(given).__name__}"
     )
 
 
@@ -121,8 +123,19 @@ def _scipy(matrix: Any, weights: str | None) -> Tables:
     return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, matrix.shape[0]))
 
 
+def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:
+    width = len(edges[0])
+    if width not in (2, 3) or any(len(edge) != width for edge in edges):
+        raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
+    kind = _id_kind("ids", (id for edge in edges for id in edge[:2]))
+    columns = [("source", kind), ("target", kind)]
+    if width == 3 and weights != "none":
+        columns.append(("weight", _weight_kind("weight", (edge[2] for edge in edges)) or "i8"))
+    return Tables(Chunks(columns, _transposed(edge[: len(columns)] for edge in edges)), "the list of edges", weights)
+
+
 def _networkx(graph: Any, weights: str | None) -> Tables:
-    kind = _node_kind(graph)
+    kind = _id_kind("nodes", graph)
     attribute = "weight" if weights is None else weights
     found = [] if attribute == "none" else (data[attribute] for _, _, data in graph.edges(data=True) if attribute in data)
     weight_kind = _weight_kind(attribute, found)
@@ -139,25 +152,25 @@ def _networkx(graph: Any, weights: str | None) -> Tables:
     return Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
 
 
-def _node_kind(graph: Any) -> str:
-    """The type of all nodes; other types, or several, are refused."""
+def _id_kind(what: str, ids: Iterable[Any]) -> str:
+    """The type of all ids; other types, or several, are refused."""
     kinds = set()
     least, greatest = 0, 0
-    for node in graph:
-        if isinstance(node, str):
+    for id in ids:
+        if isinstance(id, str):
             kinds.add("strings")
-        elif isinstance(node, numbers.Integral) and not isinstance(node, (bool, np.bool_)):
+        elif isinstance(id, numbers.Integral) and not isinstance(id, (bool, np.bool_)):
             kinds.add("integers")
-            least, greatest = min(least, int(node)), max(greatest, int(node))
+            least, greatest = min(least, int(id)), max(greatest, int(id))
         else:
             raise TypeError(
-                f"expected nodes that are integers or strings, found {node!r}; "
+                f"expected {what} that are integers or strings, found {id!r}; "
                 "rename them first, for example with networkx.convert_node_labels_to_integers"
             )
     if len(kinds) > 1:
-        raise TypeError("expected nodes of one type, found integers and strings; rename them first with networkx.relabel_nodes")
+        raise TypeError(f"expected {what} of one type, found integers and strings; make strings of all, for example with str()")
     if least < -(2**63) or greatest >= 2**64 or (least < 0 and greatest >= 2**63):
-        raise ValueError(f"expected integers of 64 bits as nodes, found {least} to {greatest}")
+        raise ValueError(f"expected integers of 64 bits as {what}, found {least} to {greatest}")
     if kinds == {"strings"}:
         return "str"
     return "u8" if greatest >= 2**63 else "i8"
@@ -168,7 +181,7 @@ def _weight_kind(attribute: str, values: Iterable[Any]) -> str | None:
     kind = None
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-            raise TypeError(f"expected numbers in the edge attribute {attribute!r}, found {value!r}; weights='none' leaves it out")
+            raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; weights='none' leaves them out")
         kind = "i8" if isinstance(value, numbers.Integral) and kind != "f8" else "f8"
     return kind
 

@@ -1,10 +1,10 @@
 //! The algorithms, and the tables that they return.
 
+use crate::convert::id_text;
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::run;
-use crate::values::id_text;
 use outcore::{BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, Stats, Table, verify};
 use pyo3::prelude::*;
 use std::sync::Arc;

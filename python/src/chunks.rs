@@ -52,7 +52,8 @@ impl ChunkReader {
         let Some(piece) = self.pieces.bind(py).clone().next() else { return Ok(None) };
         let piece = piece?.cast_into::<PyTuple>()?;
         let columns = self.schema.fields().iter().zip(piece.iter());
-        let columns = columns.map(|(field, values)| column(&values, field.data_type())).collect::<PyResult<Vec<_>>>()?;
+        let columns =
+            columns.map(|(field, values)| column(&values, field.data_type())).collect::<PyResult<Vec<_>>>()?;
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         batch.map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
     }

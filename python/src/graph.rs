@@ -117,6 +117,15 @@ impl PyGraph {
         crate::to_dict(py, &report)
     }
 
+    /// Writes all edges to a file, in the user's ids, and returns the paths of what was written, as a list.
+    ///
+    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), each maybe with .gz or .zst, .e
+    /// (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
+    fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
+        let graph = self.open(py)?;
+        Ok(run(py, graph.runtime(), || outcore::export(&graph, &path))?.files)
+    }
+
     /// Closes the graph: gives back its memory as soon as no result needs it. Results stay usable.
     fn close(&self) {
         self.graph.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,9 +1,8 @@
-//! Importing: files, tables in memory, generated graphs.
+//! Importing: files, and tables in memory.
 
 use crate::chunks::{Raised, reader};
 use crate::errors::usage;
 use crate::runtime::{Limits, run};
-use outcore::generate::{self as generator, GenerateOptions, Shape};
 use outcore::format::{ImportFacts, Order};
 use outcore::import::{
     self, Duplicates, IdKind, ImportOptions, ImportStats, InputOptions, OrderChoice, SelfLoops, Source,
@@ -29,7 +28,7 @@ pub struct Settings {
 }
 
 /// One of several values, by its name.
-fn choose<T: Copy>(py: Python<'_>, option: &str, found: &str, choices: &[(&str, T)]) -> PyResult<T> {
+pub fn choose<T: Copy>(py: Python<'_>, option: &str, found: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let chosen = choices.iter().find(|(name, _)| *name == found).map(|(_, value)| *value);
     chosen.ok_or_else(|| {
         let names: Vec<_> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
@@ -37,7 +36,8 @@ fn choose<T: Copy>(py: Python<'_>, option: &str, found: &str, choices: &[(&str, 
     })
 }
 
-fn order(py: Python<'_>, found: &str) -> PyResult<OrderChoice> {
+/// An order of vertices, by its name.
+pub fn order(py: Python<'_>, found: &str) -> PyResult<OrderChoice> {
     let orders = [("auto", OrderChoice::Auto), ("input", OrderChoice::Input), ("degree", OrderChoice::Degree)];
     choose(py, "order", found, &orders)
 }
@@ -71,7 +71,7 @@ type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
 
 /// What an import did, as Python sees it.
 #[derive(Serialize)]
-struct Report {
+pub struct Report {
     vertices: u64,
     edges: u64,
     directed: bool,
@@ -84,7 +84,12 @@ struct Report {
 }
 
 /// Imports a source, and keeps what it says about how it was read.
-fn import_noting(runtime: &Runtime, source: Box<dyn Source>, image: &Path, options: &ImportOptions) -> Result<Report> {
+pub fn import_noting(
+    runtime: &Runtime,
+    source: Box<dyn Source>,
+    image: &Path,
+    options: &ImportOptions,
+) -> Result<Report> {
     let notes = source.facts().notes.clone();
     let import::ImportReport { manifest, stats } = import::import(runtime, source, image, options)?;
     Ok(Report {
@@ -152,35 +157,4 @@ fn import_from<'py>(
         Some(error) if outcome.is_err() => Err(error),
         _ => crate::to_dict(py, &outcome?),
     }
-}
-
-/// The keyword arguments of `outcore.generate`.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct GenerateSettings {
-    scale: u32,
-    edge_factor: u64,
-    seed: u64,
-    weights: bool,
-    directed: Option<bool>,
-    order: String,
-    limits: Limits,
-}
-
-/// See `outcore.generate`.
-#[pyfunction]
-pub fn generate<'py>(
-    py: Python<'py>,
-    shape: &str,
-    output: PathBuf,
-    settings: GenerateSettings,
-) -> PyResult<Bound<'py, PyAny>> {
-    let GenerateSettings { scale, edge_factor, seed, weights, .. } = settings;
-    let shape = choose(py, "shape", shape, &Shape::ALL.map(|shape| (shape.name(), shape)))?;
-    let options = GenerateOptions { shape, scale, edge_factor, seed, weights };
-    let order = order(py, &settings.order)?;
-    let imported = ImportOptions { directed: settings.directed, order, ..ImportOptions::default() };
-    let runtime = settings.limits.runtime(py)?;
-    let outcome = run(py, &runtime, || import_noting(&runtime, generator::source(&options)?, &output, &imported));
-    crate::to_dict(py, &outcome?)
 }

@@ -5,13 +5,15 @@
 
 mod algorithms;
 mod chunks;
+mod columns;
+mod convert;
 mod errors;
+mod generate;
 mod graph;
 mod import;
 mod progress;
 mod result;
 mod runtime;
-mod values;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -29,9 +31,11 @@ mod _outcore {
     #[pymodule_export]
     use super::algorithms::{Bfs, Components, PageRank, bfs, components, estimate, pagerank};
     #[pymodule_export]
+    use super::generate::generate;
+    #[pymodule_export]
     use super::graph::PyGraph;
     #[pymodule_export]
-    use super::import::{generate, import_files, import_tables};
+    use super::import::{import_files, import_tables};
     #[pymodule_export]
     use super::result::PyTable;
 }

@@ -1,12 +1,12 @@
 //! `outcore.Table`: what an algorithm found, one row per vertex; and its subclasses with what each algorithm adds.
 
-use crate::errors::{raise, usage};
+use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
+use crate::errors::raise;
 use crate::runtime::run;
-use crate::values::{id_text, missing, to_numpy, value};
 use outcore::{Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 use pyo3_arrow::PyRecordBatchReader;
 use std::path::PathBuf;
 
@@ -81,13 +81,7 @@ impl PyTable {
     #[pyo3(signature = (k=10, column=None))]
     fn top<'py>(&self, py: Python<'py>, k: usize, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
         let name = self.column(column);
-        let rows = run(py, self.table.graph().runtime(), || self.table.top(k, &name))?;
-        let list = PyList::empty(py);
-        for row in 0..rows.num_rows() {
-            let cells = rows.columns().iter().map(|column| value(py, column, row)).collect::<PyResult<Vec<_>>>()?;
-            list.append(PyTuple::new(py, cells)?)?;
-        }
-        Ok(list)
+        tuples(py, &run(py, self.table.graph().runtime(), || self.table.top(k, &name))?)
     }
 
     /// The row of one vertex, as a dict. One pass over the ids, unless they are a range of integers.
@@ -99,12 +93,7 @@ impl PyTable {
     /// {'vertex': 'about', 'level': 1, 'parent': 'home'}
     fn row<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let id = id_text(vertex)?;
-        let row = run(py, self.table.graph().runtime(), || self.table.row(&id))?;
-        let dict = PyDict::new(py);
-        for (field, column) in row.schema().fields().iter().zip(row.columns()) {
-            dict.set_item(field.name(), value(py, column, 0)?)?;
-        }
-        Ok(dict)
+        named(py, &run(py, self.table.graph().runtime(), || self.table.row(&id))?)
     }
 
     /// A dict from every vertex to its value of a column (by default the first beside `vertex`); `None` where it is missing.
@@ -115,18 +104,7 @@ impl PyTable {
     #[pyo3(signature = (column=None))]
     fn to_dict<'py>(&self, py: Python<'py>, column: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
         let name = self.column(column);
-        let Ok(place) = self.table.schema().index_of(&name) else {
-            return Err(usage(py, format!("there is no column '{name}'; there are {}", self.columns().join(", "))));
-        };
-        let mut reader = self.table.reader().map_err(|error| raise(py, error))?;
-        let dict = PyDict::new(py);
-        while let Some(batch) = py.detach(|| reader.next_batch()).map_err(|error| raise(py, error))? {
-            py.check_signals()?;
-            for row in 0..batch.num_rows() {
-                dict.set_item(value(py, batch.column(0), row)?, value(py, batch.column(place), row)?)?;
-            }
-        }
-        Ok(dict)
+        to_dict(py, &self.table, &name)
     }
 
     /// A `pyarrow.Table`; missing values are nulls.
@@ -141,16 +119,7 @@ impl PyTable {
 
     /// A `pandas.DataFrame`; integers that may be missing are of nullable types.
     fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (pandas, columns) = (py.import("pandas")?, PyDict::new(py));
-        let nullable = pandas.getattr("arrays")?.getattr("IntegerArray")?;
-        for field in self.table.schema().fields() {
-            let mut array = to_numpy(py, &self.table, field.name())?;
-            if let (true, Some(missing)) = (field.is_nullable(), missing(py, field.data_type())?) {
-                array = nullable.call1((&array, array.call_method1("__eq__", (missing,))?))?;
-            }
-            columns.set_item(field.name(), array)?;
-        }
-        pandas.call_method1("DataFrame", (columns,))
+        to_pandas(py, &self.table)
     }
 
     /// Writes all rows to a file: .parquet, .csv (also .csv.gz and .csv.zst), .npy or .arrow, by its name.

@@ -1,17 +1,17 @@
-//! Columns of results as Python has them: NumPy arrays, and single values.
+//! Columns of results as NumPy arrays.
 //!
 //! NumPy has no missing values: there they are -1 (2^64 - 1 among unsigned ids, `None` among strings), as in `.npy` files. The
 //! memory of an array is set aside in the graph's budget for as long as the array lives.
 
+use crate::convert::no_column;
 use crate::errors::{raise, usage};
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use numpy::{Element, PyArray1};
 use outcore::io::Reservation;
 use outcore::{Column, Table};
-use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList};
+use pyo3::types::PyList;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What a string takes as a Python object, beside its text.
@@ -32,10 +32,7 @@ impl Kept {
 /// A column as a NumPy array.
 pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let schema = table.schema();
-    let Ok(field) = schema.field_with_name(name) else {
-        let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        return Err(PyKeyError::new_err(format!("there is no column '{name}'; there are {}", names.join(", "))));
-    };
+    let Ok(field) = schema.field_with_name(name) else { return Err(no_column(table, name)) };
     let rows = table.rows();
     let bytes = if *field.data_type() == DataType::Utf8 { (STRING_BYTES + 8) * rows } else { 8 * rows };
     let purpose = format!("column {name} as a NumPy array");
@@ -105,30 +102,4 @@ pub fn missing<'py>(py: Python<'py>, kind: &DataType) -> PyResult<Option<Bound<'
         DataType::UInt64 => Some(u64::MAX.into_pyobject(py)?.into_any()),
         _ => Some((-1i64).into_pyobject(py)?.into_any()),
     })
-}
-
-/// A single value; `None` where it is missing.
-pub fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
-    if column.is_null(row) {
-        return Ok(py.None().into_bound(py));
-    }
-    Ok(match column.data_type() {
-        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into_pyobject(py)?.into_any(),
-        _ => column.as_string::<i32>().value(row).into_pyobject(py)?.into_any(),
-    })
-}
-
-/// An id as text: strings as they are, integers (NumPy's too) in decimal.
-pub fn id_text(id: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(text) = id.extract::<String>() {
-        return Ok(text);
-    }
-    let integer = id.py().import("operator")?.call_method1("index", (id,));
-    match integer {
-        Ok(integer) if !id.is_instance_of::<PyBool>() => Ok(integer.str()?.to_string()),
-        _ => Err(PyTypeError::new_err(format!("expected an id as an integer or a string, found {}", id.repr()?))),
-    }
 }
