@@ -18,9 +18,10 @@ use crate::image::{ImageFile, MANIFEST};
 use crate::stream::ColumnStream;
 use outcore_format::{FORMAT_VERSION, Order};
 use outcore_io::{Array, Unit};
+use serde::Serialize;
 
 /// What a check went through; an image with damage has no report but an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// Vertices, all with an id, a degree and a hub.
     pub vertices: u64,

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{Id, IdStream};
 use crate::table::{Column, Table, id_array};
-use arrow::array::RecordBatch;
-use outcore_format::Order;
+use arrow::array::{ArrayRef, RecordBatch};
+use outcore_format::{IdColumn, Order};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::atomic::Ordering;
@@ -32,13 +32,33 @@ impl Table {
         let _reservation = graph.runtime().budget().reserve("the greatest rows", k as u64 * ROW_BYTES)?;
         let best = greatest(graph, k, |row| rank(ranked, row))?;
         let rows: Vec<u32> = best.iter().map(|(vertex, _)| *vertex).collect();
-        let mut names: Vec<BTreeMap<u32, Id<String>>> = Vec::new();
-        for (_, column) in self.columns() {
-            names.push(names_of(graph, column, &rows)?);
-        }
-        let ids = id_array(graph, best.iter().map(|(_, id)| Some(id.as_ref())));
+        self.some_rows(&rows, id_array(graph, best.iter().map(|(_, id)| Some(id.as_ref()))))
+    }
+
+    /// The row of the vertex with this id, written as text: a batch of one row. One pass over the ids at most, and one more per
+    /// column of vertices.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if no vertex has that id; ids that cannot be read; no memory.
+    pub fn row(&self, id: &str) -> Result<RecordBatch> {
+        let graph = self.graph();
+        let vertex = graph.vertex(id)?;
+        let found = match &graph.manifest().ids {
+            IdColumn::String { .. } => Some(Id::Text(id)),
+            IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
+            IdColumn::Range { .. } | IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
+        };
+        self.some_rows(&[vertex], id_array(graph, std::iter::once(found)))
+    }
+
+    /// A few rows, whose ids are known.
+    fn some_rows(&self, rows: &[u32], ids: ArrayRef) -> Result<RecordBatch> {
         let columns = self.columns();
-        self.batch(ids, &rows, |place, row| {
+        let mut names: Vec<BTreeMap<u32, Id<String>>> = Vec::new();
+        for (_, column) in columns {
+            names.push(names_of(self.graph(), column, rows)?);
+        }
+        self.batch(ids, rows, |place, row| {
             let vertex = columns[place].1.named(row)?;
             names[place].get(&vertex).map(Id::as_ref)
         })

@@ -146,6 +146,11 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
                 assert_eq!(top, expected, "{k} by {name} of {:?}", model.order);
             }
         }
+        for vertex in [0, 1, 4999] {
+            let row = cells(&table.row(&rows[vertex][0]).unwrap());
+            assert_eq!(row, [rows[vertex].clone()], "in order {:?}", model.order);
+        }
+        assert!(matches!(table.row("no such id"), Err(Error::Usage(_))));
         for wrong in ["parent", "component", "vertex", "rank"] {
             let text = table.top(1, wrong).unwrap_err().to_string();
             assert!(text.contains(&format!("`{wrong}`")) && text.contains("`real`, `number`"), "{text}");

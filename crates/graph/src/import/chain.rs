@@ -7,6 +7,7 @@
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source};
 use super::input::Input;
 use super::open::{Format, open_one};
+use super::vertices::hull;
 use crate::error::{Error, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,16 +77,6 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         }
     }
     Ok(joined)
-}
-
-/// The smallest range that holds both ranges (first, count).
-fn hull(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
-    let (Some(a), Some(b)) = (a, b) else {
-        return a.or(b);
-    };
-    let first = a.0.min(b.0);
-    let end = a.0.saturating_add(a.1).max(b.0.saturating_add(b.1));
-    Some((first, end - first))
 }
 
 struct Chain {

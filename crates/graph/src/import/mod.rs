@@ -55,6 +55,7 @@ mod tally;
 mod testing;
 mod text_source;
 mod translate;
+mod vertices;
 mod workspace;
 
 pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
@@ -62,6 +63,7 @@ pub use estimate::{ImportEstimate, estimate};
 pub use open::{formats, open, parse_bytes};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use table::from_batches;
+pub use vertices::{with_vertex_range, with_vertices};
 
 use crate::error::Result;
 use outcore_io::Runtime;

@@ -1,6 +1,7 @@
 //! What an import is asked to do, and what it says it did.
 
 use outcore_format::Manifest;
+use serde::Serialize;
 
 /// What is done with edges that have the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +80,7 @@ pub struct ImportReport {
 }
 
 /// How long an import took and what it needed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportStats {
     /// All of it, in seconds.
     pub seconds: f64,

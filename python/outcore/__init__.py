@@ -1,0 +1,45 @@
+"""Analyse graphs many times larger than memory, on one machine with an SSD, at the speed of in-memory engines.
+
+A graph is imported once, into an image on the disk, and opened under a memory limit; algorithms then read its edges from there
+and keep only a few bytes per vertex in memory. Results are tables under the user's own ids.
+
+    import outcore as oc
+    oc.import_graph("edges.txt.gz", "web.oc", memory="1GiB")
+    g = oc.Graph("web.oc", memory="1GiB")
+    oc.pagerank(g).top(10)
+
+The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
+"""
+
+from outcore._algorithms import Estimate, bfs, components, estimate, pagerank
+from outcore._errors import (
+    ConvergenceError,
+    CorruptImageError,
+    InputError,
+    MemoryLimitError,
+    OutcoreError,
+    UsageError,
+)
+from outcore._import import generate, import_graph
+from outcore._outcore import Bfs, Components, Graph, PageRank, Table
+
+__all__ = [
+    "Bfs",
+    "Components",
+    "ConvergenceError",
+    "CorruptImageError",
+    "Estimate",
+    "Graph",
+    "InputError",
+    "MemoryLimitError",
+    "OutcoreError",
+    "PageRank",
+    "Table",
+    "UsageError",
+    "bfs",
+    "components",
+    "estimate",
+    "generate",
+    "import_graph",
+    "pagerank",
+]

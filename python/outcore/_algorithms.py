@@ -1,0 +1,147 @@
+"""The algorithms: defaults and documentation. The work is done by the extension module."""
+
+import operator
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from outcore import _outcore
+from outcore._outcore import Bfs, Components, Graph, PageRank, Table
+
+
+def bfs(graph: Graph, source: int | str, *, verify: bool = False) -> Bfs:
+    """Breadth-first search: the distance of every vertex from a source, along the direction of the edges.
+
+    Args:
+        graph: The graph.
+        source: The id of the vertex to start from.
+        verify: Whether to check the result with another pass over the edges.
+
+    Returns:
+        A table with a row per vertex: `vertex`, `level` (the number of edges from the source) and `parent` (the vertex before
+        it on a shortest path; the source is its own). Both are missing where there is no path. `reached` is how many vertices
+        have a path, `depth` the greatest level. Which of several possible parents is named does not depend on threads, back
+        end or memory.
+
+    Cost: at most every page of the lists once in each direction that it is searched in, on graphs with hubs far less than
+    one pass; 12.4 bytes of memory per vertex.
+
+    Raises:
+        UsageError: No vertex of that id.
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+
+    Unlike `networkx.single_source_shortest_path_length`, unreached vertices are in the result, without a level. Weights are not used.
+
+    Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search. SC 2012.
+
+    >>> levels = oc.bfs(g, "home")
+    >>> levels.reached, levels.depth
+    (3, 1)
+    >>> levels.row("news")
+    {'vertex': 'news', 'level': 1, 'parent': 'home'}
+    """
+    return _outcore.bfs(graph, source, verify)
+
+
+def pagerank(
+    graph: Graph,
+    *,
+    alpha: float = 0.85,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    dangling: Literal["networkx", "gap"] = "networkx",
+    verify: bool = False,
+) -> PageRank:
+    """PageRank by power iteration, with the names, defaults and meaning of `networkx.pagerank`.
+
+    Args:
+        graph: The graph. Edges without direction count as one in each.
+        alpha: The probability of following an edge rather than jumping anywhere.
+        tol: Stop when the sum over all vertices of the absolute change is below `tol` times the number of vertices. 0 makes
+            exactly `max_iter` iterations.
+        max_iter: The most iterations.
+        dangling: What becomes of the rank of vertices without out-edges: "networkx" spreads it evenly over all vertices, so that
+            ranks sum to 1; "gap" drops it, as the GAP benchmark does.
+        verify: Whether to check the result with another pass over the edges.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `pagerank`. `iterations`, `residual` and `converged` say how it went. The
+        ranks are the same to the last bit for every number of threads.
+
+    Cost: one pass over the in-lists per iteration; 20 bytes of memory per vertex.
+
+    Raises:
+        ConvergenceError: Not converged within `max_iter` iterations; its `result` has the ranks so far.
+        UsageError: An option out of range.
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+
+    Differences from NetworkX: weights of edges are not used yet (compare with `weight=None`), there is neither `personalization`
+    nor `nstart`, and `tol=0` is allowed.
+
+    Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999.
+
+    >>> ranks = oc.pagerank(g)
+    >>> ranks.top(1)[0][0], ranks.converged
+    ('home', True)
+    """
+    return _outcore.pagerank(graph, alpha, tol, max_iter, dangling, verify)
+
+
+def components(graph: Graph, *, verify: bool = False) -> Components:
+    """Weakly connected components: what remains connected when edges lose their direction.
+
+    Args:
+        graph: The graph.
+        verify: Whether to check the result with another pass over the edges.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `component`, the smallest id in its component. `count` is how many there are.
+
+    Cost: a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph; 4.2 bytes of memory per
+    vertex.
+
+    Raises:
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+
+    Where NetworkX (`weakly_connected_components`, `connected_components`) yields a set per component, this names it for each vertex.
+
+    Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
+
+    >>> found = oc.components(g, verify=True)
+    >>> found.count, found.to_dict()
+    (2, {'about': 'about', 'home': 'about', 'lone': 'lone', 'news': 'about'})
+    """
+    return _outcore.components(graph, verify)
+
+
+class Estimate(NamedTuple):
+    """What an operation will need."""
+
+    memory_bytes: int
+    """The least memory limit that works: what the process holds already, and the state."""
+    state_bytes: int
+    """The memory of the operation's state alone."""
+    passes: float
+    """How many passes over the lists it makes at most."""
+    read_bytes: int
+    """How many bytes those passes read at most; the page cache saves some."""
+
+
+def estimate(function: Callable[..., Table], graph: Graph, *, max_iter: int = 100, **options: Any) -> Estimate:
+    """What an algorithm will need, before it starts.
+
+    Args:
+        function: `bfs`, `pagerank` or `components`.
+        graph: The graph.
+        max_iter: The most iterations, for `pagerank`.
+        options: Other options of the algorithm; they change nothing.
+
+    >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
+    >>> needs.state_bytes, needs.passes
+    (80, 10.0)
+    """
+    if function not in (bfs, pagerank, components):
+        raise TypeError(f"expected outcore.bfs, outcore.pagerank or outcore.components, found {function!r}")
+    return Estimate(*_outcore.estimate(function.__name__, graph, operator.index(max_iter)))

@@ -1,0 +1,53 @@
+"""The exceptions: they mirror the errors of the engine.
+
+Failures of the operating system are `OSError` with number and file name; a request to stop is `KeyboardInterrupt`.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from outcore._outcore import PageRank
+
+
+class OutcoreError(Exception):
+    """The base of all exceptions that only Outcore raises."""
+
+
+class InputError(OutcoreError, ValueError):
+    """An input that does not hold what its format says."""
+
+    path: str
+    """The file, or a name for what was handed over."""
+    line: int | None
+    """The line, from 1, or the row or record of a binary input."""
+
+
+class CorruptImageError(OutcoreError):
+    """An image whose bytes are not what they should be."""
+
+    path: str
+    """The file of the image."""
+    offset_bytes: int
+    """Where in the file."""
+
+
+class MemoryLimitError(OutcoreError, MemoryError):
+    """An operation needs more memory than the limit leaves. It is raised before anything is done."""
+
+    needed_bytes: int
+    """What the operation needs."""
+    available_bytes: int
+    """What is left under the limit."""
+    limit_bytes: int
+    """The limit."""
+
+
+class UsageError(OutcoreError, ValueError):
+    """A question that the graph cannot answer, or an option that cannot be."""
+
+
+class ConvergenceError(OutcoreError):
+    """Ranks that did not converge within the iterations that were allowed."""
+
+    result: "PageRank"
+    """The ranks so far."""

@@ -1,0 +1,193 @@
+"""What users hand over, as tables: Arrow streams as they are, all else as generators of pieces, so nothing is copied as a whole."""
+
+import numbers
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# How many rows a piece has.
+PIECE_ROWS = 1 << 16
+
+Vertices = tuple[Any, int | None]
+
+
+class Chunks(NamedTuple):
+    """Columns piece by piece; the types are i8, u8, f8 and str."""
+
+    columns: list[tuple[str, str]]
+    pieces: Iterator[tuple[Any, ...]]
+
+
+class Tables(NamedTuple):
+    """A graph in memory."""
+
+    edges: Any
+    name: str
+    weights: str | None
+    directed: bool | None = None
+    vertices: Vertices | None = None
+
+
+def tables(given: Any, weights: str | None) -> list[str] | Tables:
+    """The paths of files, or tables."""
+    if isinstance(given, (str, os.PathLike)):
+        return [os.fspath(given)]
+    if isinstance(given, (list, tuple)) and given and all(isinstance(path, (str, os.PathLike)) for path in given):
+        return [os.fspath(path) for path in given]
+    # Only who has imported a library can hand over its objects.
+    networkx, pandas, scipy = (sys.modules.get(name) for name in ("networkx", "pandas", "scipy.sparse"))
+    if networkx is not None and isinstance(given, networkx.Graph):
+        return _networkx(given, weights)
+    if scipy is not None and scipy.issparse(given):
+        return _scipy(given, weights)
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        return Tables(_pandas(given), "the pandas frame", weights)
+    if hasattr(given, "__arrow_c_stream__"):
+        return Tables(given, f"the {type(given).__name__}", weights)
+    if isinstance(given, tuple) and len(given) in (2, 3):
+        arrays = list(zip(("source", "target", "weight"), map(np.asarray, given)))
+        return Tables(_arrays(arrays), "the NumPy arrays", weights)
+    if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
+        return _list(given, weights)
+    raise TypeError(
+        "expected a path, a list of paths, a list of edges as tuples, an Arrow stream, a pandas frame, a tuple (source, target"
+        f"[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, found {type(given).__name__}"
+    )
+
+
+def vertex_ids(given: Any) -> Vertices:
+    """Further vertices: a table of ids, or how many integers from 0 on."""
+    if given is None:
+        return None, None
+    if isinstance(given, numbers.Integral):
+        if given < 0:
+            raise ValueError(f"expected a number of vertices from 0 on, found {given}")
+        return None, int(given)
+    if hasattr(given, "__arrow_c_stream__"):
+        return given, None
+    ids = np.asarray(given)
+    # An empty list says nothing of the kind of ids.
+    return (None, None) if ids.size == 0 else (_arrays([("vertex", ids)]), None)
+
+
+def _arrays(columns: list[tuple[str, np.ndarray]]) -> Chunks:
+    for name, array in columns:
+        if array.shape != columns[0][1].shape or array.ndim != 1:
+            raise ValueError(f"expected arrays of one dimension and one length, found {name} of shape {array.shape}")
+    kinds = [(name, _kind(name, array)) for name, array in columns]
+    arrays = [array for _, array in columns]
+    steps = range(0, len(arrays[0]), PIECE_ROWS)
+    return Chunks(kinds, (tuple(array[start : start + PIECE_ROWS] for array in arrays) for start in steps))
+
+
+def _kind(name: str, array: np.ndarray) -> str:
+    kinds = {"i": "i8", "u": "u8", "U": "str", "T": "str"} | ({"f": "f8"} if name == "weight" else {})
+    kind = kinds.get(array.dtype.kind)
+    if kind is None and array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
+        kind = "str"
+    if kind is None or (name == "weight" and kind == "str"):
+        expected = "numbers" if name == "weight" else "integers or strings"
+        raise TypeError(f"expected {expected} in {name}, found {array.dtype}; convert them first, for example with astype()")
+    return kind
+
+
+def _pandas(frame: Any) -> Any:
+    if "pyarrow" in sys.modules and hasattr(frame, "__arrow_c_stream__"):
+        return frame
+    columns = []
+    for label in frame.columns:
+        array = frame[label].to_numpy()
+        kind = {"i": "i8", "u": "u8", "f": "f8"}.get(array.dtype.kind) or _kind(str(label), array)
+        columns.append((str(label), kind, array))
+    steps = range(0, len(frame), PIECE_ROWS)
+    pieces = (tuple(array[start : start + PIECE_ROWS] for _, _, array in columns) for start in steps)
+    return Chunks([(label, kind) for label, kind, _ in columns], pieces)
+
+
+def _scipy(matrix: Any, weights: str | None) -> Tables:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
+    entries = matrix.tocoo()
+    if matrix.format == "coo" and not matrix.has_canonical_format:
+        # Entries at one place add up by SciPy's rules; the matrix of the user stays as it is.
+        entries = matrix.copy()
+        entries.sum_duplicates()
+    columns = [("source", entries.row), ("target", entries.col)]
+    if weights != "none" and entries.data.dtype.kind != "b":
+        columns.append(("weight", entries.data))
+        weights = None
+    return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, matrix.shape[0]))
+
+
+def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:
+    width = len(edges[0])
+    if width not in (2, 3) or any(len(edge) != width for edge in edges):
+        raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
+    kind = _id_kind("ids", (id for edge in edges for id in edge[:2]))
+    columns = [("source", kind), ("target", kind)]
+    if width == 3 and weights != "none":
+        columns.append(("weight", _weight_kind("weight", (edge[2] for edge in edges)) or "i8"))
+    return Tables(Chunks(columns, _transposed(edge[: len(columns)] for edge in edges)), "the list of edges", weights)
+
+
+def _networkx(graph: Any, weights: str | None) -> Tables:
+    kind = _id_kind("nodes", graph)
+    attribute = "weight" if weights is None else weights
+    found = [] if attribute == "none" else (data[attribute] for _, _, data in graph.edges(data=True) if attribute in data)
+    weight_kind = _weight_kind(attribute, found)
+    columns = [("source", kind), ("target", kind)]
+    rows: Callable[[], Iterable[tuple[Any, ...]]] = graph.edges
+    if weight_kind is not None:
+        columns.append(("weight", weight_kind))
+        rows = lambda: graph.edges(data=attribute, default=1)  # noqa: E731
+    elif weights not in (None, "none"):
+        raise ValueError(f"expected edges with the attribute {weights!r}, found none")
+    nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in graph)))
+    edges = Chunks(columns, _transposed(row[: len(columns)] for row in rows()))
+    wanted = None if weight_kind is None else "weight"
+    return Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
+
+
+def _id_kind(what: str, ids: Iterable[Any]) -> str:
+    """The type of all ids; other types, or several, are refused."""
+    kinds = set()
+    least, greatest = 0, 0
+    for id in ids:
+        if isinstance(id, str):
+            kinds.add("strings")
+        elif isinstance(id, numbers.Integral) and not isinstance(id, (bool, np.bool_)):
+            kinds.add("integers")
+            least, greatest = min(least, int(id)), max(greatest, int(id))
+        else:
+            raise TypeError(
+                f"expected {what} that are integers or strings, found {id!r}; "
+                "rename them first, for example with networkx.convert_node_labels_to_integers"
+            )
+    if len(kinds) > 1:
+        raise TypeError(f"expected {what} of one type, found integers and strings; make strings of all, for example with str()")
+    if least < -(2**63) or greatest >= 2**64 or (least < 0 and greatest >= 2**63):
+        raise ValueError(f"expected integers of 64 bits as {what}, found {least} to {greatest}")
+    if kinds == {"strings"}:
+        return "str"
+    return "u8" if greatest >= 2**63 else "i8"
+
+
+def _weight_kind(attribute: str, values: Iterable[Any]) -> str | None:
+    """The type of all weights; none if there are none."""
+    kind = None
+    for value in values:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+            raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; weights='none' leaves them out")
+        kind = "i8" if isinstance(value, numbers.Integral) and kind != "f8" else "f8"
+    return kind
+
+
+def _transposed(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[list[Any], ...]]:
+    """Rows as pieces of columns."""
+    rows = iter(rows)
+    while piece := list(islice(rows, PIECE_ROWS)):
+        yield tuple(map(list, zip(*piece)))

@@ -1,0 +1,145 @@
+//! The algorithms, and the tables that they return.
+
+use crate::convert::id_text;
+use crate::errors::{exception, raise, usage};
+use crate::graph::PyGraph;
+use crate::result::PyTable;
+use crate::runtime::run;
+use outcore::{BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, Stats, Table, verify};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// What `bfs` found: columns `vertex`, `level` and `parent`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Bfs {
+    /// How many vertices were reached, the source included.
+    #[pyo3(get)]
+    reached: u64,
+    /// The greatest level.
+    #[pyo3(get)]
+    depth: u32,
+}
+
+/// What `pagerank` found: columns `vertex` and `pagerank`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct PageRank {
+    /// How many iterations were made.
+    #[pyo3(get)]
+    iterations: u32,
+    /// The sum over all vertices of the absolute change in the last iteration.
+    #[pyo3(get)]
+    residual: f64,
+    /// Whether the residual fell below `tol` times the number of vertices.
+    #[pyo3(get)]
+    converged: bool,
+}
+
+/// What `components` found: columns `vertex` and `component`, the smallest id of each component.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Components {
+    /// How many components there are.
+    #[pyo3(get)]
+    count: u64,
+}
+
+/// A table of a subclass.
+fn made<T>(
+    py: Python<'_>,
+    graph: Arc<outcore::Graph>,
+    columns: Vec<(&str, Column)>,
+    stats: &Stats,
+    found: T,
+) -> PyResult<Py<T>>
+where
+    T: pyo3::PyClass<BaseType = PyTable, Frozen = pyo3::pyclass::boolean_struct::True>,
+{
+    let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
+    let base = PyTable::new(py, Table::new(graph, columns), stats)?;
+    Py::new(py, PyClassInitializer::from(base).add_subclass(found))
+}
+
+/// See `outcore.bfs`.
+#[pyfunction]
+pub fn bfs(py: Python<'_>, graph: &PyGraph, source: &Bound<'_, PyAny>, verify: bool) -> PyResult<Py<Bfs>> {
+    let (graph, id) = (graph.open(py)?, id_text(source)?);
+    let found = run(py, graph.runtime(), || {
+        let options = BfsOptions { source: graph.vertex(&id)? };
+        let found = outcore::bfs(&graph, &options)?;
+        if verify {
+            verify::verify_bfs(&graph, options.source, &found)?;
+        }
+        Ok(found)
+    })?;
+    let columns =
+        vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
+    made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth })
+}
+
+/// See `outcore.pagerank`.
+#[pyfunction]
+pub fn pagerank(
+    py: Python<'_>,
+    graph: &PyGraph,
+    alpha: f64,
+    tol: f64,
+    max_iter: u32,
+    dangling: &str,
+    verify: bool,
+) -> PyResult<Py<PageRank>> {
+    let graph = graph.open(py)?;
+    let dangling = match dangling {
+        "networkx" => Dangling::Networkx,
+        "gap" => Dangling::Gap,
+        other => return Err(usage(py, format!("expected dangling 'networkx' or 'gap', found '{other}'"))),
+    };
+    let options = PageRankOptions { alpha, tol, max_iter, dangling };
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::pagerank(&graph, &options)?;
+        if verify {
+            verify::verify_pagerank(&graph, &options, &found)?;
+        }
+        Ok(found)
+    })?;
+    let ranks = vec![("pagerank", Column::Real(Arc::new(found.ranks)))];
+    let (iterations, residual, converged) = (found.iterations, found.residual, found.converged);
+    let table = made(py, graph, ranks, &found.stats, PageRank { iterations, residual, converged })?;
+    // A tolerance of 0 asks for so many iterations, not for convergence.
+    if converged || tol == 0.0 {
+        return Ok(table);
+    }
+    let text = format!(
+        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations (the last one changed them by \
+         {residual:e} in all); raise max_iter or tol, or take this error's `result`"
+    );
+    let error = exception(py, "ConvergenceError", &text)?;
+    error.setattr("result", table)?;
+    Err(PyErr::from_value(error))
+}
+
+/// See `outcore.components`.
+#[pyfunction]
+pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
+    let graph = graph.open(py)?;
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::components(&graph, &ComponentsOptions::default())?;
+        if verify {
+            verify::verify_components(&graph, &found)?;
+        }
+        Ok(found)
+    })?;
+    let labels = vec![("component", Column::Component(Arc::new(found.labels)))];
+    made(py, graph, labels, &found.stats, Components { count: found.count })
+}
+
+/// See `outcore.estimate`: memory and state in bytes, passes, bytes read.
+#[pyfunction]
+pub fn estimate(py: Python<'_>, algorithm: &str, graph: &PyGraph, max_iter: u32) -> PyResult<(u64, u64, f64, u64)> {
+    let graph = graph.open(py)?;
+    let found = match algorithm {
+        "bfs" => outcore::estimate_bfs(&graph),
+        "pagerank" => outcore::estimate_pagerank(&graph, &PageRankOptions { max_iter, ..PageRankOptions::default() }),
+        "components" => outcore::estimate_components(&graph),
+        other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
+    };
+    Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes))
+}

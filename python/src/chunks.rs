@@ -1,0 +1,104 @@
+//! Edges that Python hands over piece by piece, as Arrow batches: NumPy arrays, SciPy matrices, NetworkX graphs.
+//!
+//! `outcore._inputs` makes generators that yield tuples of arrays or lists, some ten thousand values each; so a large
+//! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyTuple};
+use pyo3_arrow::PyRecordBatchReader;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a generator raised, kept for the caller; in between there are only texts.
+pub type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Columns from a generator: their names and types (`i8`, `u8`, `f8` or `str`), and the pieces.
+#[derive(FromPyObject)]
+struct Chunks {
+    columns: Vec<(String, String)>,
+    pieces: Py<PyIterator>,
+}
+
+/// Rows from an object with `__arrow_c_stream__`, or from one that has `columns` and `pieces`.
+pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    if rows.hasattr("__arrow_c_stream__")? {
+        return rows.extract::<PyRecordBatchReader>()?.into_reader();
+    }
+    let Chunks { columns, pieces } = rows.extract()?;
+    let field = |(name, kind): &(String, String)| match kind.as_str() {
+        "i8" => Ok(Field::new(name, DataType::Int64, false)),
+        "u8" => Ok(Field::new(name, DataType::UInt64, false)),
+        "f8" => Ok(Field::new(name, DataType::Float64, false)),
+        "str" => Ok(Field::new(name, DataType::Utf8, false)),
+        other => Err(PyValueError::new_err(format!("expected a column of i8, u8, f8 or str, found {other}"))),
+    };
+    let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
+    let schema = Arc::new(Schema::new(fields));
+    Ok(Box::new(ChunkReader { schema, pieces, raised: Arc::clone(raised) }))
+}
+
+struct ChunkReader {
+    schema: SchemaRef,
+    pieces: Py<PyIterator>,
+    raised: Raised,
+}
+
+impl ChunkReader {
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        let Some(piece) = self.pieces.bind(py).clone().next() else { return Ok(None) };
+        let piece = piece?.cast_into::<PyTuple>()?;
+        let columns = self.schema.fields().iter().zip(piece.iter());
+        let columns =
+            columns.map(|(field, values)| column(&values, field.data_type())).collect::<PyResult<Vec<_>>>()?;
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
+        batch.map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl Iterator for ChunkReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let outcome = Python::attach(|py| {
+            self.next_batch(py).map_err(|error| {
+                let text = error.to_string();
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                ArrowError::ExternalError(text.into())
+            })
+        });
+        outcome.transpose()
+    }
+}
+
+impl RecordBatchReader for ChunkReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// One column of a piece; what does not fit the type raises.
+fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
+    let numbers = |name: &str| values.py().import("numpy")?.call_method1("asarray", (values, name));
+    Ok(match kind {
+        DataType::Int64 => {
+            let array = numbers("int64")?.cast_into::<PyArray1<i64>>()?;
+            Arc::new(Int64Array::from(array.readonly().as_array().to_vec()))
+        }
+        DataType::UInt64 => {
+            let array = numbers("uint64")?.cast_into::<PyArray1<u64>>()?;
+            Arc::new(UInt64Array::from(array.readonly().as_array().to_vec()))
+        }
+        DataType::Float64 => {
+            let array = numbers("float64")?.cast_into::<PyArray1<f64>>()?;
+            Arc::new(Float64Array::from(array.readonly().as_array().to_vec()))
+        }
+        _ => {
+            let list = if values.hasattr("tolist")? { values.call_method0("tolist")? } else { values.clone() };
+            Arc::new(StringArray::from(list.extract::<Vec<String>>()?))
+        }
+    })
+}

@@ -1,0 +1,61 @@
+//! Exceptions: the error tree of the engine, as classes of `outcore._errors`.
+
+use outcore::{Error, io};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+
+/// Turns the engine's errors into exceptions, and texts about options into `UsageError`.
+pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
+    let error = error.into();
+    let text = error.to_string();
+    // Only a broken installation lacks the classes; then that is what is raised.
+    let made = match error {
+        Error::Io(io::Error::Cancelled) => return PyKeyboardInterrupt::new_err(text),
+        Error::Io(io::Error::File { path, operation, offset_bytes, source }) => {
+            return file_error(&path.to_string_lossy(), operation, offset_bytes, &source);
+        }
+        Error::Io(io::Error::Memory { needed_bytes, available_bytes, limit_bytes, .. }) => {
+            exception(py, "MemoryLimitError", &text).and_then(|error| {
+                error.setattr("needed_bytes", needed_bytes)?;
+                error.setattr("available_bytes", available_bytes)?;
+                error.setattr("limit_bytes", limit_bytes)?;
+                Ok(error)
+            })
+        }
+        Error::Corrupt { path, offset_bytes, .. } => exception(py, "CorruptImageError", &text).and_then(|error| {
+            error.setattr("path", path)?;
+            error.setattr("offset_bytes", offset_bytes)?;
+            Ok(error)
+        }),
+        Error::Input { path, line, .. } => exception(py, "InputError", &text).and_then(|error| {
+            error.setattr("path", path)?;
+            error.setattr("line", line)?;
+            Ok(error)
+        }),
+        Error::Usage(_) => exception(py, "UsageError", &text),
+    };
+    made.map_or_else(|broken| broken, PyErr::from_value)
+}
+
+/// A `UsageError` with this text.
+pub fn usage(py: Python<'_>, text: impl Into<String>) -> PyErr {
+    raise(py, Error::Usage(text.into()))
+}
+
+/// An exception of the class with this name.
+pub fn exception<'py>(py: Python<'py>, class: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("outcore._errors")?.getattr(class)?.call1((text,))
+}
+
+/// An `OSError`; Python makes it a `FileNotFoundError` and the like by its number.
+fn file_error(path: &str, operation: &str, offset_bytes: Option<u64>, source: &std::io::Error) -> PyErr {
+    let place = offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"));
+    match source.raw_os_error() {
+        Some(number) => {
+            let text = source.to_string();
+            let reason = text.split(" (os error").next().unwrap_or_default();
+            PyOSError::new_err((number, format!("cannot {operation}{place}: {reason}"), path.to_owned()))
+        }
+        None => PyOSError::new_err(format!("cannot {operation} {path}{place}: {source}")),
+    }
+}

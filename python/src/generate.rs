@@ -1,0 +1,47 @@
+//! Generated graphs, as images or as files of edges.
+
+use crate::import::{choose, import_noting, order};
+use crate::runtime::{Limits, run};
+use outcore::generate::{GenerateOptions, Shape, source, write};
+use outcore::import::ImportOptions;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// The keyword arguments of `outcore.generate`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct GenerateSettings {
+    scale: u32,
+    edge_factor: u64,
+    seed: u64,
+    weights: bool,
+    directed: Option<bool>,
+    order: String,
+    limits: Limits,
+}
+
+/// See `outcore.generate`.
+#[pyfunction]
+pub fn generate<'py>(
+    py: Python<'py>,
+    shape: &str,
+    output: PathBuf,
+    settings: GenerateSettings,
+) -> PyResult<Bound<'py, PyAny>> {
+    let GenerateSettings { scale, edge_factor, seed, weights, .. } = settings;
+    let shape = choose(py, "shape", shape, &Shape::ALL.map(|shape| (shape.name(), shape)))?;
+    let options = GenerateOptions { shape, scale, edge_factor, seed, weights };
+    let order = order(py, &settings.order)?;
+    let imported = ImportOptions { directed: settings.directed, order, ..ImportOptions::default() };
+    let runtime = settings.limits.runtime(py)?;
+    if output.extension().is_some_and(|ending| ending == "oc") {
+        let outcome = run(py, &runtime, || import_noting(&runtime, source(&options)?, &output, &imported));
+        return crate::to_dict(py, &outcome?);
+    }
+    let written = run(py, &runtime, || write(&runtime, &options, &output))?;
+    let report = PyDict::new(py);
+    report.set_item("edges", written.edges)?;
+    report.set_item("bytes", written.bytes)?;
+    Ok(report.into_any())
+}

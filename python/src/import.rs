@@ -1,0 +1,160 @@
+//! Importing: files, and tables in memory.
+
+use crate::chunks::{Raised, reader};
+use crate::errors::usage;
+use crate::runtime::{Limits, run};
+use outcore::format::{ImportFacts, Order};
+use outcore::import::{
+    self, Duplicates, IdKind, ImportOptions, ImportStats, InputOptions, OrderChoice, SelfLoops, Source,
+};
+use outcore::{Result, Runtime};
+use pyo3::prelude::*;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+/// The keyword arguments of `outcore.import_graph`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Settings {
+    directed: Option<bool>,
+    format: Option<String>,
+    weights: Option<String>,
+    ids: String,
+    duplicates: String,
+    self_loops: String,
+    order: String,
+    limits: Limits,
+}
+
+/// One of several values, by its name.
+pub fn choose<T: Copy>(py: Python<'_>, option: &str, found: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    let chosen = choices.iter().find(|(name, _)| *name == found).map(|(_, value)| *value);
+    chosen.ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
+        usage(py, format!("expected {option} to be one of {}, found '{found}'", names.join(", ")))
+    })
+}
+
+/// An order of vertices, by its name.
+pub fn order(py: Python<'_>, found: &str) -> PyResult<OrderChoice> {
+    let orders = [("auto", OrderChoice::Auto), ("input", OrderChoice::Input), ("degree", OrderChoice::Degree)];
+    choose(py, "order", found, &orders)
+}
+
+impl Settings {
+    fn input(&self, py: Python<'_>) -> PyResult<InputOptions> {
+        let kinds = [("auto", IdKind::Auto), ("integer", IdKind::Integer), ("string", IdKind::String)];
+        let ids = choose(py, "ids", &self.ids, &kinds)?;
+        Ok(InputOptions { format: self.format.clone(), ids, weights: self.weights.clone() })
+    }
+
+    fn import(&self, py: Python<'_>) -> PyResult<ImportOptions> {
+        use Duplicates::{First, Keep, Max, Min, Sum};
+        let policies = [First, Sum, Min, Max, Keep, Duplicates::Error].map(|policy| (policy.name(), policy));
+        Ok(ImportOptions {
+            directed: self.directed,
+            duplicates: choose(py, "duplicates", &self.duplicates, &policies)?,
+            self_loops: choose(
+                py,
+                "self_loops",
+                &self.self_loops,
+                &[("keep", SelfLoops::Keep), ("drop", SelfLoops::Drop)],
+            )?,
+            order: order(py, &self.order)?,
+        })
+    }
+}
+
+/// Ids of further vertices: a table, or how many integers from 0 on.
+type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
+
+/// What an import did, as Python sees it.
+#[derive(Serialize)]
+pub struct Report {
+    vertices: u64,
+    edges: u64,
+    directed: bool,
+    weights: Option<String>,
+    order: Order,
+    #[serde(flatten)]
+    facts: ImportFacts,
+    notes: Vec<String>,
+    stats: ImportStats,
+}
+
+/// Imports a source, and keeps what it says about how it was read.
+pub fn import_noting(
+    runtime: &Runtime,
+    source: Box<dyn Source>,
+    image: &Path,
+    options: &ImportOptions,
+) -> Result<Report> {
+    let notes = source.facts().notes.clone();
+    let import::ImportReport { manifest, stats } = import::import(runtime, source, image, options)?;
+    Ok(Report {
+        vertices: manifest.vertices,
+        edges: manifest.edges,
+        directed: manifest.directed,
+        weights: manifest.weights.map(|weights| weights.name),
+        order: manifest.order,
+        facts: manifest.import,
+        notes,
+        stats,
+    })
+}
+
+/// See `outcore.import_graph`: from files.
+#[pyfunction]
+pub fn import_files<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    image: PathBuf,
+    vertices: Vertices<'py>,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyAny>> {
+    import_from(py, &image, vertices, settings, Raised::default(), |input| import::open(&paths, input))
+}
+
+/// See `outcore.import_graph`: from tables in memory, called `name` in messages.
+#[pyfunction]
+pub fn import_tables<'py>(
+    py: Python<'py>,
+    edges: &Bound<'py, PyAny>,
+    name: &str,
+    image: PathBuf,
+    vertices: Vertices<'py>,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyAny>> {
+    let raised = Raised::default();
+    let edges = reader(edges, &raised)?;
+    import_from(py, &image, vertices, settings, raised, |input| import::from_batches(edges, name, input))
+}
+
+fn import_from<'py>(
+    py: Python<'py>,
+    image: &Path,
+    (listed, counted): Vertices<'py>,
+    settings: Settings,
+    raised: Raised,
+    open: impl FnOnce(&InputOptions) -> Result<Box<dyn Source>> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (input, options) = (settings.input(py)?, settings.import(py)?);
+    let listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
+    let runtime = settings.limits.runtime(py)?;
+    let outcome = run(py, &runtime, || {
+        let mut source = open(&input)?;
+        if let Some(rows) = listed {
+            source = import::with_vertices(source, rows, "the given vertices")?;
+        }
+        if let Some(count) = counted {
+            source = import::with_vertex_range(source, 0, count)?;
+        }
+        import_noting(&runtime, source, image, &options)
+    });
+    // What a generator of the user raised says more than the import that failed for it.
+    match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(error) if outcome.is_err() => Err(error),
+        _ => crate::to_dict(py, &outcome?),
+    }
+}

@@ -1,0 +1,41 @@
+//! The extension module of the Python package: the facade, with the interpreter's lock released while it works.
+//!
+//! Defaults, docstrings and the conversion of inputs are in `python/outcore`; everything else is here and below.
+#![forbid(unsafe_code)]
+
+mod algorithms;
+mod chunks;
+mod columns;
+mod convert;
+mod errors;
+mod generate;
+mod graph;
+mod import;
+mod progress;
+mod result;
+mod runtime;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+/// What serialises to a JSON object, as a dict.
+fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let text = serde_json::to_string(facts).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
+}
+
+/// The extension module behind `outcore`.
+#[pymodule]
+mod _outcore {
+    #[pymodule_export]
+    use super::algorithms::{Bfs, Components, PageRank, bfs, components, estimate, pagerank};
+    #[pymodule_export]
+    use super::generate::generate;
+    #[pymodule_export]
+    use super::graph::PyGraph;
+    #[pymodule_export]
+    use super::import::{import_files, import_tables};
+    #[pymodule_export]
+    use super::result::PyTable;
+}

@@ -1,0 +1,157 @@
+//! `outcore.Table`: what an algorithm found, one row per vertex; and its subclasses with what each algorithm adds.
+
+use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
+use crate::errors::raise;
+use crate::runtime::run;
+use outcore::{Stats, Table};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3_arrow::PyRecordBatchReader;
+use std::path::PathBuf;
+
+/// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
+///
+/// The column `vertex` holds the ids, the others what was found. Rows come in the order of the image: sorted by id in images of
+/// order "input", by degree class first in those of order "degree". A table holds only the arrays that the algorithm left;
+/// every conversion makes its rows anew, in bounded memory where its target allows. It implements the Arrow PyCapsule interface, so
+/// `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB take it as it is.
+#[pyclass(frozen, subclass, name = "Table", module = "outcore")]
+pub struct PyTable {
+    pub table: Table,
+    stats: Py<PyAny>,
+}
+
+impl PyTable {
+    pub fn new(py: Python<'_>, table: Table, stats: &Stats) -> PyResult<Self> {
+        Ok(PyTable { table, stats: crate::to_dict(py, stats)?.unbind() })
+    }
+
+    /// The name of a column that may be left out: then it is the first one beside `vertex`.
+    fn column(&self, name: Option<&str>) -> String {
+        name.map_or_else(|| self.table.columns()[0].0.clone(), str::to_owned)
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    /// The names of the columns, `vertex` first.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.table.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// What the operation cost, as a dict: the same keys as `outcore run --stats`.
+    ///
+    /// Among them `seconds`, `seconds_io_wait`, `passes`, `bytes_read`, `pages_wanted`, `pages_read`, `requests`, `cache_hits`,
+    /// `memory_limit_bytes`, `memory_peak_bytes`, `threads`, `backend`, and `steps`, one entry per step or iteration.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.stats.bind(py).clone()
+    }
+
+    /// A column as a NumPy array, a copy that counts in the memory limit while it lives.
+    ///
+    /// NumPy has no missing values: levels and ids of vertices that were not reached are -1 (2**64 - 1 if ids are unsigned, `None`
+    /// if they are strings).
+    ///
+    /// Raises:
+    ///     KeyError: No such column.
+    ///     MemoryLimitError: No room for 8 bytes per vertex (more for strings).
+    ///
+    /// >>> float(ranks["pagerank"].sum().round(9)), list(ranks["vertex"][:2])
+    /// (1.0, ['about', 'home'])
+    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
+        to_numpy(py, &self.table, column)
+    }
+
+    fn __len__(&self) -> usize {
+        self.table.rows() as usize
+    }
+
+    fn __contains__(&self, column: &str) -> bool {
+        self.table.schema().field_with_name(column).is_ok()
+    }
+
+    /// The `k` rows with the greatest values of a column (by default the first beside `vertex`), as tuples; smaller ids first
+    /// among equals. One pass over the ids, and memory for `k` rows.
+    ///
+    /// >>> [(vertex, round(rank, 4)) for vertex, rank in ranks.top(2)]
+    /// [('home', 0.3838), ('about', 0.3602)]
+    #[pyo3(signature = (k=10, column=None))]
+    fn top<'py>(&self, py: Python<'py>, k: usize, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
+        let name = self.column(column);
+        tuples(py, &run(py, self.table.graph().runtime(), || self.table.top(k, &name))?)
+    }
+
+    /// The row of one vertex, as a dict. One pass over the ids, unless they are a range of integers.
+    ///
+    /// Raises:
+    ///     UsageError: No vertex of that id.
+    ///
+    /// >>> levels.row("about")
+    /// {'vertex': 'about', 'level': 1, 'parent': 'home'}
+    fn row<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let id = id_text(vertex)?;
+        named(py, &run(py, self.table.graph().runtime(), || self.table.row(&id))?)
+    }
+
+    /// A dict from every vertex to its value of a column (by default the first beside `vertex`); `None` where it is missing.
+    /// About 150 bytes per vertex, outside of the memory limit: for small graphs.
+    ///
+    /// >>> levels.to_dict()
+    /// {'about': 1, 'home': 0, 'lone': None, 'news': 1}
+    #[pyo3(signature = (column=None))]
+    fn to_dict<'py>(&self, py: Python<'py>, column: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+        let name = self.column(column);
+        to_dict(py, &self.table, &name)
+    }
+
+    /// A `pyarrow.Table`; missing values are nulls.
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// A `polars.DataFrame`; missing values are nulls.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// A `pandas.DataFrame`; integers that may be missing are of nullable types.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_pandas(py, &self.table)
+    }
+
+    /// Writes all rows to a file: .parquet, .csv (also .csv.gz and .csv.zst), .npy or .arrow, by its name.
+    ///
+    /// The file appears complete or not at all. Memory does not grow with the table, apart from the ids of columns of vertices.
+    ///
+    /// Raises:
+    ///     UsageError: Another ending, or strings in a .npy file.
+    ///     OSError: The file cannot be written.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        run(py, self.table.graph().runtime(), || self.table.write(path))
+    }
+
+    /// The rows as an Arrow stream.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let reader = self.table.reader().map_err(|error| raise(py, error))?;
+        let stream = PyRecordBatchReader::new(Box::new(reader)).into_pyobject(py)?;
+        stream.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("results cannot be pickled; write() them to a file, or convert them first"))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let (table, name) = (slf.get(), slf.get_type().name()?);
+        let (path, columns) = (table.table.graph().path().display(), table.columns().join(", "));
+        Ok(format!("<outcore.{name} of '{path}': {} rows, columns {columns}>", table.table.rows()))
+    }
+}
