@@ -1,0 +1,249 @@
+//! Graphs at the edges of what graphs can be, against the obvious way in memory; and tampered answers, which verifiers refuse.
+
+mod engine;
+#[path = "engine/model.rs"]
+mod model;
+
+use engine::*;
+use model::Model;
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
+use outcore_algo::{BfsOptions, ComponentsOptions, Dangling, PageRankOptions, bfs, components, pagerank};
+use outcore_graph::Graph;
+use outcore_graph::import::OrderChoice;
+use std::sync::atomic::Ordering;
+
+/// Imports a graph, runs everything and compares it with the model, from some sources.
+fn check(given: &Given, sources: &[u32]) {
+    for directed in [true, false] {
+        let given = Given { directed, ..given.clone() };
+        let model = Model::new(&given);
+        let directory = tempfile::tempdir().unwrap();
+        let image = given.image(directory.path(), OrderChoice::Input);
+        for threads in [1, 3] {
+            // All pages cached, and 64 of them.
+            let graph = open(&image, threads, None, if threads == 1 { None } else { Some(1 << 18) });
+            assert_eq!(graph.vertices(), u64::from(given.vertices));
+            for &source in sources {
+                check_bfs(&graph, &model, source);
+            }
+            check_pagerank(&graph, &model);
+            let found = components(&graph, &ComponentsOptions::default()).unwrap();
+            let labels = model.labels();
+            same(&labels, &plain(&found.labels), "labels");
+            let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
+            assert_eq!(found.count, count as u64);
+            verify_components(&graph, &found).unwrap();
+        }
+    }
+}
+
+fn check_bfs(graph: &Graph, model: &Model, source: u32) {
+    let found = bfs(graph, &BfsOptions { source }).unwrap();
+    let vertices = 0..graph.vertices() as u32;
+    let levels = model.levels(source);
+    let found_levels: Vec<_> = vertices.clone().map(|vertex| found.level(vertex)).collect();
+    same(&levels, &found_levels, &format!("levels from {source}"));
+    let parents: Vec<_> = vertices.map(|vertex| found.parent(vertex)).collect();
+    same(&model.parents(source, &levels), &parents, &format!("parents from {source}"));
+    assert_eq!(found.reached, levels.iter().flatten().count() as u64);
+    assert_eq!(Some(found.depth), levels.iter().flatten().copied().max());
+    assert_eq!(found.level_sizes(graph).unwrap().iter().sum::<u64>(), found.reached);
+    verify_bfs(graph, source, &found).unwrap();
+}
+
+fn check_pagerank(graph: &Graph, model: &Model) {
+    for dangling in [Dangling::Networkx, Dangling::Gap] {
+        let options = PageRankOptions { dangling, ..iterations(12) };
+        let found = pagerank(graph, &options).unwrap();
+        let expected = model.ranks(options.alpha, 12, dangling == Dangling::Networkx);
+        for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.ranks)).enumerate() {
+            // Written so that a NaN fails.
+            assert!((expected - found).abs() <= 1e-12, "{dangling:?}: rank of {vertex} is {found}, expected {expected}");
+        }
+        verify_pagerank(graph, &options, &found).unwrap();
+    }
+}
+
+#[test]
+fn an_empty_graph_has_no_answers_and_no_sources() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = Given::new(0, Vec::new(), directed).image(directory.path(), OrderChoice::Auto);
+        let graph = open(&image, 2, None, None);
+        let refused = bfs(&graph, &BfsOptions { source: 0 }).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains("source below 0"), "{refused}");
+        let found = pagerank(&graph, &PageRankOptions::default()).unwrap();
+        assert!(found.ranks.is_empty() && found.converged);
+        verify_pagerank(&graph, &PageRankOptions::default(), &found).unwrap();
+        let found = components(&graph, &ComponentsOptions::default()).unwrap();
+        assert!(found.labels.is_empty());
+        assert_eq!(found.count, 0);
+        verify_components(&graph, &found).unwrap();
+    }
+}
+
+#[test]
+fn one_vertex_with_and_without_a_loop() {
+    check(&Given::new(1, vec![], true), &[0]);
+    check(&Given::new(1, vec![(0, 0)], true), &[0]);
+}
+
+#[test]
+fn isolated_vertices_and_loops_alone() {
+    check(&Given::new(70_000, vec![], true), &[0, 69_999]);
+    check(&Given::new(5000, (0..5000).map(|v| (v, v)).collect(), true), &[0, 4999]);
+}
+
+#[test]
+fn parallel_edges_that_stay() {
+    let edges: Vec<_> = (0..3000u64).map(|i| ((mix(i) % 60) as u32, (mix(!i) % 60) as u32)).collect();
+    check(&Given { parallel: true, ..Given::new(64, edges.clone(), true) }, &[0, 59, 63]);
+    check(&Given::new(64, edges, true), &[0, 59, 63]);
+    let one_pair = vec![(3, 4); 100_000];
+    check(&Given { parallel: true, ..Given::new(6, one_pair, true) }, &[3, 4, 5]);
+}
+
+#[test]
+fn stars_out_and_in() {
+    let leaves = 150_000;
+    check(&Given::new(leaves + 1, (1..=leaves).map(|leaf| (0, leaf)).collect(), true), &[0, 1, leaves]);
+    check(&Given::new(leaves + 1, (0..leaves).map(|leaf| (leaf, leaves)).collect(), true), &[0, leaves]);
+}
+
+#[test]
+fn a_long_path() {
+    let length = 1 << 16;
+    check(&Given::new(length, (1..length).map(|v| (v - 1, v)).collect(), true), &[0, length / 2]);
+}
+
+#[test]
+fn two_hubs_and_several_components() {
+    // Hubs 0 and 1 share half of their leaves; behind them chains, cycles, a loop and lonely vertices.
+    let mut edges: Vec<(u32, u32)> = (2..20_000).map(|v| (0, v)).collect();
+    edges.extend((10_000..30_000).map(|v| (v, 1)));
+    edges.extend((30_001..30_100).map(|v| (v, v - 1)));
+    edges.extend((30_200..30_300).map(|v| (v, 30_200 + (v + 1) % 100)));
+    edges.push((30_500, 30_500));
+    check(&Given::new(30_600, edges, true), &[0, 1, 2, 15_000, 30_099, 30_200, 30_500, 30_599]);
+}
+
+#[test]
+fn components_whose_hubs_are_far_from_their_smallest_vertices() {
+    // Many small stars: the giant component is no larger than the others.
+    let edges: Vec<_> = (0..2000).flat_map(|star| (0..9).map(move |leaf| (10 * star + 9, 10 * star + leaf))).collect();
+    check(&Given::new(20_000, edges, true), &[9, 0, 19_999]);
+    // A cycle whose neighbours in it are far apart in number.
+    let cycle = (0..10_007u32).map(|v| (v, (v + 4001) % 10_007)).collect();
+    check(&Given::new(10_007, cycle, true), &[0, 77]);
+}
+
+#[test]
+fn a_complete_graph() {
+    let edges = (0..300).flat_map(|v| (0..300).map(move |w| (v, w))).filter(|(v, w)| v != w).collect();
+    check(&Given::new(300, edges, true), &[0, 299]);
+}
+
+#[test]
+fn random_graphs_of_every_density() {
+    for seed in 0..12u64 {
+        let vertices = 1 + mix(seed) % 400;
+        let count = mix(seed ^ 99) % (vertices * (1 << (seed % 6)));
+        let edges = (0..count)
+            .map(|i| ((mix(seed << 32 | i) % vertices) as u32, (mix(seed << 40 | i) % vertices / (1 + i % 3)) as u32))
+            .collect();
+        let given = Given { parallel: seed % 2 == 0, ..Given::new(vertices as u32, edges, true) };
+        check(&given, &[0, vertices as u32 / 2, vertices as u32 - 1]);
+    }
+}
+
+/// A graph with hubs, chains and vertices out of reach, for tampering.
+fn tampering(directed: bool) -> Given {
+    let mut edges: Vec<(u32, u32)> =
+        (0..1500u64).map(|i| ((mix(i) % 200) as u32, (mix(!i) % 200 / (1 + i % 4)) as u32)).collect();
+    edges.extend((200..230).map(|v| (v - 1, v)));
+    edges.extend([(231, 232), (232, 231), (233, 233)]);
+    Given::new(235, edges, directed)
+}
+
+#[test]
+fn every_changed_level_and_parent_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let found = bfs(&graph, &BfsOptions { source: 3 }).unwrap();
+        verify_bfs(&graph, 3, &found).unwrap();
+        let refused = |what: String| {
+            let error = verify_bfs(&graph, 3, &found).expect_err(&what).to_string();
+            assert!(error.contains("verification failed") && error.contains("vertex"), "{what}: {error}");
+        };
+        for vertex in 0..graph.vertices() as usize {
+            let (level, parent) = (plain(&found.levels)[vertex], plain(&found.parents)[vertex]);
+            for wrong in [0, 1, level.wrapping_sub(1), level + 1, level + 7, u32::MAX] {
+                if wrong != level {
+                    found.levels[vertex].store(wrong, Ordering::Relaxed);
+                    refused(format!("level {wrong} of {vertex}, which is {level}"));
+                }
+            }
+            found.levels[vertex].store(level, Ordering::Relaxed);
+            for wrong in (0..=235).map(|parent: u32| !parent).chain([0, 1]) {
+                if wrong != parent {
+                    found.parents[vertex].store(wrong, Ordering::Relaxed);
+                    refused(format!("parent {} of {vertex}, which is {}", !wrong, !parent));
+                }
+            }
+            found.parents[vertex].store(parent, Ordering::Relaxed);
+        }
+        verify_bfs(&graph, 3, &found).unwrap();
+        assert!(verify_bfs(&graph, 4, &found).is_err(), "another source");
+        let found = outcore_algo::Bfs { reached: found.reached - 1, ..found };
+        assert!(verify_bfs(&graph, 3, &found).is_err(), "another number of vertices");
+    }
+}
+
+#[test]
+fn every_changed_rank_is_refused() {
+    for directed in [true, false] {
+        for dangling in [Dangling::Networkx, Dangling::Gap] {
+            let directory = tempfile::tempdir().unwrap();
+            let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+            let options = PageRankOptions { tol: 1e-12, max_iter: 500, dangling, ..PageRankOptions::default() };
+            let found = pagerank(&graph, &options).unwrap();
+            assert!(found.converged);
+            verify_pagerank(&graph, &options, &found).unwrap();
+            for vertex in 0..graph.vertices() as usize {
+                let rank = found.ranks[vertex].load();
+                for wrong in [rank * 1.001, rank * 0.999, 0.0, -rank, 1.0, f64::NAN, f64::INFINITY] {
+                    found.ranks[vertex].store(wrong);
+                    let error = verify_pagerank(&graph, &options, &found).expect_err("a wrong rank").to_string();
+                    assert!(error.contains("verification failed"), "{error}");
+                }
+                found.ranks[vertex].store(rank);
+            }
+            verify_pagerank(&graph, &options, &found).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_changed_label_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let found = components(&graph, &ComponentsOptions::default()).unwrap();
+        verify_components(&graph, &found).unwrap();
+        assert!(found.count > 3);
+        for vertex in 0..graph.vertices() as usize {
+            let label = plain(&found.labels)[vertex];
+            for wrong in (0..236).chain([u32::MAX]) {
+                if wrong != label {
+                    found.labels[vertex].store(wrong, Ordering::Relaxed);
+                    let error = verify_components(&graph, &found).expect_err("a wrong label").to_string();
+                    assert!(error.contains("verification failed") && error.contains("vertex"), "{error}");
+                }
+            }
+            found.labels[vertex].store(label, Ordering::Relaxed);
+        }
+        let found = outcore_algo::Components { count: found.count + 1, ..found };
+        assert!(verify_components(&graph, &found).is_err(), "another number of components");
+    }
+}

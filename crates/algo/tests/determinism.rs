@@ -1,0 +1,125 @@
+//! The same bits for every number of workers, back end and cache size; the same answers under the users' ids for every order.
+
+mod engine;
+
+use engine::*;
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
+use outcore_graph::Direction;
+use outcore_graph::import::OrderChoice;
+use outcore_io::backend::{self, Backend, Faults, Posix, Sim};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A device that reorders all reads and cuts some short.
+fn sim(seed: u64) -> Arc<dyn Backend> {
+    Arc::new(Sim::new(Faults { seed, short_reads_percent: 30, ..Faults::default() }))
+}
+
+/// Compares everything with one worker, `posix` and no cache.
+fn same_everywhere(image: &Path, source: u32) {
+    let plain = open(image, 1, Some(Arc::new(Posix)), Some(0));
+    let expected = Algorithm::ALL.map(|algorithm| algorithm.answer(&plain, source).unwrap());
+    let pages = plain.pages(Direction::Out) + plain.pages(Direction::In);
+    let mut runs = 0;
+    for threads in [1, 2, 3, 8] {
+        for (name, backend) in [("best", backend::best()), ("posix", Arc::new(Posix)), ("sim", sim(threads as u64))] {
+            for cache_bytes in [Some(0), Some(pages * 4096 / 3), None] {
+                let graph = open(image, threads, Some(backend.clone()), cache_bytes);
+                for (algorithm, expected) in Algorithm::ALL.iter().zip(&expected) {
+                    let found = algorithm.answer(&graph, source).unwrap();
+                    let what = format!("{algorithm:?}, {threads} threads, {name}, cache {cache_bytes:?}");
+                    same(expected, &found, &what);
+                }
+                // Once more, now that the cache is warm.
+                let again = Algorithm::PageRank.answer(&graph, source).unwrap();
+                same(&expected[1], &again, &format!("PageRank again, {threads} threads, {name}"));
+                runs += 1;
+            }
+        }
+    }
+    assert_eq!(runs, 36);
+}
+
+#[test]
+fn kronecker_graphs_give_the_same_bits_everywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        for order in [OrderChoice::Input, OrderChoice::Degree] {
+            let image = kronecker(directory.path(), 12, 64, directed, order);
+            let graph = open(&image, 1, None, None);
+            assert!(graph.pages(Direction::In) > 70, "more than a unit, found {}", graph.pages(Direction::In));
+            same_everywhere(&image, 5);
+        }
+    }
+}
+
+/// Two hubs, one with edges to every third vertex and one with edges from every third.
+fn hubs(vertices: u32, directed: bool) -> Given {
+    let out = (2..vertices).filter(|&v| mix(u64::from(v)) % 3 == 0).map(|v| (0, v));
+    let into = (2..vertices).filter(|&v| mix(u64::from(v)) % 3 == 1 || v % 1000 == 0).map(|v| (v, 1));
+    Given::new(vertices, out.chain(into).collect(), directed)
+}
+
+#[test]
+fn lists_of_more_than_a_unit_of_pages_give_the_same_bits_everywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let image = hubs(1 << 21, directed).image(directory.path(), OrderChoice::Input);
+        let graph = open(&image, 1, None, None);
+        // Beside the pages of the other lists, some forty, a hub's list takes more than 64.
+        assert!(graph.pages(Direction::In) > 110, "found {}", graph.pages(Direction::In));
+        same_everywhere(&image, 0);
+    }
+}
+
+#[test]
+fn orders_give_the_same_answers_under_the_users_ids() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let answers = [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Auto].map(|order| {
+            let graph = open(&kronecker(directory.path(), 12, 16, directed, order), 2, None, None);
+            let ids = ids(&graph);
+            let source = ids.iter().position(|&id| id == 77).unwrap() as u32;
+            let options = iterations(30);
+            let results = run(&graph, source, &options);
+            verify_bfs(&graph, source, &results.bfs).unwrap();
+            verify_pagerank(&graph, &options, &results.pagerank).unwrap();
+            verify_components(&graph, &results.components).unwrap();
+            under_ids(&ids, &results)
+        });
+        let [input, degree, auto] = &answers;
+        for (name, other) in [("degree", degree), ("auto", auto)] {
+            same(&input.levels, &other.levels, &format!("levels in order {name}"));
+            same(&input.components, &other.components, &format!("components in order {name}"));
+            for (id, (one, two)) in input.ranks.iter().zip(&other.ranks).enumerate() {
+                assert!((one - two).abs() <= 1e-12, "order {name}: id {id} has rank {one}, and {two}");
+            }
+        }
+        assert!(input.levels.iter().filter(|&&level| level > 0).count() > 1000);
+    }
+}
+
+/// Answers by the users' ids.
+struct UnderIds {
+    levels: Vec<u32>,
+    /// The smallest id of the component.
+    components: Vec<u32>,
+    ranks: Vec<f64>,
+}
+
+fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
+    let count = ids.len();
+    let (levels, labels) = (plain(&results.bfs.levels), plain(&results.components.labels));
+    let found_ranks = ranks(&results.pagerank.ranks);
+    let mut smallest = vec![u32::MAX; count];
+    for (vertex, &label) in labels.iter().enumerate() {
+        smallest[label as usize] = smallest[label as usize].min(ids[vertex]);
+    }
+    let mut all = UnderIds { levels: vec![0; count], components: vec![0; count], ranks: vec![0.0; count] };
+    for (vertex, &id) in ids.iter().enumerate() {
+        all.levels[id as usize] = levels[vertex];
+        all.components[id as usize] = smallest[labels[vertex] as usize];
+        all.ranks[id as usize] = found_ranks[vertex];
+    }
+    all
+}

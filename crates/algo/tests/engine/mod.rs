@@ -1,0 +1,215 @@
+//! What the engine's tests share: graphs given as edges, their images, the ways to open them, and all three answers at once.
+#![allow(dead_code)]
+
+use outcore_algo::{
+    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, PageRank, PageRankOptions, Result, bfs, components,
+    pagerank,
+};
+use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
+use outcore_graph::import::{
+    Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source, import,
+};
+use outcore_graph::{Graph, GraphOptions, IdBatch, IdStream};
+use outcore_io::backend::Backend;
+use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A graph as a test gives it: the vertices are `0..vertices`.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub vertices: u32,
+    pub edges: Vec<(u32, u32)>,
+    pub directed: bool,
+    /// Parallel edges stay.
+    pub parallel: bool,
+}
+
+impl Given {
+    pub fn new(vertices: u32, edges: Vec<(u32, u32)>, directed: bool) -> Self {
+        Given { vertices, edges, directed, parallel: false }
+    }
+
+    /// Imports the graph and returns the image.
+    pub fn image(&self, directory: &Path, order: OrderChoice) -> PathBuf {
+        let facts = Facts {
+            format: "by hand",
+            declared: Some((0, u64::from(self.vertices))),
+            edges: Some(self.edges.len() as u64),
+            ..Facts::default()
+        };
+        let source = GivenSource { edges: Arc::new(self.edges.clone()), facts, next: 0 };
+        let duplicates = if self.parallel { Duplicates::Keep } else { Duplicates::First };
+        import_source(Box::new(source), directory, self.directed, duplicates, order)
+    }
+}
+
+const BLOCK_EDGES: usize = 10_000;
+
+struct GivenSource {
+    edges: Arc<Vec<(u32, u32)>>,
+    facts: Facts,
+    next: usize,
+}
+
+impl Source for GivenSource {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if self.next * BLOCK_EDGES >= self.edges.len() {
+            return Ok(None);
+        }
+        let sequence = self.next as u64;
+        self.next += 1;
+        let data = BlockData::Bytes(Vec::new());
+        Ok(Some(Block { sequence, first_record: 0, first_vertex: 0, input_bytes: 0, data }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        Arc::new(GivenParser(Arc::clone(&self.edges)))
+    }
+}
+
+struct GivenParser(Arc<Vec<(u32, u32)>>);
+
+impl Parser for GivenParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        let Ids::Integer { values, .. } = &mut batch.ids else { panic!("ids are integers") };
+        let edges = self.0.chunks(BLOCK_EDGES).nth(block.sequence as usize).unwrap_or_default();
+        values.extend(edges.iter().flat_map(|&(source, target)| [u64::from(source), u64::from(target)]));
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("by hand")
+    }
+}
+
+/// A Kronecker graph as an image.
+pub fn kronecker(directory: &Path, scale: u32, edge_factor: u64, directed: bool, order: OrderChoice) -> PathBuf {
+    let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 7, weights: false };
+    import_source(generated(&options).unwrap(), directory, directed, Duplicates::First, order)
+}
+
+/// Imports into a directory, under a name that says the options.
+pub fn import_source(
+    source: Box<dyn Source>,
+    directory: &Path,
+    directed: bool,
+    duplicates: Duplicates,
+    order: OrderChoice,
+) -> PathBuf {
+    let image = directory.join(format!("{directed}-{duplicates:?}-{order:?}.oc"));
+    let options = ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order };
+    import(&runtime(2, None), source, &image, &options).unwrap();
+    image
+}
+
+/// A runtime with ample memory.
+pub fn runtime(threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+    let memory_bytes = Some(outcore_io::current_memory_bytes() + (512 << 20));
+    let options = RuntimeOptions { memory_bytes, threads: Some(threads), backend, ..RuntimeOptions::default() };
+    Arc::new(Runtime::new(options).unwrap())
+}
+
+/// Opens an image: with all pages cached unless `cache_bytes` says otherwise.
+pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cache_bytes: Option<u64>) -> Graph {
+    Graph::open(&runtime(threads, backend), image, GraphOptions { cache_bytes }).unwrap()
+}
+
+/// An algorithm whose answer is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Bfs,
+    PageRank,
+    Components,
+}
+
+impl Algorithm {
+    pub const ALL: [Algorithm; 3] = [Algorithm::Bfs, Algorithm::PageRank, Algorithm::Components];
+
+    /// Runs it and writes all of its answer as numbers, real ones by their bits.
+    pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
+        Ok(match self {
+            Algorithm::Bfs => {
+                let found = bfs(graph, &BfsOptions { source })?;
+                let values = plain(&found.levels).into_iter().chain(plain(&found.parents));
+                values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
+            }
+            Algorithm::PageRank => {
+                let found = pagerank(graph, &iterations(5))?;
+                let bits = ranks(&found.ranks).into_iter().map(f64::to_bits);
+                bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
+            }
+            Algorithm::Components => {
+                let found = components(graph, &ComponentsOptions::default())?;
+                plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
+            }
+        })
+    }
+}
+
+/// So many iterations, whatever the ranks converge to.
+pub fn iterations(count: u32) -> PageRankOptions {
+    PageRankOptions { tol: 0.0, max_iter: count, alpha: 0.85, dangling: Dangling::Networkx }
+}
+
+/// All three results.
+pub struct Results {
+    pub bfs: Bfs,
+    pub pagerank: PageRank,
+    pub components: Components,
+}
+
+/// Runs all three.
+pub fn run(graph: &Graph, source: u32, options: &PageRankOptions) -> Results {
+    Results {
+        bfs: bfs(graph, &BfsOptions { source }).unwrap(),
+        pagerank: pagerank(graph, options).unwrap(),
+        components: components(graph, &ComponentsOptions::default()).unwrap(),
+    }
+}
+
+/// Shared numbers as plain ones.
+pub fn plain(values: &[AtomicU32]) -> Vec<u32> {
+    values.iter().map(|value| value.load(Ordering::Relaxed)).collect()
+}
+
+/// Shared real numbers as plain ones.
+pub fn ranks(values: &[AtomicF64]) -> Vec<f64> {
+    values.iter().map(AtomicF64::load).collect()
+}
+
+/// The id of every vertex of an image whose ids are small integers.
+pub fn ids(graph: &Graph) -> Vec<u32> {
+    let mut all = Vec::new();
+    let mut stream = IdStream::new(graph).unwrap();
+    while let Some((_, batch)) = stream.next().unwrap() {
+        match batch {
+            IdBatch::Unsigned(values) => all.extend(values.iter().map(|&id| id as u32)),
+            IdBatch::Signed(values) => all.extend(values.iter().map(|&id| id as u32)),
+            IdBatch::Text { .. } => panic!("ids are integers"),
+        }
+    }
+    all
+}
+
+/// Fails with the first difference, if there is one.
+pub fn same<T: PartialEq + std::fmt::Debug>(expected: &[T], found: &[T], what: &str) {
+    let first = expected.iter().zip(found).position(|(expected, found)| expected != found);
+    if let Some(place) = first {
+        panic!("{what}: at {place} expected {:?}, found {:?}", expected[place], found[place]);
+    }
+    assert_eq!(expected.len(), found.len(), "{what}: lengths");
+}
+
+/// A well-mixed number of a number.
+pub fn mix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,122 @@
+//! The obvious way to every answer, in memory, from nothing but the edges.
+
+use super::Given;
+use std::collections::{BTreeSet, VecDeque};
+
+/// A graph as neighbours in memory.
+pub struct Model {
+    pub out: Vec<Vec<u32>>,
+    pub into: Vec<Vec<u32>>,
+    /// Degrees of the input, both ways together, before duplicates are removed: a loop counts twice.
+    given_degrees: Vec<u64>,
+}
+
+impl Model {
+    pub fn new(given: &Given) -> Self {
+        let count = given.vertices as usize;
+        let (mut out, mut into) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        let mut given_degrees = vec![0; count];
+        for &(source, target) in &given.edges {
+            given_degrees[source as usize] += 1;
+            given_degrees[target as usize] += 1;
+            out[source as usize].push(target);
+            into[target as usize].push(source);
+            if !given.directed && source != target {
+                out[target as usize].push(source);
+                into[source as usize].push(target);
+            }
+        }
+        for list in out.iter_mut().chain(&mut into) {
+            list.sort_unstable();
+            if !given.parallel {
+                list.dedup();
+            }
+        }
+        Model { out, into, given_degrees }
+    }
+
+    /// Distances from a source.
+    pub fn levels(&self, source: u32) -> Vec<Option<u32>> {
+        let mut levels = vec![None; self.out.len()];
+        levels[source as usize] = Some(0);
+        let mut queue = VecDeque::from([source]);
+        while let Some(vertex) = queue.pop_front() {
+            let next = levels[vertex as usize].map(|level| level + 1);
+            for &target in &self.out[vertex as usize] {
+                if levels[target as usize].is_none() {
+                    levels[target as usize] = next;
+                    queue.push_back(target);
+                }
+            }
+        }
+        levels
+    }
+
+    /// The parent that the rule names: the hub where it is one level above, else the first such in-neighbour.
+    pub fn parents(&self, source: u32, levels: &[Option<u32>]) -> Vec<Option<u32>> {
+        let parent = |vertex: u32| {
+            if vertex == source {
+                return Some(source);
+            }
+            let above = levels[vertex as usize]?.checked_sub(1)?;
+            let is_above = |&other: &u32| levels[other as usize] == Some(above);
+            let hub = self.hub(vertex).filter(is_above);
+            hub.or_else(|| self.into[vertex as usize].iter().copied().find(is_above))
+        };
+        (0..self.into.len() as u32).map(parent).collect()
+    }
+
+    /// The in-neighbour, other than the vertex, of the greatest degree class; ties go to the smaller number.
+    fn hub(&self, vertex: u32) -> Option<u32> {
+        let others = self.into[vertex as usize].iter().copied().filter(|&other| other != vertex);
+        others.min_by_key(|&other| (std::cmp::Reverse(class(self.given_degrees[other as usize])), other))
+    }
+
+    /// The smallest vertex of every vertex's component.
+    pub fn labels(&self) -> Vec<u32> {
+        let mut labels: Vec<u32> = (0..self.out.len() as u32).collect();
+        let mut seen = BTreeSet::new();
+        for start in 0..self.out.len() as u32 {
+            if !seen.insert(start) {
+                continue;
+            }
+            let mut stack = vec![start];
+            while let Some(vertex) = stack.pop() {
+                labels[vertex as usize] = start;
+                for &other in self.out[vertex as usize].iter().chain(&self.into[vertex as usize]) {
+                    if seen.insert(other) {
+                        stack.push(other);
+                    }
+                }
+            }
+        }
+        labels
+    }
+
+    /// Ranks after so many iterations; dangling rank is spread evenly, or dropped.
+    pub fn ranks(&self, alpha: f64, iterations: u32, spread: bool) -> Vec<f64> {
+        let count = self.out.len() as f64;
+        let mut ranks = vec![1.0 / count; self.out.len()];
+        for _ in 0..iterations {
+            let dangling: f64 = self.out.iter().zip(&ranks).filter(|(list, _)| list.is_empty()).map(|(_, rank)| rank).sum();
+            let base = (1.0 - alpha) / count + if spread { alpha * dangling / count } else { 0.0 };
+            let mut next = vec![base; self.out.len()];
+            for (list, rank) in self.out.iter().zip(&ranks) {
+                for &target in list {
+                    next[target as usize] += alpha * rank / list.len() as f64;
+                }
+            }
+            ranks = next;
+        }
+        ranks
+    }
+}
+
+/// Degrees below 16 are classes of their own; above, there are four to an octave.
+fn class(degree: u64) -> u64 {
+    if degree < 16 {
+        return degree;
+    }
+    let octave = degree.ilog2();
+    4 * u64::from(octave) + (degree - (1 << octave)) / (1 << (octave - 2))
+}

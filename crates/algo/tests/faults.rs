@@ -1,0 +1,131 @@
+//! A device that fails, flips bits, tears pages or reads short: an error that says where, or the right answer, never a wrong one.
+
+mod engine;
+
+use engine::*;
+use outcore_graph::import::OrderChoice;
+use outcore_graph::{Error, Graph};
+use outcore_io::backend::{Faults, Sim};
+use std::path::Path;
+use std::sync::Arc;
+
+/// No algorithm here makes more operations than this.
+const MOST_OPERATIONS: u64 = 2000;
+
+fn image(directory: &Path, directed: bool) -> std::path::PathBuf {
+    kronecker(directory, 11, 24, directed, OrderChoice::Input)
+}
+
+/// Opens an image on a device with faults; opening does not count as an operation of the device.
+fn open_on(image: &Path, threads: usize, faults: Faults) -> (Graph, Arc<Sim>) {
+    let sim = Arc::new(Sim::new(faults));
+    (open(image, threads, Some(sim.clone()), Some(0)), sim)
+}
+
+/// Short reads turn the few reads of a small graph into many operations.
+fn faults(seed: u64) -> Faults {
+    Faults { seed, short_reads_percent: 50, ..Faults::default() }
+}
+
+#[test]
+fn the_kth_operation_fails_for_every_k_and_then_the_answer_is_right() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let image = image(directory.path(), directed);
+        let whole = open(&image, 1, None, None);
+        for algorithm in Algorithm::ALL {
+            let expected = algorithm.answer(&whole, 1).unwrap();
+            for threads in [1, 2] {
+                let errors = fail_every_operation(&image, algorithm, threads, &expected);
+                assert!(errors > 3, "{algorithm:?} made only {errors} operations");
+            }
+        }
+    }
+}
+
+/// Fails one operation after the other until none is left that an algorithm makes; returns how many there were.
+fn fail_every_operation(image: &Path, algorithm: Algorithm, threads: usize, expected: &[u64]) -> u64 {
+    for k in 0..MOST_OPERATIONS {
+        let what = format!("{algorithm:?}, {threads} threads, operation {k}");
+        let (graph, sim) = open_on(image, threads, Faults { fail_at: Some(k), ..faults(3) });
+        match algorithm.answer(&graph, 1) {
+            Ok(found) => {
+                assert!(sim.operations() <= k, "{what}: the failure was swallowed");
+                same(expected, &found, &what);
+                return k;
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{what}: {text}");
+                assert!(text.contains(".pages") && text.contains("at byte"), "{what}: {text}");
+                // The device works again, and the graph is as good as new.
+                same(expected, &algorithm.answer(&graph, 1).unwrap(), &what);
+            }
+        }
+    }
+    panic!("{algorithm:?} makes more than {MOST_OPERATIONS} operations");
+}
+
+#[test]
+fn damaged_reads_are_refused_or_do_not_matter() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let image = image(directory.path(), directed);
+        let whole = open(&image, 1, None, None);
+        for algorithm in Algorithm::ALL {
+            let expected = algorithm.answer(&whole, 1).unwrap();
+            for (name, flip) in [("flip", true), ("tear", false)] {
+                let refused = damage_every_read(&image, algorithm, flip, &expected);
+                assert!(refused > 2, "{algorithm:?}: a {name} was noticed {refused} times");
+            }
+        }
+    }
+}
+
+/// Damages one read after the other; returns how many were refused.
+fn damage_every_read(image: &Path, algorithm: Algorithm, flip: bool, expected: &[u64]) -> u64 {
+    let mut refused = 0;
+    for k in 0..MOST_OPERATIONS {
+        let what = format!("{algorithm:?}, damaged read {k}");
+        let chosen = |wanted: bool| (wanted == flip).then_some(k);
+        // No short reads: bytes of a page that is read again would not show the damage.
+        let plan = Faults { seed: k, flip_at: chosen(true), tear_at: chosen(false), ..Faults::default() };
+        let (graph, sim) = open_on(image, 1, plan);
+        match algorithm.answer(&graph, 1) {
+            Ok(found) => {
+                same(expected, &found, &what);
+                if sim.operations() <= k {
+                    return refused;
+                }
+            }
+            Err(Error::Corrupt { path, offset_bytes, expected, found }) => {
+                let name = path.to_string_lossy();
+                assert!(name.ends_with(".pages"), "{what}: {name}");
+                let pages = std::fs::metadata(&path).unwrap().len() / 4096;
+                assert!(offset_bytes / 4096 < pages, "{what}: at {offset_bytes} of {pages} pages of {name}");
+                assert!(expected.contains(&format!("page {}", offset_bytes / 4096)), "{what}: {expected}");
+                assert!(!found.is_empty());
+                refused += 1;
+            }
+            Err(other) => panic!("{what}: {other}"),
+        }
+    }
+    panic!("{algorithm:?} makes more than {MOST_OPERATIONS} reads");
+}
+
+#[test]
+fn short_and_reordered_reads_change_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let image = image(directory.path(), directed);
+        let whole = open(&image, 1, None, None);
+        for algorithm in Algorithm::ALL {
+            let expected = algorithm.answer(&whole, 1).unwrap();
+            for seed in 0..20 {
+                let (graph, _) = open_on(&image, 1 + seed as usize % 3, faults(seed));
+                let found = algorithm.answer(&graph, 1).unwrap();
+                same(&expected, &found, &format!("{algorithm:?}, seed {seed}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! An image many times larger than the memory limit: import and algorithms stay under the limit and read what they say.
+//!
+//! The peak of memory is a process's, so the work is done in a process of its own: this binary once more, which runs one
+//! ignored test and prints what it measured.
+
+mod engine;
+
+use engine::*;
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
+use outcore_algo::{BfsOptions, ComponentsOptions, bfs, components, pagerank};
+use outcore_graph::generate::{GenerateOptions, Shape, source};
+use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
+use outcore_graph::{Direction, Graph, GraphOptions, PAGE_BYTES, Stats};
+use outcore_io::{Runtime, RuntimeOptions, peak_memory_bytes};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// The limit for everything that the process holds.
+const LIMIT_BYTES: u64 = 24 << 20;
+/// The image is larger than the limit by this.
+const TIMES: u64 = 8;
+/// Where the child puts its image; only the parent sets it.
+const DIRECTORY: &str = "OUTCORE_TEST_OUT_OF_CORE";
+
+#[test]
+fn an_image_of_eight_times_the_limit_is_made_and_read_under_the_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(DIRECTORY, directory.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let measured: BTreeMap<&str, u64> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("measured ")?.split_once(' '))
+        .map(|(name, value)| (name, value.parse().unwrap()))
+        .collect();
+    let get = |name: &str| *measured.get(name).unwrap_or_else(|| panic!("no {name} in {text}"));
+    assert!(get("image_bytes") >= TIMES * LIMIT_BYTES, "{text}");
+    for name in ["peak_after_import", "peak_after_pagerank", "peak_after_bfs", "peak_after_components", "peak_at_end"] {
+        assert!(get(name) < LIMIT_BYTES, "{name} is above the limit of {LIMIT_BYTES}: {text}");
+        assert!(get(name) > LIMIT_BYTES / 8, "{name} is too small to be true: {text}");
+    }
+    let pages = get("in_pages") + get("out_pages");
+    // Each in-page once per iteration.
+    assert_eq!(get("pagerank_list_bytes"), 2 * get("in_pages") * PAGE_BYTES, "{text}");
+    assert!(get("components_list_bytes") * 20 < pages * PAGE_BYTES, "{text}");
+    assert!(get("bfs_list_bytes") * 2 < pages * PAGE_BYTES, "{text}");
+    println!("{text}");
+}
+
+/// What the process under the limit does. Alone it does nothing, since only the test above says where.
+#[test]
+#[ignore = "run by the other test, in a process of its own"]
+fn child() {
+    let Some(directory) = std::env::var_os(DIRECTORY) else { return };
+    let image = Path::new(&directory).join("large.oc");
+    let say = |name: &str, value: u64| println!("measured {name} {value}");
+    let options = || RuntimeOptions {
+        memory_bytes: Some(LIMIT_BYTES),
+        threads: Some(2),
+        temporary: Some(Path::new(&directory).to_owned()),
+        ..RuntimeOptions::default()
+    };
+    let generate = GenerateOptions { shape: Shape::Kronecker, scale: 17, edge_factor: 640, seed: 3, weights: false };
+    let how = ImportOptions {
+        directed: Some(true),
+        duplicates: Duplicates::First,
+        self_loops: SelfLoops::Keep,
+        order: OrderChoice::Degree,
+    };
+    let report = import(&Runtime::new(options()).unwrap(), source(&generate).unwrap(), &image, &how).unwrap();
+    println!("imported in {:.1} s", report.stats.seconds);
+    say("image_bytes", report.stats.image_bytes);
+    say("peak_after_import", peak_memory_bytes());
+
+    let runtime = Arc::new(Runtime::new(options()).unwrap());
+    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    say("in_pages", graph.pages(Direction::In));
+    say("out_pages", graph.pages(Direction::Out));
+    {
+        let options = iterations(2);
+        let found = pagerank(&graph, &options).unwrap();
+        say("pagerank_list_bytes", list_bytes(&found.stats));
+        say("peak_after_pagerank", found.stats.memory_peak_bytes);
+        verify_pagerank(&graph, &options, &found).unwrap();
+    }
+    {
+        let source = 0;
+        let found = bfs(&graph, &BfsOptions { source }).unwrap();
+        assert!(found.reached > graph.vertices() / 3, "reached {}", found.reached);
+        say("bfs_list_bytes", list_bytes(&found.stats));
+        say("peak_after_bfs", found.stats.memory_peak_bytes);
+        verify_bfs(&graph, source, &found).unwrap();
+    }
+    let found = components(&graph, &ComponentsOptions::default()).unwrap();
+    say("components_list_bytes", list_bytes(&found.stats));
+    say("peak_after_components", found.stats.memory_peak_bytes);
+    verify_components(&graph, &found).unwrap();
+    say("peak_at_end", peak_memory_bytes());
+}
+
+/// What was read of lists; the rest is columns.
+fn list_bytes(stats: &Stats) -> u64 {
+    let lists = stats.steps.iter().filter(|step| step.name != "link hubs");
+    lists.map(|step| step.sweep.bytes_read).sum()
+}
+
+#[test]
+fn sparse_kronecker_graphs_are_read_as_little_as_promised() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let image = kronecker(directory.path(), 16, 16, directed, OrderChoice::Degree);
+        let graph = open(&image, 2, None, Some(0));
+        let in_pages = graph.pages(Direction::In);
+        let pages = if directed { in_pages + graph.pages(Direction::Out) } else { in_pages };
+        let found = pagerank(&graph, &iterations(3)).unwrap();
+        assert_eq!(found.stats.steps.len(), 3);
+        for step in &found.stats.steps {
+            assert_eq!(step.sweep.pages_wanted, in_pages);
+            assert_eq!(step.sweep.bytes_read, in_pages * PAGE_BYTES);
+            assert!(step.sweep.requests <= in_pages.div_ceil(64), "{} reads", step.sweep.requests);
+        }
+        let found = components(&graph, &ComponentsOptions::default()).unwrap();
+        let read = list_bytes(&found.stats);
+        assert!(read * 20 < pages * PAGE_BYTES, "components read {read} of {} bytes", pages * PAGE_BYTES);
+        let found = bfs(&graph, &BfsOptions { source: 0 }).unwrap();
+        let read = list_bytes(&found.stats);
+        assert!(found.reached > 1 << 14, "reached {}", found.reached);
+        assert!(read * 2 < pages * PAGE_BYTES, "a search read {read} of {} bytes", pages * PAGE_BYTES);
+    }
+}
+
+#[test]
+fn a_limit_below_the_need_is_refused_with_the_numbers_before_anything_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = kronecker(directory.path(), 18, 2, false, OrderChoice::Input);
+    let memory_bytes = Some(outcore_io::current_memory_bytes() + (10 << 20));
+    let options = RuntimeOptions { memory_bytes, threads: Some(1), ..RuntimeOptions::default() };
+    let graph =
+        Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let error = pagerank(&graph, &iterations(1)).map(|_| ()).unwrap_err();
+    assert!(matches!(error, outcore_graph::Error::Io(outcore_io::Error::Memory { .. })), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("PageRank") && text.contains("raise the limit"), "{text}");
+}
