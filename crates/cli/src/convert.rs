@@ -64,7 +64,7 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
         weights: args.weights.is_some(),
     };
     if args.output.extension().is_none_or(|ending| ending != "oc") {
-        return generate::write(&runtime, &options, &args.output);
+        return generate::write(&runtime, &options, &args.output).map(|_| ());
     }
     let import_options = ImportOptions {
         directed: args.undirected.then_some(false),
@@ -80,7 +80,15 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
 pub fn export(args: &ExportArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let graph = Graph::open(&runtime, &args.image, GraphOptions::default())?;
-    outcore::export(&graph, &args.output)
+    let report = outcore::export(&graph, &args.output)?;
+    if !args.limits.quiet {
+        let files: Vec<_> = report.files.iter().map(|file| file.display().to_string()).collect();
+        eprintln!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
+        if report.renumbered {
+            eprintln!("note: vertices stand under numbers from 1, for this format has no other ids");
+        }
+    }
+    Ok(())
 }
 
 fn order(order: Order) -> OrderChoice {

@@ -3,8 +3,8 @@
 use outcore_format::text::TextWriter;
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, HEADER_BYTES, IdColumn, ImportFacts, Index, Kind, ListFile, ListWriter, Lists,
-    MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, WeightColumn, WeightKind, block, column,
-    list, text,
+    MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, WeightColumn, WeightKind, block, column, list,
+    text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -313,7 +313,8 @@ fn a_manifest_has_the_members_that_the_tables_name() {
     assert_eq!(members(&all), ["checksum", "manifest"].map(str::to_owned).into());
     let body = &text[text.find("\"manifest\": ").unwrap() + 12..text.rfind('}').unwrap()];
     assert_eq!(all["checksum"], format!("{:08x}", checksum(&[body.trim_end().as_bytes()])));
-    let said: BTreeMap<String, String> = table("member").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let said: BTreeMap<String, String> =
+        table("member").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     let inner = &all["manifest"];
     assert_eq!(members(inner), said.keys().cloned().collect());
     for (name, kind) in said {
@@ -363,6 +364,10 @@ fn a_newer_version_is_called_newer_and_unknown_members_are_ignored() {
     assert!(error.contains("newer Outcore") && error.contains("found 2"), "{error}");
     let with_more = good.replace("\"vertices\": 3", "\"colour\": [1, {}], \"vertices\": 3");
     let body = &with_more[with_more.find("\"manifest\": ").unwrap() + 12..with_more.rfind('}').unwrap()];
-    let sealed = format!("{{\"manifest\": {}, \"checksum\": \"{:08x}\"}}", body.trim_end(), checksum(&[body.trim_end().as_bytes()]));
+    let sealed = format!(
+        "{{\"manifest\": {}, \"checksum\": \"{:08x}\"}}",
+        body.trim_end(),
+        checksum(&[body.trim_end().as_bytes()])
+    );
     assert_eq!(Manifest::from_bytes(sealed.as_bytes()).unwrap(), manifest(IdColumn::Range { first: 0 }));
 }

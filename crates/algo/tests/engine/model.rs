@@ -98,7 +98,8 @@ impl Model {
         let count = self.out.len() as f64;
         let mut ranks = vec![1.0 / count; self.out.len()];
         for _ in 0..iterations {
-            let dangling: f64 = self.out.iter().zip(&ranks).filter(|(list, _)| list.is_empty()).map(|(_, rank)| rank).sum();
+            let dangling: f64 =
+                self.out.iter().zip(&ranks).filter(|(list, _)| list.is_empty()).map(|(_, rank)| rank).sum();
             let base = (1.0 - alpha) / count + if spread { alpha * dangling / count } else { 0.0 };
             let mut next = vec![base; self.out.len()];
             for (list, rank) in self.out.iter().zip(&ranks) {
