@@ -164,12 +164,11 @@ pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRan
     let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
     let change = sum(&|v| (base + options.alpha * incoming[v].load() - found.ranks[v].load()).abs())?;
     let most = options.alpha * found.residual + 1e-9;
-    // Written so that a NaN fails.
-    if !(change <= most) {
+    if change.is_nan() || change > most {
         let text = format!("another iteration changes the ranks by {change:e}, more than {most:e}");
         return Err(Error::Usage(format!("verification failed: {text}")));
     }
-    if options.dangling == Dangling::Networkx && !((total - 1.0).abs() < 1e-9) {
+    if options.dangling == Dangling::Networkx && (total.is_nan() || (total - 1.0).abs() >= 1e-9) {
         return Err(Error::Usage(format!("verification failed: the ranks sum to {total}, not to 1")));
     }
     let negative = sum(&|v| f64::from(u8::from(found.ranks[v].load() < 0.0)))?;

@@ -156,7 +156,7 @@ impl Index {
             && count <= 64 * words as u64
             && last >> low_bits <= 64 * words as u64
             && low_words(count, low_bits) + high_words(count, last, low_bits) == words
-            && bytes.len() % 8 == 0;
+            && bytes.len().is_multiple_of(8);
         if !fits {
             return Err(Error::new(
                 12,

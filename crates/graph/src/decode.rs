@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 /// The lanes of a block.
 const LANES: usize = 16;
 
-type Decode = unsafe fn(&Page<'_>, Shape, &mut Lists, &mut Vec<u32>) -> Result<()>;
+type Decode = unsafe fn(&Page<'_>, Shape, &mut Lists, &mut [u32]) -> Result<()>;
 
 /// Decodes pages of lists into buffers that it keeps.
 pub struct Decoder {
@@ -146,13 +146,13 @@ mod x86 {
     };
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
-    pub unsafe fn decode_avx512(page: &Page<'_>, shape: Shape, out: &mut Lists, firsts: &mut Vec<u32>) -> Result<()> {
+    pub unsafe fn decode_avx512(page: &Page<'_>, shape: Shape, out: &mut Lists, firsts: &mut [u32]) -> Result<()> {
         // SAFETY: the features are those that the lanes need.
         unsafe { decode_with::<Wide>(page, shape, out, firsts) }
     }
 
     #[target_feature(enable = "avx2,bmi2,popcnt")]
-    pub unsafe fn decode_avx2(page: &Page<'_>, shape: Shape, out: &mut Lists, firsts: &mut Vec<u32>) -> Result<()> {
+    pub unsafe fn decode_avx2(page: &Page<'_>, shape: Shape, out: &mut Lists, firsts: &mut [u32]) -> Result<()> {
         // SAFETY: the features are those that the lanes need.
         unsafe { decode_with::<Pair>(page, shape, out, firsts) }
     }
