@@ -140,7 +140,7 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
     }
     let is_unsafe = |line: &&str| !line.trim_start().starts_with("//") && line.contains("unsafe ");
     let may = UNSAFE_FILES.contains(&name) || UNSAFE_LOOPS.contains(&name);
-    if !may && lines.iter().any(|line| is_unsafe(&line)) {
+    if !may && lines.iter().any(is_unsafe) {
         faults.push(format!("{name}: unsafe code lives in named files only (xtask/src/main.rs)"));
     }
     check_functions(name, &lines, faults);
@@ -154,8 +154,7 @@ fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
             continue;
         }
         let indent = line.len() - trimmed.len();
-        let end =
-            lines[i..].iter().position(|line| line.len() > indent && &line[..=indent] == " ".repeat(indent) + "}");
+        let end = lines[i..].iter().position(|line| line.len() > indent && line[..=indent] == " ".repeat(indent) + "}");
         if let Some(length) = end
             && length > MAX_FUNCTION_LINES
         {

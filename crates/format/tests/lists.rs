@@ -170,7 +170,7 @@ fn hostile_pages_are_refused_without_a_panic() {
     for _ in 0..200_000 {
         let mut bad = pages[0].1.clone();
         for _ in 0..1 + random(&mut state) % 3 {
-            let end = if random(&mut state) % 2 == 0 { 32 } else { 200 };
+            let end = if random(&mut state).is_multiple_of(2) { 32 } else { 200 };
             let at = 4 + (random(&mut state) % (end - 4)) as usize;
             bad[at] = random(&mut state) as u8;
         }

@@ -205,7 +205,7 @@ fn every_field_of_an_index_lies_where_the_table_says() {
     assert!(1 << low_bits <= 37 * 299 / 300 && 2 << low_bits > 37 * 299 / 300);
     assert_eq!((field("count"), field("last")), (300, 37 * 299));
     let low_words = (300 * low_bits).div_ceil(64);
-    let high_words = (300 + (37 * 299 >> low_bits) + 1u64).div_ceil(64);
+    let high_words = (300 + ((37 * 299) >> low_bits) + 1u64).div_ceil(64);
     assert_eq!(bytes.len() as u64, 32 + 8 * (low_words + high_words));
     let high = &bytes[32 + 8 * low_words as usize..];
     for (i, key) in keys.iter().enumerate() {

@@ -71,7 +71,7 @@ fn random_rate(graph: &Graph) -> Result<()> {
     let mut vertices: Vec<u32> = (0..RANDOM_PAGES)
         .map(|_| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 32) * graph.vertices() >> 32) as u32
+            (((state >> 32) * graph.vertices()) >> 32) as u32
         })
         .collect();
     vertices.sort_unstable();

@@ -135,9 +135,9 @@ fn random_graph(state: &mut u64, kind: u64) -> Given {
         id(fraction * vertices / 1_000_000)
     };
     let pairs: Vec<(Id, Id)> = (0..edges).map(|_| (end(), end())).collect();
-    let integer_weights = random(state) % 3 == 0;
-    let weights = (random(state) % 2 == 0).then(|| {
-        let fraction = if integer_weights || random(state) % 2 == 0 { 1.0 } else { 0.5 };
+    let integer_weights = random(state).is_multiple_of(3);
+    let weights = random(state).is_multiple_of(2).then(|| {
+        let fraction = if integer_weights || random(state).is_multiple_of(2) { 1.0 } else { 0.5 };
         (0..edges).map(|_| (random(state) % 100) as f64 * fraction - 30.0).collect()
     });
     Given {
@@ -145,7 +145,7 @@ fn random_graph(state: &mut u64, kind: u64) -> Given {
         weights,
         integer_weights,
         vertices: (0..random(state) % 5).map(|i| id(10_000 + i)).collect(),
-        declared: (kind == 0 && random(state) % 2 == 0).then_some((3, 450)),
+        declared: (kind == 0 && random(state).is_multiple_of(2)).then_some((3, 450)),
         strings: kind == 3,
         directed: None,
         block_edges: 1 + random(state) as usize % 700,

@@ -66,8 +66,7 @@ fn generated_graphs_pass_and_come_back() {
                 let directory = tempfile::tempdir().unwrap();
                 let image = directory.path().join("graph.oc");
                 for directed in [true, false] {
-                    let options_of_import =
-                        ImportOptions { directed: Some(directed), self_loops, duplicates, order, ..Default::default() };
+                    let options_of_import = ImportOptions { directed: Some(directed), self_loops, duplicates, order };
                     import(&runtime(2), source(&options).unwrap(), &image, &options_of_import).unwrap();
                     let report = check(&open(&image, 2))
                         .unwrap_or_else(|error| panic!("{shape:?} {order:?} {duplicates:?} {directed}: {error}"));

@@ -262,7 +262,7 @@ impl Hashed {
         // Both ends of an edge fit, or neither is taken. All strings of a group may be new.
         let start = |i: usize| if i == 0 { 0 } else { ends[i - 1] as usize };
         let mut fits = 0;
-        let step = if count % 2 == 0 { 2 } else { 1 };
+        let step = if count.is_multiple_of(2) { 2 } else { 1 };
         while fits < count {
             let next = (fits + step).min(count);
             let needed = ends[from + next - 1] as usize - start(from) + 4 * next;

@@ -96,7 +96,7 @@ impl Writing<'_> {
         Ok(Written { found: turn.found, pages, sort_bytes: turn.sort_bytes })
     }
 
-    fn work<'w, E: Entry>(&'w self, shared: &Shared<'_>, worker: usize) -> Result<()> {
+    fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
         let files_bytes = (self.plan.memory_bytes / 64).clamp(64 << 10, 1 << 20) * self.files.len() as u64;
         let share = (self.plan.memory_bytes - files_bytes.min(self.plan.memory_bytes / 4)) / self.plan.workers as u64;
         let _writers = self.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;

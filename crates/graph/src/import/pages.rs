@@ -71,7 +71,7 @@ impl<'a> PageWriter<'a> {
         self.used += PAGE_BYTES;
         self.pages += 1;
         if self.file.index_name().is_some() {
-            if self.keys.len() % KEYS == 0 {
+            if self.keys.len().is_multiple_of(KEYS) {
                 // Growing doubles the list: old and new take three times its size.
                 let bytes = 24 * KEYS as u64;
                 self.reservations.push(self.runtime.budget().reserve("the page index", bytes)?);

@@ -281,7 +281,7 @@ impl<'a> Worker<'a> {
             Weights::Real(weights) => Some(weights.len()),
         };
         let weighted = self.shared.reading.facts.weights.is_some();
-        let fits = batch.ids.len() % 2 == 0
+        let fits = batch.ids.len().is_multiple_of(2)
             && (edges == 0 || weights.is_some() == weighted && weights.is_none_or(|count| count == edges))
             && [&batch.ids, &batch.vertices].iter().all(|ids| matches!(ids, Ids::Text { .. }) == strings);
         if !fits {
