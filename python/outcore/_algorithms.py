@@ -111,7 +111,7 @@ def components(graph: Graph, *, verify: bool = False) -> Components:
 
     >>> found = oc.components(g, verify=True)
     >>> found.count, found.to_dict()
-    (2, {'about': 'about', 'home': 'about', 'lone': 'lone', 'news': 'about'})
+    (2, {'about': 'about', 'home': 'about', 'news': 'about', 'lone': 'lone'})
     """
     return _outcore.components(graph, verify)
 

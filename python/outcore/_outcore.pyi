@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Any, Literal, Never, Self, SupportsIndex, final
 
 import numpy as np
+from typing_extensions import disjoint_base
 
 @final
 class Graph:
@@ -38,6 +39,7 @@ class Graph:
     ) -> None: ...
     def __reduce__(self) -> Never: ...
 
+@disjoint_base
 class Table:
     @property
     def columns(self) -> list[str]: ...

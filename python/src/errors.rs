@@ -23,12 +23,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             })
         }
         Error::Corrupt { path, offset_bytes, .. } => exception(py, "CorruptImageError", &text).and_then(|error| {
-            error.setattr("path", path)?;
+            error.setattr("path", path.to_string_lossy())?;
             error.setattr("offset_bytes", offset_bytes)?;
             Ok(error)
         }),
         Error::Input { path, line, .. } => exception(py, "InputError", &text).and_then(|error| {
-            error.setattr("path", path)?;
+            error.setattr("path", path.to_string_lossy())?;
             error.setattr("line", line)?;
             Ok(error)
         }),

@@ -77,7 +77,7 @@ impl PyTable {
     /// among equals. One pass over the ids, and memory for `k` rows.
     ///
     /// >>> [(vertex, round(rank, 4)) for vertex, rank in ranks.top(2)]
-    /// [('home', 0.3838), ('about', 0.3602)]
+    /// [('home', 0.3798), ('about', 0.3635)]
     #[pyo3(signature = (k=10, column=None))]
     fn top<'py>(&self, py: Python<'py>, k: usize, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
         let name = self.column(column);
@@ -100,7 +100,7 @@ impl PyTable {
     /// About 150 bytes per vertex, outside of the memory limit: for small graphs.
     ///
     /// >>> levels.to_dict()
-    /// {'about': 1, 'home': 0, 'lone': None, 'news': 1}
+    /// {'about': 1, 'home': 0, 'news': 1, 'lone': None}
     #[pyo3(signature = (column=None))]
     fn to_dict<'py>(&self, py: Python<'py>, column: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
         let name = self.column(column);

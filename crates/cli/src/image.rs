@@ -3,10 +3,10 @@
 use crate::args::{CheckArgs, InfoArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
-use outcore::format::{IdColumn, Order, WeightKind};
+use outcore::format::Order;
 use outcore::io::bytes_text;
-use outcore::{Graph, GraphOptions, Result, Runtime, RuntimeOptions};
-use serde_json::{Value, json};
+use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
+use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,41 +43,7 @@ pub fn info(args: &InfoArgs) -> Result<()> {
 fn facts(image: &Path) -> Result<Value> {
     let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?);
     let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0) })?;
-    let manifest = graph.manifest();
-    let in_lists = manifest.in_lists.as_ref();
-    let entries = manifest.out_lists.entries + in_lists.map_or(0, |lists| lists.entries);
-    let bytes = graph.image_bytes();
-    Ok(json!({
-        "vertices": manifest.vertices,
-        "edges": manifest.edges,
-        "directed": manifest.directed,
-        "parallel_edges": manifest.parallel_edges,
-        "weights": manifest.weights.as_ref().map(|weights| weights.name.as_str()),
-        "weight_type": manifest.weights.as_ref().map(|weights| match weights.kind {
-            WeightKind::I64 => "i64",
-            WeightKind::F64 => "f64",
-        }),
-        "ids": match &manifest.ids {
-            IdColumn::Range { .. } | IdColumn::I64 { .. } => "i64",
-            IdColumn::U64 { .. } => "u64",
-            IdColumn::String { .. } => "string",
-        },
-        "order": order_name(manifest.order),
-        "max_out_degree": manifest.out_lists.max_degree,
-        "max_in_degree": in_lists.map_or(manifest.out_lists.max_degree, |lists| lists.max_degree),
-        "isolated_vertices": manifest.import.isolated_vertices,
-        "self_loops": manifest.import.self_loops,
-        "self_loops_kept": manifest.import.self_loops_kept,
-        "duplicates": manifest.import.duplicates,
-        "duplicates_policy": manifest.import.duplicates_policy,
-        "input_format": manifest.import.input_format,
-        "stored_edges": entries,
-        "pages": manifest.out_lists.pages + in_lists.map_or(0, |lists| lists.pages),
-        "image_bytes": bytes,
-        "bytes_per_edge": bytes as f64 / entries.max(1) as f64,
-        "index_bytes": graph.index_bytes(),
-        "format_version": manifest.format_version,
-    }))
+    serde_json::to_value(graph.info()).map_err(|error| Error::Usage(error.to_string()))
 }
 
 /// `outcore check`.

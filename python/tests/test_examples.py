@@ -1,0 +1,52 @@
+"""The examples in the docstrings run, and the stubs say what the module has."""
+
+import doctest
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import outcore as oc
+import pytest
+
+OBJECTS = [(name, getattr(oc, name)) for name in oc.__all__]
+OBJECTS += [
+    (f"{name}.{own}", value)
+    for name, kind in OBJECTS
+    if inspect.isclass(kind)
+    for own, value in vars(kind).items()
+    if getattr(value, "__doc__", None) and (not own.startswith("_") or own == "__getitem__")
+]
+EXAMPLES = [(name, value.__doc__) for name, value in OBJECTS if ">>>" in (value.__doc__ or "")]
+
+
+@pytest.mark.parametrize("name, text", EXAMPLES, ids=[name for name, _ in EXAMPLES])
+def test_example(site, name, text):
+    names = {"oc": oc, "np": np, "g": site, "ranks": oc.pagerank(site), "levels": oc.bfs(site, "home")}
+    test = doctest.DocTestParser().get_doctest(inspect.cleandoc(text), names, name, name, 0)
+    told = []
+    doctest.DocTestRunner().run(test, out=told.append)
+    assert not told, "".join(told)
+
+
+def test_there_are_examples():
+    found = {name for name, _ in EXAMPLES}
+    assert {"bfs", "pagerank", "components", "estimate", "generate", "import_graph", "Graph", "Table.top"} <= found
+
+
+def test_every_public_object_is_documented():
+    missing = [name for name, value in OBJECTS if not (getattr(value, "__doc__", None) or "").strip()]
+    assert missing == []
+
+
+def test_stubs_agree_with_the_module(scratch):
+    command = [sys.executable, "-m", "mypy.stubtest", "outcore", "--ignore-missing-stub"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_package_is_well_typed(scratch):
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--allow-any-generics", "-p", "outcore"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,233 @@
+"""Everything that can be imported from Python, and what is refused."""
+
+import os
+import pathlib
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+EDGES = [(1, 2, 5), (2, 3, 6), (3, 1, 7), (9, 1, 8)]
+SOURCE, TARGET, WEIGHT = (np.array(column) for column in zip(*EDGES))
+
+
+def exported(graph, tmp_path):
+    """The rows of the image, sorted."""
+    graph.export(tmp_path / "out.parquet")
+    return sorted(pl.read_parquet(tmp_path / "out.parquet").rows())
+
+
+TABLES = {
+    "polars": lambda: pl.DataFrame({"source": SOURCE, "target": TARGET, "weight": WEIGHT}),
+    "pandas": lambda: pd.DataFrame({"source": SOURCE, "target": TARGET, "weight": WEIGHT}),
+    "pandas, reordered": lambda: pd.DataFrame({"weight": WEIGHT, "dst": TARGET, "src": SOURCE}),
+    "pyarrow": lambda: pa.table({"source": SOURCE, "target": TARGET, "weight": WEIGHT}),
+    "pyarrow, stream": lambda: pa.table({"source": SOURCE, "target": TARGET, "weight": WEIGHT}).to_reader(2),
+    "numpy": lambda: (SOURCE, TARGET, WEIGHT),
+    "numpy, small": lambda: (SOURCE.astype(np.int16), TARGET.astype(np.uint8), WEIGHT.astype(np.int32)),
+    "numpy, strided": lambda: tuple(np.array(EDGES)[:, column] for column in range(3)),
+    "list": lambda: EDGES,
+    "networkx": lambda: weighted(),
+    "scipy": lambda: sp.coo_array((WEIGHT, (SOURCE, TARGET)), shape=(10, 10)),
+}
+
+
+def weighted():
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(EDGES)
+    return graph
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables(make, tmp_path, name):
+    graph = make(TABLES[name]())
+    assert graph.directed and graph.edges == 4 and graph.vertices == (10 if name == "scipy" else 4)
+    assert exported(graph, tmp_path) == EDGES
+    assert graph.info()["weight_type"] == "i64"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_without_weights(make, tmp_path, name):
+    graph = make(TABLES[name](), weights="none")
+    assert graph.info()["weights"] is None
+    assert exported(graph, tmp_path) == [edge[:2] for edge in EDGES]
+
+
+def test_pandas_without_pyarrow(make, tmp_path, monkeypatch):
+    monkeypatch.delitem(__import__("sys").modules, "pyarrow")
+    frame = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "weight": [0.5, 2.0]}, dtype=object).astype({"weight": float})
+    graph = make(frame)
+    assert exported(graph, tmp_path) == [("a", "b", 0.5), ("b", "c", 2.0)]
+
+
+def test_strings(make):
+    names = {"polars": pl.DataFrame({"a": ["x", "é"], "b": ["é", ""]}), "list": [("x", "é"), ("é", "")]}
+    names["numpy"] = (np.array(["x", "é"]), np.array(["é", ""]))
+    names["objects"] = (np.array(["x", "é"], object), np.array(["é", ""], object))
+    names["networkx"] = nx.DiGraph([("x", "é"), ("é", "")])
+    for given in names.values():
+        assert oc.bfs(make(given), "x").to_dict() == {"": 2, "x": 0, "é": 1}
+
+
+def test_files(scratch, make):
+    pathlib.Path("a.txt").write_text("1 2\n2 3\n")
+    pathlib.Path("b.txt").write_text("3 4\n")
+    assert make("a.txt").edges == make(pathlib.Path("a.txt")).edges == 2
+    assert make(["a.txt", pathlib.Path("b.txt")]).edges == make(("a.txt", "b.txt")).edges == 3
+    report = oc.import_graph("a.txt", "a.oc", directed=False, order="input", vertices=[2, 77])
+    assert (report["vertices"], report["directed"], report["order"], report["isolated_vertices"]) == (4, False, "input", 1)
+    assert report["edges_read"] == 2 and report["stats"]["seconds"] > 0
+
+
+def test_many_rows(make):
+    """More than one piece, and each edge in its place."""
+    count = 200_000
+    source, target = np.arange(count), np.arange(count) + 1
+    for given in ((source, target), pl.DataFrame({"s": source, "t": target}), nx.path_graph(count + 1, nx.DiGraph)):
+        graph = make(given)
+        assert (graph.vertices, graph.edges) == (count + 1, count)
+        assert oc.bfs(graph, count - 50).depth == 50
+
+
+def test_vertices(make):
+    assert make((SOURCE, TARGET), vertices=20).vertices == 20
+    assert make((SOURCE, TARGET), vertices=[100, 200, 1]).vertices == 6
+    assert make((SOURCE, TARGET), vertices=pl.DataFrame({"id": [100, 100]})).vertices == 5
+    assert make((SOURCE, TARGET), vertices=[]).vertices == 4
+    assert make((SOURCE[:0], TARGET[:0]), vertices=3).vertices == 3
+    assert make([("a", "b")], vertices=["c"]).vertices == 3
+    with pytest.raises(oc.InputError, match="integers"):
+        make((SOURCE, TARGET), vertices=["a"])
+    with pytest.raises(oc.UsageError, match="strings"):
+        make([("a", "b")], vertices=5)
+    with pytest.raises(ValueError):
+        make((SOURCE, TARGET), vertices=-1)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_networkx_graphs(make, kind):
+    plain = kind([(0, 1), (1, 2), (2, 2), (0, 1)])
+    plain.add_nodes_from([50, 60])
+    graph = make(plain, duplicates="keep")
+    assert graph.directed is plain.is_directed() and graph.vertices == 5 and graph.edges == plain.number_of_edges()
+    assert make(plain, directed=False).directed is False
+
+
+def test_networkx_weights(make, tmp_path):
+    plain = nx.DiGraph()
+    plain.add_edge("a", "b", cost=2.5)
+    plain.add_edge("b", "c")
+    assert make(plain).info()["weights"] is None
+    assert exported(make(plain, weights="cost"), tmp_path) == [("a", "b", 2.5), ("b", "c", 1.0)]
+    with pytest.raises(ValueError, match="'price'"):
+        make(plain, weights="price")
+    plain["b"]["c"]["cost"] = "much"
+    with pytest.raises(TypeError, match="'much'"):
+        make(plain, weights="cost")
+
+
+def test_networkx_nodes(make):
+    assert make(nx.Graph()).vertices == 0
+    assert make(nx.Graph([(2**64 - 1, 0)])).info()["ids"] == "u64"
+    assert make(nx.Graph([(-(2**63), 0)])).info()["ids"] == "i64"
+    assert make(nx.empty_graph(3)).vertices == 3
+    for wrong, advice in [(nx.grid_2d_graph(2, 2), "convert_node_labels"), (nx.Graph([(1, "a")]), "one type")]:
+        with pytest.raises(TypeError, match=advice):
+            make(wrong)
+    with pytest.raises(TypeError):
+        make(nx.Graph([(True, 2)]))
+    with pytest.raises(ValueError, match="64 bits"):
+        make(nx.Graph([(2**64, 0)]))
+    with pytest.raises(TypeError, match="has its vertices already"):
+        make(nx.Graph([(1, 2)]), vertices=[3])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
+def test_scipy_matrices(make, tmp_path, form):
+    dense = np.zeros((6, 6))
+    dense[0, 1], dense[1, 4], dense[4, 4] = 0.5, 2, 3
+    graph = make(sp.csr_array(dense).asformat(form))
+    assert graph.vertices == 6 and exported(graph, tmp_path) == [(0, 1, 0.5), (1, 4, 2.0), (4, 4, 3.0)]
+
+
+def test_scipy_duplicates_add_up(make, tmp_path):
+    matrix = sp.coo_matrix(([1, 2, 4], ([0, 0, 1], [1, 1, 0])), shape=(3, 3))
+    assert exported(make(matrix), tmp_path) == [(0, 1, 3), (1, 0, 4)]
+    assert matrix.nnz == 3, "the user's matrix is as it was"
+    assert make(sp.csr_array(np.eye(3, dtype=bool))).info()["weights"] is None
+    assert make(sp.csr_array((0, 0))).vertices == 0
+    with pytest.raises(ValueError, match="square"):
+        make(sp.csr_array((3, 4)))
+    with pytest.raises(TypeError, match="complex"):
+        make(sp.csr_array(np.eye(3, dtype=complex)))
+
+
+def test_duckdb_relations(make):
+    duckdb = pytest.importorskip("duckdb")
+    graph = make(duckdb.sql("select i as source, i + 1 as target from range(1000) t(i)"))
+    assert graph.edges == 1000
+
+
+@pytest.mark.parametrize("given", [
+    None, 7, (1, 2), [], [(1,)], [(1, 2), (1, 2, 3)], [(1, "a")], [(1.5, 2)], {"a": 1},
+    (np.array([1.5]), np.array([2])), (np.array([1]), np.array([1, 2])), (np.eye(2), np.eye(2)),
+    (np.array([True]), np.array([False])), (np.array([1]), np.array([2]), np.array(["x"])),
+    (np.array([1]), np.array(["a"])), (np.array([1, None]), np.array([1, 2])), np.eye(3),
+])  # fmt: skip
+def test_what_is_no_graph(tmp_path, given):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        oc.import_graph(given, tmp_path / "wrong.oc")
+    assert "expected" in str(caught.value)
+    assert os.listdir(tmp_path) == []
+
+
+def test_bad_values(make, tmp_path, scratch):
+    with pytest.raises(oc.InputError, match="NaN"):
+        make((SOURCE, TARGET, np.array([1, 2, np.nan, 4])))
+    with pytest.raises(oc.InputError, match="(?i)null"):
+        make(pl.DataFrame({"source": [1, None], "target": [2, 3]}))
+    pathlib.Path("bad.txt").write_text("1 2\n2 three\n", newline="")
+    with pytest.raises(oc.InputError, match="bad.txt:2") as caught:
+        oc.import_graph("bad.txt", "bad.oc", ids="integer")
+    assert caught.value.line == 2 and str(caught.value.path).endswith("bad.txt")
+    assert not os.path.exists("bad.oc")
+
+
+def test_what_a_generator_raises_comes_through(tmp_path):
+    class Odd(nx.DiGraph):
+        def edges(self):
+            yield (1, 2)
+            raise RuntimeError("the edges are gone")
+
+    graph = Odd()
+    graph.add_nodes_from([1, 2])
+    with pytest.raises(RuntimeError, match="the edges are gone"):
+        oc.import_graph(graph, tmp_path / "odd.oc", weights="none")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("policy, expected", [
+    ("first", [(1, 2, 4)]), ("sum", [(1, 2, 6)]), ("min", [(1, 2, 2)]), ("max", [(1, 2, 4)]), ("keep", [(1, 2, 2), (1, 2, 4)]),
+])  # fmt: skip
+def test_duplicates(make, tmp_path, policy, expected):
+    assert exported(make([(1, 2, 4), (1, 2, 2)], duplicates=policy), tmp_path) == expected
+
+
+def test_options_of_an_import(make, scratch):
+    with pytest.raises(oc.OutcoreError):
+        make([(1, 2), (1, 2)], duplicates="error")
+    assert make([(1, 1), (1, 2)], self_loops="drop").edges == 1
+    for wrong in ({"duplicates": "all"}, {"self_loops": "twice"}, {"order": "random"}, {"ids": "float"}):
+        with pytest.raises(oc.UsageError, match="to be one of"):
+            make([(1, 2)], **wrong)
+    with pytest.raises(TypeError, match="format"):
+        make([(1, 2)], format="el")
+    os.mkdir("there")
+    with pytest.raises((oc.UsageError, OSError)):
+        oc.import_graph([(1, 2)], "there")
+    assert os.listdir("there") == []

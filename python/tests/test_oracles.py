@@ -1,0 +1,255 @@
+"""Answers against NetworkX, igraph and SciPy: on random and adversarial graphs, and on every shared graph."""
+
+import gzip
+import random
+
+import igraph
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pytest
+import scipy.sparse as sp
+from conftest import data_folder
+from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
+
+
+def star(leaves, center=0):
+    return [(center, leaf) for leaf in range(leaves + 1) if leaf != center]
+
+
+def two_hubs():
+    return [(0, leaf) for leaf in range(2, 400)] + [(1, leaf) for leaf in range(300, 700)]
+
+
+def randomly(vertices, edges, seed):
+    draw = random.Random(seed)
+    return [(draw.randrange(vertices), draw.randrange(vertices)) for _ in range(edges)]
+
+
+# Name: vertices, edges.
+GRAPHS = {
+    "empty": (0, []),
+    "one vertex": (1, []),
+    "one loop": (1, [(0, 0)]),
+    "all isolated": (50, []),
+    "loops only": (20, [(v, v) for v in range(20)]),
+    "one edge": (2, [(0, 1)]),
+    "duplicates": (4, [(0, 1), (0, 1), (1, 0), (1, 2), (1, 2), (3, 3), (3, 3)]),
+    "star": (501, star(500)),
+    "star, inwards": (501, [(b, a) for a, b in star(500, center=250)]),
+    "path": (600, [(v, v + 1) for v in range(599)]),
+    "path, backwards": (600, [(v + 1, v) for v in range(599)]),
+    "cycle": (100, [(v, (v + 1) % 100) for v in range(100)]),
+    "two hubs": (700, two_hubs()),
+    "disconnected": (60, [(3 * v, 3 * v + 1) for v in range(20)]),
+    "complete": (40, [(a, b) for a in range(40) for b in range(40)]),
+    "sparse": (1000, randomly(1000, 700, 1)),
+    "middling": (1000, randomly(1000, 3000, 2)),
+    "dense": (200, randomly(200, 10000, 3)),
+    "squared": (2000, [(a * a % 2000, b * b % 2000) for a, b in randomly(2000, 6000, 4)]),
+}
+
+
+def adjacency(vertices, edges, directed):
+    """Entries of 1, whatever the duplicates; symmetric where edges have no direction."""
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    if not directed:
+        ends = np.concatenate([ends, ends[:, ::-1]])
+    matrix = sp.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(vertices, vertices)).tocsr()
+    matrix.data[:] = 1
+    return matrix
+
+
+def by_vertex(table, column):
+    """Values of a column in the order of the ids; what is missing is -1, also where ids are unsigned."""
+    values = table[column]
+    if values.dtype.kind == "u":
+        values = values.astype(np.int64)
+    return values[np.argsort(table["vertex"])]
+
+
+def power_iteration(matrix, alpha=0.85, iterations=1000):
+    """PageRank as NetworkX defines it, over a SciPy matrix, to the last digits."""
+    count = matrix.shape[0]
+    degrees = np.asarray(matrix.sum(axis=1)).ravel()
+    dangling = degrees == 0
+    backwards = matrix.T.tocsr()
+    ranks = np.full(count, 1 / count)
+    for _ in range(iterations):
+        shares = np.where(dangling, 0, ranks / np.where(dangling, 1, degrees))
+        following = alpha * (backwards @ shares + ranks[dangling].sum() / count) + (1 - alpha) / count
+        change = np.abs(following - ranks).sum()
+        ranks = following
+        if change < 1e-13:
+            break
+    return ranks
+
+
+def check_bfs(graph, matrix, source, id_of):
+    """Levels as SciPy's, parents one level above over an edge. `id_of` are the sorted ids."""
+    found = oc.bfs(graph, id_of[source], verify=True)
+    place = {id: number for number, id in enumerate(id_of)}
+    expected = shortest_path(matrix, unweighted=True, indices=source, directed=True)
+    expected = np.where(np.isinf(expected), -1, expected).astype(np.int64)
+    levels = by_vertex(found, "level")
+    different = np.flatnonzero(levels != expected)
+    assert different.size == 0, f"vertex {id_of[different[0]]}: {levels[different[0]]}, not {expected[different[0]]}"
+    assert found.reached == (expected >= 0).sum() and found.depth == expected.max()
+    parents = by_vertex(found, "parent")
+    reached = np.flatnonzero(expected > 0)
+    numbers = np.array([place[id] for id in parents[reached]], dtype=np.int64)
+    assert (expected[numbers] == expected[reached] - 1).all()
+    if reached.size:
+        assert (np.asarray(matrix[numbers, reached]).ravel() > 0).all(), "every parent has an edge to its vertex"
+    assert parents[source] == id_of[source] and (parents[expected < 0] == -1).all()
+
+
+def check_components(graph, matrix, id_of):
+    found = oc.components(graph, verify=True)
+    count, labels = connected_components(matrix, directed=False)
+    assert found.count == count
+    smallest = np.full(count, len(id_of), dtype=np.int64)
+    np.minimum.at(smallest, labels, np.arange(len(id_of)))
+    expected = np.asarray(id_of)[smallest[labels]] if count else np.array([])
+    assert (by_vertex(found, "component") == expected).all()
+
+
+def check_pagerank(graph, matrix):
+    expected = power_iteration(matrix)
+    found = oc.pagerank(graph, tol=1e-14, max_iter=1000, verify=True)
+    assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
+    assert abs(found["pagerank"].sum() - 1) < 1e-9
+
+
+@pytest.mark.parametrize("order", ["input", "degree"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_small(make, name, directed, order):
+    vertices, edges = GRAPHS[name]
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    graph = make((ends[:, 0], ends[:, 1]), vertices=vertices, directed=directed, order=order, threads=2)
+    matrix = adjacency(vertices, edges, directed)
+    assert graph.vertices == vertices and graph.directed is directed
+    plain = (nx.DiGraph if directed else nx.Graph)(edges)
+    plain.add_nodes_from(range(vertices))
+    assert graph.edges == plain.number_of_edges()
+    ids = list(range(vertices))
+    for source in {0, vertices // 2, vertices - 1} if vertices else ():
+        check_bfs(graph, matrix, source, ids)
+        expected = nx.single_source_shortest_path_length(plain, source)
+        assert {v: level for v, level in oc.bfs(graph, source).to_dict().items() if level is not None} == dict(expected)
+    check_components(graph, matrix, ids)
+    if vertices == 0:
+        assert len(oc.pagerank(graph)) == 0
+        return
+    check_pagerank(graph, matrix)
+    expected = nx.pagerank(plain, tol=1e-12, max_iter=1000)
+    found = oc.pagerank(graph, tol=1e-12, max_iter=1000).to_dict()
+    assert max(abs(found[v] - expected[v]) for v in expected) < 1e-9
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_igraph(make, directed):
+    vertices, edges = GRAPHS["middling"]
+    edges = sorted({edge if directed else tuple(sorted(edge)) for edge in edges})
+    graph = make(edges, vertices=vertices, directed=directed)
+    other = igraph.Graph(n=vertices, edges=edges, directed=directed)
+    levels = [level if level != float("inf") else -1 for level in other.distances(source=7, mode="out")[0]]
+    assert by_vertex(oc.bfs(graph, 7), "level").tolist() == levels
+    assert oc.components(graph).count == len(other.connected_components(mode="weak"))
+    # igraph counts a loop of an edge without direction twice, NetworkX once: compare where there is none.
+    loopless = [(a, b) for a, b in edges if a != b]
+    graph = make(loopless, vertices=vertices, directed=directed)
+    expected = igraph.Graph(n=vertices, edges=loopless, directed=directed).pagerank(damping=0.85)
+    found = oc.pagerank(graph, tol=1e-14, max_iter=1000)
+    assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
+
+
+def test_gap_dangling(make):
+    vertices, edges = GRAPHS["sparse"]
+    matrix = adjacency(vertices, edges, True)
+    degrees = np.asarray(matrix.sum(axis=1)).ravel()
+    ranks = np.full(vertices, 1 / vertices)
+    for _ in range(20):
+        shares = np.where(degrees == 0, 0, ranks / np.maximum(degrees, 1))
+        ranks = 0.15 / vertices + 0.85 * (matrix.T @ shares)
+    found = oc.pagerank(make(edges, vertices=vertices), tol=0, max_iter=20, dangling="gap", verify=True)
+    assert found.iterations == 20
+    assert np.abs(by_vertex(found, "pagerank") - ranks).max() < 1e-15
+
+
+# The file, whether its edges have a direction (none: the format says so), and further options.
+SHARED = [
+    ("wiki-Vote.txt.zst", True, {}),
+    ("facebook_combined.txt.gz", False, {}),
+    ("ca-CondMat.txt.zst", False, {}),
+    ("p2p-Gnutella31.txt.zst", True, {}),
+    ("email-Enron.txt.zst", False, {}),
+    ("as-caida20071105.txt.zst", False, {"weights": "none"}),
+    ("cit-HepTh.txt.zst", True, {}),
+    ("soc-sign-bitcoinotc.csv.zst", True, {}),
+    ("soc-Epinions1.txt.gz", True, {}),
+    ("soc-Slashdot0902.txt.gz", True, {}),
+    ("web-NotreDame.txt.gz", True, {}),
+    ("blogcatalog.edgelist.zst", False, {}),
+    ("cal.cedge.zst", False, {}),
+    ("bremen_dist.gr.zst", None, {}),
+    ("PGPgiantcompo.graph.zst", None, {}),
+    ("luxembourg_osm.mtx.zst", None, {}),
+    ("cnr-2000.txt.zst", True, {}),
+    ("cnr-2000.graph-txt.gz", None, {}),
+]
+
+
+def exported(graph, folder):
+    """The edges as the image holds them, in NumPy; an independent reader reads the file."""
+    import pyarrow.parquet as pq
+
+    graph.export(folder / "edges.parquet")
+    table = pq.read_table(folder / "edges.parquet")
+    return table["source"].to_numpy().astype(np.int64), table["target"].to_numpy().astype(np.int64)
+
+
+def parsed(path, columns=(0, 1)):
+    """The edges of a plain text file, read by NumPy."""
+    import pyarrow as pa
+
+    if path.suffix == ".gz":
+        text = gzip.open(path, "rt")
+    else:
+        text = pa.input_stream(str(path), compression="zstd").read().decode().splitlines()
+    # This one begins with the numbers of vertices and lines.
+    header = 1 if path.name.startswith("email-Enron") else 0
+    return np.loadtxt(text, dtype=np.int64, usecols=columns, comments="#", ndmin=2, skiprows=header)
+
+
+@pytest.mark.parametrize("name, directed, options", SHARED, ids=[name for name, _, _ in SHARED])
+def test_shared(make, tmp_path, name, directed, options):
+    folder = data_folder()
+    if folder is None:
+        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
+    path = folder / "graphs" / name
+    graph = make(path, directed=directed, memory="4GiB", **options)
+    if path.name.removesuffix(path.suffix).endswith(".txt"):
+        ends = parsed(path)
+    else:
+        ends = np.stack(exported(graph, tmp_path), axis=1)
+    ids = np.unique(ends)
+    vertices = oc.components(graph)["vertex"].astype(np.int64)
+    ids = np.union1d(ids, vertices)
+    assert len(ids) == graph.vertices == len(vertices)
+    matrix = adjacency(len(ids), np.searchsorted(ids, ends), graph.directed)
+    loops = int(matrix.diagonal().sum())
+    assert graph.edges == (matrix.nnz if graph.directed else (matrix.nnz - loops) // 2 + loops)
+    degrees = np.asarray(matrix.sum(axis=1)).ravel()
+    check_bfs(graph, matrix, int(degrees.argmax()), ids.tolist())
+    check_components(graph, matrix, ids.tolist())
+    check_pagerank(graph, matrix)
+
+
+def test_the_sum_of_levels_is_that_of_a_breadth_first_order(make):
+    """The oracle itself, once: SciPy's order visits what its distances reach."""
+    vertices, edges = GRAPHS["squared"]
+    matrix = adjacency(vertices, edges, True)
+    order = breadth_first_order(matrix, 1, return_predecessors=False)
+    assert oc.bfs(make(edges, vertices=vertices), 1).reached == len(order)

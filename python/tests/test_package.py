@@ -1,0 +1,322 @@
+"""The package: graphs, results, exceptions, limits, Ctrl-C."""
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+
+def test_a_graph_says_what_it_is(site):
+    assert (site.vertices, site.edges, site.directed) == (4, 5, True)
+    info = site.info()
+    wanted = {"vertices", "edges", "directed", "weights", "order", "bytes_per_edge", "format_version"}
+    assert wanted <= info.keys()
+    assert (info["order"], info["ids"], info["isolated_vertices"]) == (site.order, "string", 1)
+    assert site.check()["edges"] == 5
+    assert repr(site) == "<outcore.Graph 'web.oc': 4 vertices, 5 directed edges>"
+
+
+def test_closing(site):
+    ranks = oc.pagerank(site)
+    with site as same:
+        assert same is site
+    site.close()
+    assert repr(site) == "<outcore.Graph 'web.oc': closed>"
+    for use in (lambda: site.vertices, lambda: oc.bfs(site, "home"), site.info, site.__enter__):
+        if use == site.__enter__:
+            continue
+        with pytest.raises(oc.UsageError, match="was closed"):
+            use()
+    assert abs(sum(ranks.to_dict().values()) - 1) < 1e-12, "results outlive their graph"
+
+
+def test_graphs_and_results_cannot_be_pickled(site):
+    for thing in (site, oc.components(site)):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps(thing)
+
+
+def test_export_and_import_again(site, scratch):
+    paths = site.export("site.tsv")
+    assert str(paths[-1]).endswith("site.tsv") and all(os.path.exists(path) for path in paths)
+    report = oc.import_graph("site.tsv", "again.oc", vertices=["lone"])
+    assert (report["vertices"], report["edges"]) == (4, 5)
+    with pytest.raises(oc.UsageError, match="site.xyz"):
+        site.export("site.xyz")
+
+
+def test_columns_as_arrays(site):
+    levels = oc.bfs(site, "home")
+    assert levels.columns == ["vertex", "level", "parent"]
+    assert "level" in levels and "pagerank" not in levels and len(levels) == 4
+    found = dict(zip(levels["vertex"], zip(levels["level"], levels["parent"])))
+    assert found == {"home": (0, "home"), "about": (1, "home"), "news": (1, "home"), "lone": (-1, None)}
+    assert levels["level"].dtype == np.int64 and oc.pagerank(site)["pagerank"].dtype == np.float64
+    with pytest.raises(KeyError, match="vertex, level, parent"):
+        levels["rank"]
+
+
+def test_conversions(site):
+    levels = oc.bfs(site, "home")
+    expected = [
+        {"vertex": "about", "level": 1, "parent": "home"},
+        {"vertex": "home", "level": 0, "parent": "home"},
+        {"vertex": "lone", "level": None, "parent": None},
+        {"vertex": "news", "level": 1, "parent": "home"},
+    ]
+    assert sorted(levels.to_polars().to_dicts(), key=lambda row: row["vertex"]) == expected
+    assert sorted(levels.to_arrow().to_pylist(), key=lambda row: row["vertex"]) == expected
+    assert pa.table(levels).equals(levels.to_arrow())
+    assert pl.DataFrame(levels).equals(levels.to_polars())
+    frame = levels.to_pandas().set_index("vertex")
+    assert isinstance(frame, pd.DataFrame) and frame["level"].dtype == "Int64"
+    assert frame.loc["news", "level"] == 1 and pd.isna(frame.loc["lone", "level"])
+    assert levels.to_dict("parent") == {row["vertex"]: row["parent"] for row in expected}
+    assert [row[0] for row in levels.top(2)] == ["about", "news"]
+    assert levels.row("lone") == {"vertex": "lone", "level": None, "parent": None}
+    with pytest.raises(KeyError):
+        levels.to_dict("rank")
+    with pytest.raises(oc.UsageError, match="`level`"):
+        levels.top(2, "parent")
+
+
+def test_integers_of_either_sign_as_ids(make):
+    huge = make((np.array([2**63, 5], np.uint64), np.array([7, 2**64 - 1], np.uint64)))
+    assert huge.info()["ids"] == "u64"
+    levels = oc.bfs(huge, 2**63)
+    assert levels["vertex"].dtype == np.uint64 and levels.row(7)["parent"] == 2**63
+    with pytest.raises(oc.UsageError, match="to_arrow"):
+        levels["parent"]
+    negative = make((np.array([-1, -5]), np.array([-5, 9])), directed=False)
+    assert oc.bfs(negative, np.int64(-1)).to_dict() == {-5: 1, -1: 0, 9: 2}
+    for wrong in (1.0, True, None, b"1"):
+        with pytest.raises(TypeError, match="integer or a string"):
+            oc.bfs(negative, wrong)
+    with pytest.raises(oc.UsageError, match="no vertex `3`"):
+        oc.bfs(negative, 3)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "arrow"])
+def test_written_files(site, scratch, ending):
+    ranks = oc.pagerank(site)
+    ranks.write(f"ranks.{ending}")
+    read = {"parquet": pl.read_parquet, "arrow": pl.read_ipc}.get(ending, pl.read_csv)
+    assert read(f"ranks.{ending}").equals(ranks.to_polars())
+
+
+def test_files_that_cannot_be_written(site, scratch):
+    ranks = oc.pagerank(site)
+    with pytest.raises(oc.UsageError, match="parquet"):
+        ranks.write("ranks.txt")
+    with pytest.raises(FileNotFoundError) as caught:
+        ranks.write("nowhere/ranks.csv")
+    assert caught.value.errno == 2 and "nowhere" in caught.value.filename
+
+
+def test_statistics(site):
+    stats = oc.pagerank(site).stats
+    wanted = "seconds seconds_io_wait passes bytes_read pages_wanted pages_read requests cache_hits memory_limit_bytes"
+    wanted += " memory_peak_bytes threads backend steps"
+    assert set(wanted.split()) <= stats.keys()
+    assert len(stats["steps"]) == oc.pagerank(site).iterations
+
+
+def test_pagerank_that_does_not_converge(site):
+    with pytest.raises(oc.ConvergenceError, match="max_iter") as caught:
+        oc.pagerank(site, max_iter=2, tol=1e-12)
+    result = caught.value.result
+    assert result.iterations == 2 and not result.converged and result.residual > 0 and len(result) == 4
+    # No iteration at all is what NetworkX refuses as well.
+    with pytest.raises(oc.ConvergenceError):
+        oc.pagerank(site, max_iter=0)
+    assert not oc.pagerank(site, tol=0, max_iter=3).converged
+
+
+@pytest.mark.parametrize("options", [{"alpha": 1.5}, {"alpha": float("nan")}, {"tol": -1}, {"dangling": "teleport"}])
+def test_options_out_of_range(site, options):
+    with pytest.raises(oc.UsageError):
+        oc.pagerank(site, **options)
+
+
+def test_exceptions_are_those_of_python_too():
+    for kind, also in [(oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError)]:
+        assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
+    assert issubclass(oc.CorruptImageError, oc.OutcoreError) and issubclass(oc.ConvergenceError, oc.OutcoreError)
+
+
+def test_damage_is_reported_with_its_place(site, scratch):
+    site.close()
+    path = next(scratch.glob("web.oc/out.pages*"))
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    graph = oc.Graph("web.oc")
+    with pytest.raises(oc.CorruptImageError, match="out.pages") as caught:
+        oc.bfs(graph, "home")
+    assert os.path.basename(caught.value.path).startswith("out.pages") and caught.value.offset_bytes < 4096
+
+
+def test_no_image(scratch):
+    with pytest.raises(oc.UsageError, match="no such directory"):
+        oc.Graph("nothing.oc")
+    with pytest.raises(FileNotFoundError):
+        oc.import_graph("nothing.txt", "nothing.oc")
+    assert list(scratch.iterdir()) == []
+
+
+def test_sizes_and_threads(site, scratch):
+    limits = {size: oc.Graph("web.oc", memory=size) for size in ("2GiB", "2g", 2 << 30, "2048 MiB")}
+    assert {oc.components(graph).stats["memory_limit_bytes"] for graph in limits.values()} == {2 << 30}
+    assert oc.components(oc.Graph("web.oc", threads=3)).stats["threads"] == 3
+    assert oc.components(oc.Graph("web.oc", backend="posix")).stats["backend"] == "posix"
+    wrong = [{"memory": "2 gallons"}, {"memory": -1}, {"memory": 1.5}, {"threads": 0}, {"backend": "tape"}, {"cache": "x"}]
+    for options in wrong:
+        with pytest.raises(oc.UsageError):
+            oc.Graph("web.oc", **options)
+
+
+def test_a_limit_below_what_the_process_holds(site):
+    with pytest.raises(oc.MemoryLimitError, match="the process itself") as caught:
+        oc.Graph("web.oc", memory="10MiB")
+    assert caught.value.limit_bytes == 10 << 20 and caught.value.needed_bytes > 10 << 20
+
+
+LIMITED = """
+import re, outcore as oc
+def held(): return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+oc.generate("path", scale=21, output="path.oc", memory="1GiB")
+g = oc.Graph("path.oc", memory=held() + (40 << 20), threads=1)
+needs = oc.estimate(oc.pagerank, g)
+try:
+    oc.pagerank(g)
+except oc.MemoryLimitError as error:
+    assert error.needed_bytes == needs.state_bytes == 20 * 2**21 > error.available_bytes, error
+    print("refused")
+assert oc.components(g).count == 1
+levels = oc.bfs(oc.Graph("path.oc", memory=held() + (64 << 20)), 2**21 - 9)
+assert levels.reached == 9
+try:
+    columns = [levels["level"] for _ in range(10)]
+except oc.MemoryLimitError as error:
+    print("column", "level" in str(error))
+"""
+
+
+def test_memory_is_refused_beforehand(scratch):
+    """In a process of its own, which holds nothing of other tests."""
+    done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True)
+    assert done.stdout.split() == ["refused", "column", "True"], done.stdout + done.stderr
+
+
+def test_arrays_count_in_the_limit_while_they_live(make):
+    graph = make((np.arange(200_000), np.arange(200_000) + 1))
+    ranks = oc.pagerank(graph)
+    before = oc.estimate(oc.pagerank, graph).memory_bytes
+    array = ranks["pagerank"]
+    view = array[10:]
+    assert oc.estimate(oc.pagerank, graph).memory_bytes >= before + 8 * 200_000
+    del array
+    assert oc.estimate(oc.pagerank, graph).memory_bytes >= before + 8 * 200_000, "views keep the array"
+    del view
+    gc.collect()
+    assert oc.estimate(oc.pagerank, graph).memory_bytes == before
+
+
+def test_estimates(site):
+    estimate = oc.estimate(oc.bfs, site)
+    assert estimate.memory_bytes >= estimate.state_bytes >= 48 and estimate.read_bytes % 4096 == 0
+    assert oc.estimate(oc.pagerank, site, max_iter=7).passes == 7
+    with pytest.raises(TypeError, match="expected outcore.bfs"):
+        oc.estimate(len, site)
+
+
+def test_verification_and_bits_across_threads(tmp_path):
+    oc.generate("kronecker", scale=12, output=tmp_path / "k.oc")
+    answers = []
+    for threads, backend in [(1, "posix"), (2, "auto"), (3, "auto")]:
+        graph = oc.Graph(tmp_path / "k.oc", threads=threads, backend=backend)
+        levels = oc.bfs(graph, 1, verify=True)
+        answers.append([
+            oc.pagerank(graph, verify=True)["pagerank"].tobytes(), oc.components(graph, verify=True)["component"].tobytes(),
+            levels["level"].tobytes(), levels["parent"].tobytes(),
+        ])  # fmt: skip
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_generating(scratch):
+    report = oc.generate("grid", scale=6, output="grid.oc")
+    assert (report["vertices"], report["edges"], report["directed"]) == (64, 112, False)
+    assert oc.generate("star", scale=5, output="star.el")["edges"] == 31
+    assert oc.import_graph("star.el", "star.oc")["edges"] == 31
+    for wrong in ({"shape": "ball"}, {"scale": 40}, {"order": "random"}):
+        with pytest.raises(oc.UsageError):
+            oc.generate(**{"shape": "path", "scale": 3, "output": "wrong.oc", **wrong})
+    assert not os.path.exists("wrong.oc")
+
+
+def test_the_lock_is_released(tmp_path):
+    oc.generate("kronecker", scale=14, output=tmp_path / "k.oc")
+    graph = oc.Graph(tmp_path / "k.oc", threads=1)
+    worker = threading.Thread(target=lambda: oc.pagerank(graph, tol=0, max_iter=200))
+    worker.start()
+    turns = 0
+    while worker.is_alive():
+        turns += 1
+        time.sleep(0.001)
+    assert turns > 20, "this thread ran while the other worked"
+
+
+INTERRUPTED = """
+import sys, threading, time, outcore as oc
+g = oc.Graph("k.oc")
+print("ready", flush=True)
+begin = time.monotonic()
+try:
+    {work}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+ranks = oc.pagerank(g)
+print("usable", ranks.converged, flush=True)
+"""
+
+
+@pytest.mark.parametrize("work", [
+    "oc.pagerank(g, tol=0, max_iter=10**9)",
+    "oc.import_graph('edges.txt', 'other.oc')",
+    "oc.generate('kronecker', scale=22, edge_factor=64, output='other.oc')",
+])  # fmt: skip
+def test_ctrl_c(scratch, work):
+    oc.generate("kronecker", scale=14, output="k.oc")
+    if "edges.txt" in work:
+        with open("edges.txt", "w") as file:
+            text = "".join(f"{i * 7919 % 100003} {i * 104729 % 99991}\n" for i in range(100_000))
+            file.writelines([text] * 200)
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED.format(work=work)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - begin < 1
+    assert process.communicate(timeout=60)[0] == "usable True\n" and process.returncode == 0
+    left = {path.name for path in scratch.iterdir()} - {"k.oc", "edges.txt"}
+    assert left == set(), "nothing is left behind"
+
+
+def test_networkx_agrees_under_the_users_ids(make):
+    plain = nx.les_miserables_graph()
+    ranks = oc.pagerank(make(plain), tol=1e-12, max_iter=500).to_dict()
+    expected = nx.pagerank(plain, weight=None, tol=1e-12, max_iter=500)
+    assert max(abs(ranks[name] - expected[name]) for name in expected) < 1e-9
