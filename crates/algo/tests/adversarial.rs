@@ -58,7 +58,10 @@ fn check_pagerank(graph: &Graph, model: &Model) {
         let expected = model.ranks(options.alpha, 12, dangling == Dangling::Networkx);
         for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.ranks)).enumerate() {
             // Written so that a NaN fails.
-            assert!((expected - found).abs() <= 1e-12, "{dangling:?}: rank of {vertex} is {found}, expected {expected}");
+            assert!(
+                (expected - found).abs() <= 1e-12,
+                "{dangling:?}: rank of {vertex} is {found}, expected {expected}"
+            );
         }
         verify_pagerank(graph, &options, &found).unwrap();
     }
