@@ -6,14 +6,19 @@ use engine::*;
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Error, Graph};
 use outcore_io::backend::{Faults, Sim};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// No algorithm here makes more operations than this.
 const MOST_OPERATIONS: u64 = 2000;
 
-fn image(directory: &Path, directed: bool) -> std::path::PathBuf {
-    kronecker(directory, 11, 24, directed, OrderChoice::Input)
+/// A part with hubs, and a long cycle beside it, whose lists components must read.
+fn image(directory: &Path, directed: bool) -> PathBuf {
+    let (most, cycle) = (4000u64, 10_007);
+    let mut edges: Vec<(u32, u32)> =
+        (0..50_000).map(|i| ((mix(i) % most) as u32, (mix(!i) % most / (1 + i % 9)) as u32)).collect();
+    edges.extend((0..cycle).map(|v| (4000 + v, 4000 + (v + 4001) % cycle)));
+    Given::new(4000 + cycle, edges, directed).image(directory, OrderChoice::Input)
 }
 
 /// Opens an image on a device with faults; opening does not count as an operation of the device.
@@ -76,7 +81,7 @@ fn damaged_reads_are_refused_or_do_not_matter() {
             let expected = algorithm.answer(&whole, 1).unwrap();
             for (name, flip) in [("flip", true), ("tear", false)] {
                 let refused = damage_every_read(&image, algorithm, flip, &expected);
-                assert!(refused > 2, "{algorithm:?}: a {name} was noticed {refused} times");
+                assert!(refused >= 2, "{algorithm:?}: a {name} was noticed {refused} times");
             }
         }
     }

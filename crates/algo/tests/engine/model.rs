@@ -98,19 +98,25 @@ impl Model {
         let count = self.out.len() as f64;
         let mut ranks = vec![1.0 / count; self.out.len()];
         for _ in 0..iterations {
-            let dangling: f64 =
-                self.out.iter().zip(&ranks).filter(|(list, _)| list.is_empty()).map(|(_, rank)| rank).sum();
-            let base = (1.0 - alpha) / count + if spread { alpha * dangling / count } else { 0.0 };
-            let mut next = vec![base; self.out.len()];
-            for (list, rank) in self.out.iter().zip(&ranks) {
-                for &target in list {
-                    next[target as usize] += alpha * rank / list.len() as f64;
-                }
-            }
+            let dangling = self.out.iter().zip(&ranks).filter(|(list, _)| list.is_empty()).map(|(_, rank)| *rank);
+            let base = (1.0 - alpha) / count + if spread { alpha * sum(dangling) / count } else { 0.0 };
+            let share = |source: &u32| ranks[*source as usize] / self.out[*source as usize].len() as f64;
+            let next = self.into.iter().map(|list| base + alpha * sum(list.iter().map(share))).collect();
             ranks = next;
         }
         ranks
     }
+}
+
+/// A sum whose rounding errors are summed as well, so that it is as good as exact (Neumaier 1974).
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0f64, 0.0);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + lost
 }
 
 /// Degrees below 16 are classes of their own; above, there are four to an octave.
