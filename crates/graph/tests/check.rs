@@ -171,36 +171,8 @@ fn files_that_contradict_each_other_are_noticed() {
         ("in.pages", Box::new(|image| write_weights(image, weights.iter().rev().copied()))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.out_lists.max_degree += 1))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.import.isolated_vertices += 1))),
-        // One edge leads elsewhere in the out-lists than the in-lists say.
-        (
-            "in.pages",
-            Box::new(|image| {
-                let mut other = model.lists(Direction::Out);
-                let list = other.iter_mut().find(|list| !list.is_empty()).unwrap();
-                list.last_mut().unwrap().0 = 499;
-                write_lists(image, &other);
-                edit_manifest(image, |manifest| manifest.import.duplicates = 1);
-                let hub = |(v, list): (usize, &Vec<(u32, f64)>)| {
-                    list.iter().map(|n| n.0).find(|&n| n as usize != v).unwrap_or(v as u32).into()
-                };
-                write_column(image, ImageFile::OutHub, &other.iter().enumerate().map(hub).collect::<Vec<u64>>(), false);
-            }),
-        ),
-        // Not what the image's index says.
-        (
-            "out.pages",
-            Box::new(|image| {
-                let keys: Vec<u64> = {
-                    let pages = std::fs::read(image.join("out.pages")).unwrap();
-                    let first = |page: &[u8; 4096]| u64::from_le_bytes(page[8..16].try_into().unwrap());
-                    pages.as_chunks::<4096>().0.iter().map(|page| 2 * first(page)).collect()
-                };
-                assert!(keys.len() > 1);
-                let wrong: Vec<u64> = keys.iter().map(|key| key + u64::from(*key > 0) * 2).collect();
-                let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
-                std::fs::write(image.join("out.index"), Index::new(&wrong).to_bytes(&origin)).unwrap();
-            }),
-        ),
+        ("in.pages", Box::new(|image| redirect_edge(image, &model))),
+        ("out.pages", Box::new(shift_index)),
     ];
     for (i, (name, damage)) in damages.iter().enumerate() {
         let directory = tempfile::tempdir().unwrap();
@@ -210,6 +182,30 @@ fn files_that_contradict_each_other_are_noticed() {
         let text = check_at(&image, 2).expect_err(&format!("damage {i} to {name}")).to_string();
         assert!(text.contains(name) && text.contains("damaged"), "damage {i} to {name}: {text}");
     }
+}
+
+/// One edge leads elsewhere in the out-lists than the in-lists say.
+fn redirect_edge(image: &Path, model: &Model) {
+    let mut other = model.lists(Direction::Out);
+    let list = other.iter_mut().find(|list| !list.is_empty()).unwrap();
+    list.last_mut().unwrap().0 = 499;
+    write_lists(image, &other);
+    edit_manifest(image, |manifest| manifest.import.duplicates = 1);
+    let hub = |(v, list): (usize, &Vec<(u32, f64)>)| {
+        list.iter().map(|n| n.0).find(|&n| n as usize != v).unwrap_or(v as u32).into()
+    };
+    write_column(image, ImageFile::OutHub, &other.iter().enumerate().map(hub).collect::<Vec<u64>>(), false);
+}
+
+/// The index says other first vertices than the pages do.
+fn shift_index(image: &Path) {
+    let pages = std::fs::read(image.join("out.pages")).unwrap();
+    let first = |page: &[u8; 4096]| u64::from_le_bytes(page[8..16].try_into().unwrap());
+    let keys: Vec<u64> = pages.as_chunks::<4096>().0.iter().map(|page| 2 * first(page)).collect();
+    assert!(keys.len() > 1);
+    let wrong: Vec<u64> = keys.iter().map(|key| key + u64::from(*key > 0) * 2).collect();
+    let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
+    std::fs::write(image.join("out.index"), Index::new(&wrong).to_bytes(&origin)).unwrap();
 }
 
 fn write_weights(image: &Path, weights: impl Iterator<Item = u64>) {
