@@ -1,6 +1,5 @@
 """The algorithms: defaults and documentation. The work is done by the extension module."""
 
-import operator
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -144,4 +143,4 @@ def estimate(function: Callable[..., Table], graph: Graph, *, max_iter: int = 10
     """
     if function not in (bfs, pagerank, components):
         raise TypeError(f"expected outcore.bfs, outcore.pagerank or outcore.components, found {function!r}")
-    return Estimate(*_outcore.estimate(function.__name__, graph, operator.index(max_iter)))
+    return Estimate(*_outcore.estimate(function.__name__, graph, max_iter))

@@ -116,18 +116,19 @@ def generate(
     temporary: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
-    """Generates a graph straight into an image: the same edges for the same options, on any number of threads.
+    """Generates a graph, straight into an image or as a file of edges: the same edges for the same options, on any number of threads.
 
     Args:
         shape: "kronecker" (the graph of Graph500), "uniform" (random ends), "grid", "path" or "star".
         scale: There are 2 to this power vertices, at most 31.
-        output: Where the image goes.
+        output: Where it goes: an image if the name ends in .oc, otherwise a file of edges (.el, .txt, .wel, .csv, .graph500, ...).
         edge_factor: How many edges there are per vertex, in Kronecker and uniform graphs, before duplicates are removed.
         seed: Other seeds give other graphs.
         weights: Whether edges get weights: whole numbers from 1 to 255.
         directed: Whether edges have a direction; by default they have, in a grid they have not.
 
-    The other arguments, and what is returned and raised, are as for `import_graph`.
+    The other arguments, and what is returned and raised, are as for `import_graph`; for a file of edges, `edges` and `bytes`
+    are returned.
 
     >>> report = oc.generate("path", scale=4, output="path.oc")
     >>> report["vertices"], report["edges"]

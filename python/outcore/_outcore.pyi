@@ -1,11 +1,27 @@
 """The extension module behind `outcore`."""
 
 import os
+import pathlib
 from types import TracebackType
 from typing import Any, Literal, Never, Self, SupportsIndex, final
 
 import numpy as np
 from typing_extensions import disjoint_base
+
+__all__ = [
+    "Bfs",
+    "Components",
+    "Graph",
+    "PageRank",
+    "Table",
+    "bfs",
+    "components",
+    "estimate",
+    "generate",
+    "import_files",
+    "import_tables",
+    "pagerank",
+]
 
 @final
 class Graph:
@@ -20,7 +36,7 @@ class Graph:
         progress: bool = False,
     ) -> Self: ...
     @property
-    def path(self) -> os.PathLike[str]: ...
+    def path(self) -> pathlib.Path: ...
     @property
     def vertices(self) -> int: ...
     @property
@@ -31,7 +47,7 @@ class Graph:
     def order(self) -> Literal["input", "degree"]: ...
     def info(self) -> dict[str, Any]: ...
     def check(self) -> dict[str, int]: ...
-    def export(self, path: str | os.PathLike[str]) -> list[os.PathLike[str]]: ...
+    def export(self, path: str | os.PathLike[str]) -> list[pathlib.Path]: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -89,13 +105,13 @@ def import_files(
     paths: list[str],
     image: str | os.PathLike[str],
     vertices: tuple[Any, int | None],
-    settings: dict[str, Any],
+    options: dict[str, Any],
 ) -> dict[str, Any]: ...
 def import_tables(
     edges: Any,
     name: str,
     image: str | os.PathLike[str],
     vertices: tuple[Any, int | None],
-    settings: dict[str, Any],
+    options: dict[str, Any],
 ) -> dict[str, Any]: ...
-def generate(shape: str, output: str | os.PathLike[str], settings: dict[str, Any]) -> dict[str, Any]: ...
+def generate(shape: str, output: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]: ...

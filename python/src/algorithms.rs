@@ -4,7 +4,7 @@ use crate::convert::id_text;
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::PyTable;
-use crate::runtime::run;
+use crate::runtime::{Whole, run};
 use outcore::{BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, Stats, Table, verify};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub fn pagerank(
     graph: &PyGraph,
     alpha: f64,
     tol: f64,
-    max_iter: u32,
+    max_iter: Whole<u32>,
     dangling: &str,
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
@@ -92,7 +92,7 @@ pub fn pagerank(
         "gap" => Dangling::Gap,
         other => return Err(usage(py, format!("expected dangling 'networkx' or 'gap', found '{other}'"))),
     };
-    let options = PageRankOptions { alpha, tol, max_iter, dangling };
+    let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, dangling };
     let found = run(py, graph.runtime(), || {
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
@@ -133,11 +133,18 @@ pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
 
 /// See `outcore.estimate`: memory and state in bytes, passes, bytes read.
 #[pyfunction]
-pub fn estimate(py: Python<'_>, algorithm: &str, graph: &PyGraph, max_iter: u32) -> PyResult<(u64, u64, f64, u64)> {
+pub fn estimate(
+    py: Python<'_>,
+    algorithm: &str,
+    graph: &PyGraph,
+    max_iter: Whole<u32>,
+) -> PyResult<(u64, u64, f64, u64)> {
     let graph = graph.open(py)?;
     let found = match algorithm {
         "bfs" => outcore::estimate_bfs(&graph),
-        "pagerank" => outcore::estimate_pagerank(&graph, &PageRankOptions { max_iter, ..PageRankOptions::default() }),
+        "pagerank" => {
+            outcore::estimate_pagerank(&graph, &PageRankOptions { max_iter: max_iter.0, ..PageRankOptions::default() })
+        }
         "components" => outcore::estimate_components(&graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     };

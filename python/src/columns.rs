@@ -8,6 +8,7 @@ use crate::errors::{raise, usage};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use numpy::{Element, PyArray1};
+use outcore::format::IdColumn;
 use outcore::io::Reservation;
 use outcore::{Column, Table};
 use pyo3::prelude::*;
@@ -34,9 +35,12 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let schema = table.schema();
     let Ok(field) = schema.field_with_name(name) else { return Err(no_column(table, name)) };
     let rows = table.rows();
-    let bytes = if *field.data_type() == DataType::Utf8 { (STRING_BYTES + 8) * rows } else { 8 * rows };
-    let purpose = format!("column {name} as a NumPy array");
     let graph = table.graph();
+    let bytes = match (&graph.manifest().ids, field.data_type()) {
+        (IdColumn::String { text_bytes, .. }, DataType::Utf8) => (STRING_BYTES + 8) * rows + text_bytes,
+        _ => 8 * rows,
+    };
+    let purpose = format!("column {name} as a NumPy array");
     graph.make_room(&purpose, bytes).map_err(|error| raise(py, error))?;
     let reservation = graph.runtime().budget().reserve(&purpose, bytes).map_err(|error| raise(py, error))?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());

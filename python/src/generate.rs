@@ -1,7 +1,7 @@
 //! Generated graphs, as images or as files of edges.
 
 use crate::import::{choose, import_noting, order};
-use crate::runtime::{Limits, run};
+use crate::runtime::{Limits, Whole, run, settings};
 use outcore::generate::{GenerateOptions, Shape, source, write};
 use outcore::import::ImportOptions;
 use pyo3::prelude::*;
@@ -12,9 +12,9 @@ use std::path::PathBuf;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct GenerateSettings {
-    scale: u32,
-    edge_factor: u64,
-    seed: u64,
+    scale: Whole<u32>,
+    edge_factor: Whole<u64>,
+    seed: Whole<u64>,
     weights: bool,
     directed: Option<bool>,
     order: String,
@@ -27,9 +27,11 @@ pub fn generate<'py>(
     py: Python<'py>,
     shape: &str,
     output: PathBuf,
-    settings: GenerateSettings,
+    options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let GenerateSettings { scale, edge_factor, seed, weights, .. } = settings;
+    let settings: GenerateSettings = settings(options)?;
+    let (scale, edge_factor, seed) = (settings.scale.0, settings.edge_factor.0, settings.seed.0);
+    let weights = settings.weights;
     let shape = choose(py, "shape", shape, &Shape::ALL.map(|shape| (shape.name(), shape)))?;
     let options = GenerateOptions { shape, scale, edge_factor, seed, weights };
     let order = order(py, &settings.order)?;

@@ -1,7 +1,7 @@
 //! `outcore.Graph`: an image, opened.
 
 use crate::errors::usage;
-use crate::runtime::{Bytes, Limits, run};
+use crate::runtime::{Bytes, Limits, Whole, run};
 use outcore::{Graph, GraphOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -55,7 +55,7 @@ impl PyGraph {
         py: Python<'_>,
         image: PathBuf,
         memory: Option<Bytes>,
-        threads: Option<i64>,
+        threads: Option<Whole<u32>>,
         backend: &str,
         cache: Option<Bytes>,
         progress: bool,

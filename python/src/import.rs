@@ -2,13 +2,14 @@
 
 use crate::chunks::{Raised, reader};
 use crate::errors::usage;
-use crate::runtime::{Limits, run};
+use crate::runtime::{Limits, run, settings};
 use outcore::format::{ImportFacts, Order};
 use outcore::import::{
     self, Duplicates, IdKind, ImportOptions, ImportStats, InputOptions, OrderChoice, SelfLoops, Source,
 };
 use outcore::{Result, Runtime};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -111,9 +112,9 @@ pub fn import_files<'py>(
     paths: Vec<PathBuf>,
     image: PathBuf,
     vertices: Vertices<'py>,
-    settings: Settings,
+    options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    import_from(py, &image, vertices, settings, Raised::default(), |input| import::open(&paths, input))
+    import_from(py, &image, vertices, settings(options)?, Raised::default(), |input| import::open(&paths, input))
 }
 
 /// See `outcore.import_graph`: from tables in memory, called `name` in messages.
@@ -124,11 +125,11 @@ pub fn import_tables<'py>(
     name: &str,
     image: PathBuf,
     vertices: Vertices<'py>,
-    settings: Settings,
+    options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    import_from(py, &image, vertices, settings, raised, |input| import::from_batches(edges, name, input))
+    import_from(py, &image, vertices, settings(options)?, raised, |input| import::from_batches(edges, name, input))
 }
 
 fn import_from<'py>(

@@ -4,7 +4,9 @@ use crate::errors::{raise, usage};
 use crate::progress::Bar;
 use outcore::io::{backend, parse_bytes};
 use outcore::{Progress, Result, Runtime, RuntimeOptions};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -31,12 +33,28 @@ impl<'py> FromPyObject<'_, 'py> for Bytes {
     }
 }
 
+/// A whole number that must fit the type.
+pub struct Whole<T>(pub T);
+
+impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number = given.extract::<u64>().ok().and_then(|number| T::try_from(number).ok());
+        number.map(Whole).ok_or_else(|| {
+            let shown = given.repr().map_or_else(|_| String::new(), |text| text.to_string());
+            let bits = 8 * size_of::<T>();
+            usage(given.py(), format!("expected a whole number from 0 to 2^{bits}-1, found {shown}"))
+        })
+    }
+}
+
 /// The keyword arguments that every operation which makes a runtime has.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Limits {
     pub memory: Option<Bytes>,
-    pub threads: Option<i64>,
+    pub threads: Option<Whole<u32>>,
     pub backend: String,
     pub temporary: Option<PathBuf>,
     pub progress: bool,
@@ -47,10 +65,8 @@ impl Limits {
     pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
         let threads = match self.threads {
             None => None,
-            Some(threads) => match usize::try_from(threads) {
-                Ok(threads @ 1..=1024) => Some(threads),
-                _ => return Err(usage(py, format!("expected threads from 1 to 1024, found {threads}"))),
-            },
+            Some(Whole(threads @ 1..=1024)) => Some(threads as usize),
+            Some(Whole(threads)) => return Err(usage(py, format!("expected threads from 1 to 1024, found {threads}"))),
         };
         let backend = backend::by_name(&self.backend).map_err(|error| usage(py, error))?;
         let options = RuntimeOptions {
@@ -62,6 +78,18 @@ impl Limits {
         };
         Runtime::new(options).map(Arc::new).map_err(|error| raise(py, error))
     }
+}
+
+/// Keyword arguments from a dict. An option that cannot be raises what it raised itself, not that a dict does not fit.
+pub fn settings<'py, T>(given: &Bound<'py, PyDict>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    given.extract().map_err(|error: PyErr| {
+        let py = given.py();
+        let causes = std::iter::successors(error.cause(py), |cause| cause.cause(py));
+        causes.last().filter(|root| !root.is_instance_of::<PyTypeError>(py)).unwrap_or(error)
+    })
 }
 
 /// Runs work on a thread of its own, without the interpreter's lock, and asks it to stop when a signal arrives.

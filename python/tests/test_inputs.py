@@ -225,6 +225,11 @@ def test_options_of_an_import(make, scratch):
     for wrong in ({"duplicates": "all"}, {"self_loops": "twice"}, {"order": "random"}, {"ids": "float"}):
         with pytest.raises(oc.UsageError, match="to be one of"):
             make([(1, 2)], **wrong)
+    for wrong in ({"memory": "much"}, {"threads": 0}, {"threads": "two"}, {"backend": "tape"}):
+        with pytest.raises(oc.UsageError, match="expected"):
+            oc.import_graph([(1, 2)], "wrong.oc", **wrong)
+    with pytest.raises(TypeError, match="directed"):
+        make([(1, 2)], directed="yes")
     with pytest.raises(TypeError, match="format"):
         make([(1, 2)], format="el")
     os.mkdir("there")

@@ -34,9 +34,7 @@ def test_closing(site):
         assert same is site
     site.close()
     assert repr(site) == "<outcore.Graph 'web.oc': closed>"
-    for use in (lambda: site.vertices, lambda: oc.bfs(site, "home"), site.info, site.__enter__):
-        if use == site.__enter__:
-            continue
+    for use in (lambda: site.vertices, lambda: oc.bfs(site, "home"), site.info, site.check):
         with pytest.raises(oc.UsageError, match="was closed"):
             use()
     assert abs(sum(ranks.to_dict().values()) - 1) < 1e-12, "results outlive their graph"
@@ -144,7 +142,7 @@ def test_pagerank_that_does_not_converge(site):
     assert not oc.pagerank(site, tol=0, max_iter=3).converged
 
 
-@pytest.mark.parametrize("options", [{"alpha": 1.5}, {"alpha": float("nan")}, {"tol": -1}, {"dangling": "teleport"}])
+@pytest.mark.parametrize("options", [{"alpha": 1.5}, {"alpha": float("nan")}, {"tol": -1}, {"dangling": "teleport"}, {"max_iter": -1}])
 def test_options_out_of_range(site, options):
     with pytest.raises(oc.UsageError):
         oc.pagerank(site, **options)
@@ -260,7 +258,7 @@ def test_generating(scratch):
     assert (report["vertices"], report["edges"], report["directed"]) == (64, 112, False)
     assert oc.generate("star", scale=5, output="star.el")["edges"] == 31
     assert oc.import_graph("star.el", "star.oc")["edges"] == 31
-    for wrong in ({"shape": "ball"}, {"scale": 40}, {"order": "random"}):
+    for wrong in ({"shape": "ball"}, {"scale": 40}, {"scale": -1}, {"seed": 2**64}, {"order": "random"}):
         with pytest.raises(oc.UsageError):
             oc.generate(**{"shape": "path", "scale": 3, "output": "wrong.oc", **wrong})
     assert not os.path.exists("wrong.oc")
@@ -278,11 +276,34 @@ def test_the_lock_is_released(tmp_path):
     assert turns > 20, "this thread ran while the other worked"
 
 
+def test_one_operation_at_a_time(tmp_path):
+    """Two threads may use one graph: one waits for nothing and is told so, and no answer is wrong."""
+    oc.generate("kronecker", scale=13, output=tmp_path / "k.oc")
+    graph = oc.Graph(tmp_path / "k.oc", threads=2)
+    expected = oc.components(graph).count
+    seen = []
+
+    def work():
+        for _ in range(20):
+            try:
+                seen.append(oc.components(graph, verify=True).count)
+            except oc.UsageError as error:
+                assert "in use by another operation" in str(error)
+                seen.append(expected)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert seen == [expected] * 60
+    assert oc.components(graph).count == expected
+
+
 INTERRUPTED = """
-import sys, threading, time, outcore as oc
+import outcore as oc
 g = oc.Graph("k.oc")
 print("ready", flush=True)
-begin = time.monotonic()
 try:
     {work}
 except KeyboardInterrupt:
