@@ -17,7 +17,7 @@ use outcore_algo::{BfsOptions, ComponentsOptions, PageRankOptions, bfs, componen
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
-use outcore_graph::{Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, read_manifest};
+use outcore_graph::{Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
 use std::cell::RefCell;
@@ -189,5 +189,6 @@ fn work(image: &Path) -> Result<()> {
     if let Some(mut ids) = noted(IdStream::new(&graph)) {
         while noted(ids.next().map(|batch| batch.map(|(_, batch)| batch.len()))).flatten().is_some() {}
     }
+    noted(check(&graph).map(drop));
     Ok(())
 }
