@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 const MOST_SECONDS: u64 = 20;
 /// A process that holds more has allocated by a number in its input.
 const MOST_MEMORY_BYTES: u64 = 1 << 30;
-/// How many inputs of one target are made before it is the next one's turn.
-const TURN: u32 = 200;
+/// For how long inputs of one target are made before it is the next one's turn.
+const TURN: Duration = Duration::from_millis(200);
 const USAGE: &str = "usage: fuzz replay [FILE...] | fuzz fresh SECONDS [--seed N] [--only TARGET] [--keep]";
 
 fn main() -> ExitCode {
@@ -198,7 +198,8 @@ fn child(plan: &Plan, state: &Path) -> ExitCode {
         let watched = scope.spawn(|| watch(&started_ms, start, state));
         while start.elapsed() < Duration::from_secs(plan.seconds) {
             for pool in &mut pools {
-                for _ in 0..TURN {
+                let turn = Instant::now();
+                while turn.elapsed() < TURN && start.elapsed() < Duration::from_secs(plan.seconds) {
                     let input = pool.next(&mut random);
                     let mut record = (pool.place as u32).to_le_bytes().to_vec();
                     record.extend((input.len() as u32).to_le_bytes());
@@ -215,9 +216,6 @@ fn child(plan: &Plan, state: &Path) -> ExitCode {
                                 save(pool.target, &input, &what);
                             }
                         }
-                    }
-                    if start.elapsed() >= Duration::from_secs(plan.seconds) {
-                        break;
                     }
                 }
             }

@@ -1,11 +1,12 @@
 //! Input formats: every parser reads the bytes as a whole file.
 
-use crate::{Target, noted};
+use crate::{Target, note, noted};
 use outcore_graph::import::parse_bytes;
 
 /// Reads bytes as a format.
 fn parse(format: &str, bytes: &[u8]) {
     if let Some(edges) = noted(parse_bytes(format, bytes)) {
+        note(if edges > 0 { "edges" } else { "none" });
         // Compression apart, an edge takes a bit at least.
         let most = 8 * bytes.len() as u64 * 2000 + 8;
         assert!(edges <= most, "{edges} edges out of {} bytes", bytes.len());
