@@ -124,10 +124,10 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a page's vertices are within the image and its kind of gaps is the image's.
+/// Checks that a page's vertices are within the image, that its edges can be counted, and that its kind of gaps is the image's.
 ///
 /// # Errors
-/// Vertices beyond the image, or a flag that contradicts it.
+/// Vertices beyond the image, an ordinal that would overflow, or a flag that contradicts the image.
 pub fn check_vertices(page: &Page<'_>, shape: Shape) -> Result<()> {
     let count = page.count() as u64;
     if page.first() > shape.vertices || count > shape.vertices - page.first() {
@@ -136,6 +136,9 @@ pub fn check_vertices(page: &Page<'_>, shape: Shape) -> Result<()> {
             format!("vertices below {}", shape.vertices),
             format!("{count} from {}", page.first()),
         ));
+    }
+    if page.base() > u64::MAX - MAX_NEIGHBOURS as u64 {
+        return Err(Error::new(16, "an ordinal of an edge", page.base().to_string()));
     }
     if (page.flags() & PARALLEL != 0) != shape.parallel {
         return Err(Error::new(5, "the image's kind of gaps", format!("flags {:#04x}", page.flags())));

@@ -1,7 +1,7 @@
 //! Pages: 4096 bytes that say what they are and prove that they are whole.
 //!
 //! ```text
-//!    0  checksum      u32   crc32c of bytes 4..4096, seeded with image id, kind and page number
+//!    0  checksum      u32   crc32c of bytes 4..4096, seeded with image id, page number, kind and file
 //!    4  kind          u8    1 out-lists, 2 in-lists, 3 column, 4 text
 //!    5  flags         u8    by kind
 //!    6  count         u16   lists, values or bytes in this page
@@ -45,7 +45,7 @@ pub struct Origin {
     pub image_id: u64,
     /// What the pages of the file hold.
     pub kind: Kind,
-    /// Which of the image's files of that kind this is (columns; 0 otherwise).
+    /// Which of the image's files this is, by its number in `docs/format.md`.
     pub file: u16,
 }
 

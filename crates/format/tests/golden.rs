@@ -1,0 +1,197 @@
+//! Files of released versions are read as they were written, and their damaged twins are refused (`golden/README.md`).
+
+use outcore_format::{
+    Error, ImportFacts, Index, Kind, ListFile, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Result, Shape, column,
+    list, text,
+};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+const IMAGES: [&str; 3] = ["empty", "hubs", "named"];
+/// Files of pages: name, kind, index.
+const FILES: [(&str, Kind, Option<&str>); 10] = [
+    ("out.pages", Kind::OutLists, Some("out.index")),
+    ("in.pages", Kind::InLists, Some("in.index")),
+    ("columns/out_degree.pages", Kind::Column, None),
+    ("columns/out_hub.pages", Kind::Column, None),
+    ("columns/in_degree.pages", Kind::Column, None),
+    ("columns/in_hub.pages", Kind::Column, None),
+    ("columns/id.pages", Kind::Column, None),
+    ("columns/id.text.pages", Kind::Text, None),
+    ("edges/out_weight.pages", Kind::Column, Some("edges/out_weight.index")),
+    ("edges/in_weight.pages", Kind::Column, Some("edges/in_weight.index")),
+];
+/// A line of more values than this is cut and ends in their checksum.
+const MOST_VALUES: usize = 24;
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+}
+
+/// Values as text, cut where they are many.
+fn values<T: std::fmt::Display>(values: &[T]) -> String {
+    let words: Vec<String> = values.iter().map(T::to_string).collect();
+    if words.len() <= MOST_VALUES {
+        return words.join(" ");
+    }
+    let checksum = crc32c::crc32c(words.join(" ").as_bytes());
+    format!("{} ... {} values with checksum {checksum:08x}", words[..MOST_VALUES].join(" "), words.len())
+}
+
+fn origin(manifest: &Manifest, place: usize) -> Origin {
+    Origin { image_id: manifest.image_id, kind: FILES[place].1, file: place as u16 }
+}
+
+/// Reads the bytes of one file of pages and says what is in them.
+fn describe_pages(manifest: &Manifest, place: usize, bytes: &[u8]) -> Result<String> {
+    let origin = origin(manifest, place);
+    let shape = Shape { vertices: manifest.vertices, parallel: manifest.parallel_edges };
+    let mut said = String::new();
+    let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
+    assert!(rest.is_empty());
+    for (number, page) in pages.iter().enumerate() {
+        let described = describe_page(&origin, number as u64, page, shape);
+        said += &described
+            .map_err(|error| Error { offset_bytes: error.offset_bytes + (PAGE_BYTES * number) as u64, ..error })?;
+    }
+    Ok(said)
+}
+
+fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape) -> Result<String> {
+    let page = origin.verify(number, bytes)?;
+    let mut said = format!(
+        "  page {number}: flags {}, {} from {}, base {}\n",
+        page.flags(),
+        page.count(),
+        page.first(),
+        page.base()
+    );
+    match origin.kind {
+        Kind::OutLists | Kind::InLists => {
+            let mut lists = Lists::default();
+            list::decode(&page, shape, &mut lists)?;
+            let shown = if lists.count > MOST_VALUES { 3 } else { lists.count };
+            for i in 0..shown {
+                writeln!(said, "    {}: {}", lists.first_vertex + i as u64, values(lists.list(i))).unwrap();
+            }
+            writeln!(said, "    ends {}", values(&lists.ends)).unwrap();
+            writeln!(said, "    all {}", values(&lists.neighbours)).unwrap();
+        }
+        Kind::Column => {
+            let mut decoded = Vec::new();
+            column::decode(&page, &mut decoded)?;
+            writeln!(said, "    {}", values(&decoded)).unwrap();
+        }
+        Kind::Text => writeln!(said, "    {:?}", String::from_utf8_lossy(text::decode(&page)?)).unwrap(),
+    }
+    Ok(said)
+}
+
+/// Says what a manifest says: what version 1 has, so that members of later versions change nothing here.
+fn describe_manifest(manifest: &Manifest) -> String {
+    let lists = |lists: &ListFile| {
+        let ListFile { pages, entries, max_degree, degree_pages, hub_pages } = lists;
+        format!("{pages} pages, {entries} entries, at most {max_degree}; degrees {degree_pages}, hubs {hub_pages}")
+    };
+    let weights = manifest.weights.as_ref();
+    let weights = weights.map(|all| format!("{} {:?} {} {}", all.name, all.kind, all.out_pages, all.in_pages));
+    let import = &manifest.import;
+    let ImportFacts { input_format, edges_read, duplicates, duplicates_policy, .. } = import;
+    [
+        format!("version {}, image {:016x}", manifest.format_version, manifest.image_id),
+        format!("{} vertices, {} edges, directed {}", manifest.vertices, manifest.edges, manifest.directed),
+        format!("parallel edges {}, order {:?}, ids {:?}", manifest.parallel_edges, manifest.order, manifest.ids),
+        format!("weights {}", weights.unwrap_or_default()),
+        format!("out {}", lists(&manifest.out_lists)),
+        format!("in {}", manifest.in_lists.as_ref().map(lists).unwrap_or_default()),
+        format!("from {input_format}: {edges_read} edges, {duplicates} duplicates, {duplicates_policy}"),
+        format!("{} loops, kept {}, {} isolated", import.self_loops, import.self_loops_kept, import.isolated_vertices),
+        String::new(),
+    ]
+    .join("\n")
+}
+
+/// Says what is in an image.
+fn describe(image: &Path) -> String {
+    let manifest = Manifest::from_bytes(&std::fs::read(image.join("manifest.json")).unwrap()).unwrap();
+    let mut said = describe_manifest(&manifest);
+    for (place, (name, _, index)) in FILES.iter().enumerate() {
+        let Ok(bytes) = std::fs::read(image.join(name)) else { continue };
+        writeln!(said, "{name}").unwrap();
+        said += &describe_pages(&manifest, place, &bytes).unwrap();
+        if let Some(index) = index {
+            let bytes = std::fs::read(image.join(index)).unwrap();
+            let index = Index::from_bytes(&origin(&manifest, place), &bytes).unwrap();
+            writeln!(said, "  keys {}", values(&index.iter_from(0).collect::<Vec<_>>())).unwrap();
+        }
+    }
+    said
+}
+
+#[test]
+fn images_hold_what_they_held_when_they_were_written() {
+    for image in IMAGES {
+        let said = describe(&golden().join(image));
+        let path = golden().join(format!("{image}.txt"));
+        if std::env::var_os("OUTCORE_MAKE_GOLDEN").is_some() && !path.exists() {
+            std::fs::write(&path, &said).unwrap();
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for (line, (expected, said)) in expected.lines().zip(said.lines()).enumerate() {
+            assert_eq!(expected, said, "{}, line {}", path.display(), line + 1);
+        }
+        assert_eq!(expected.lines().count(), said.lines().count(), "{}", path.display());
+    }
+}
+
+/// Reads any file of an image as what its name says.
+fn read(manifest: &Manifest, name: &str, bytes: &[u8]) -> Result<()> {
+    if name == "manifest.json" {
+        return Manifest::from_bytes(bytes).map(drop);
+    }
+    for (place, (pages, _, index)) in FILES.iter().enumerate() {
+        if *pages == name {
+            return describe_pages(manifest, place, bytes).map(drop);
+        }
+        if *index == Some(name) {
+            return Index::from_bytes(&origin(manifest, place), bytes).map(drop);
+        }
+    }
+    panic!("no file {name}")
+}
+
+#[test]
+fn damaged_twins_are_refused_where_they_are_damaged() {
+    let table = std::fs::read_to_string(golden().join("twins.txt")).unwrap();
+    let rows: Vec<Vec<&str>> =
+        table.lines().filter(|line| !line.starts_with('#')).map(|line| line.splitn(6, ' ').collect()).collect();
+    assert!(rows.len() >= 20);
+    for row in rows {
+        let [image, name, byte, bit, offset, expected] = row[..] else { panic!("{row:?}: expected six columns") };
+        let directory = golden().join(image);
+        let manifest = Manifest::from_bytes(&std::fs::read(directory.join("manifest.json")).unwrap()).unwrap();
+        let mut bytes = std::fs::read(directory.join(name)).unwrap();
+        read(&manifest, name, &bytes).unwrap();
+        bytes[byte.parse::<usize>().unwrap()] ^= 1 << bit.parse::<u32>().unwrap();
+        let error = read(&manifest, name, &bytes).expect_err(&row.join(" "));
+        assert_eq!(error.offset_bytes, offset.parse::<u64>().unwrap(), "{row:?}: {error}");
+        assert!(error.expected.contains(expected), "{row:?}: {error}");
+    }
+}
+
+#[test]
+fn every_bit_of_every_small_file_counts() {
+    for image in IMAGES {
+        let directory = golden().join(image);
+        let manifest = Manifest::from_bytes(&std::fs::read(directory.join("manifest.json")).unwrap()).unwrap();
+        let indexes = FILES.iter().filter_map(|(_, _, index)| *index);
+        for name in indexes.chain(["manifest.json"]) {
+            let Ok(good) = std::fs::read(directory.join(name)) else { continue };
+            for bit in 0..8 * good.len() {
+                let mut bytes = good.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert!(read(&manifest, name, &bytes).is_err(), "{image}/{name}: bit {bit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Whole images with damage anywhere, opened and worked on.
+//!
+//! An input says which of three small images, which of its files, where and how, and what to write there:
+//!
+//! ```text
+//!   image  file  how  offset (u32)  bytes
+//!     1     1     1        4         any
+//! ```
+//!
+//! *How*, bit by bit: 1 puts all checksums right again, so that the damage gets past them; 2 lets the file end behind the written
+//! bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying must give results or errors.
+
+use crate::pages::{MEMBERS, index_checksum};
+use crate::{Target, note, noted};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
+use outcore_algo::{BfsOptions, ComponentsOptions, PageRankOptions, bfs, components, pagerank};
+use outcore_format::PAGE_BYTES;
+use outcore_graph::generate::{GenerateOptions, Shape, source};
+use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
+use outcore_graph::{Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
+use outcore_io::backend::{Faults, Sim};
+use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What the limit leaves to an image that has a few pages.
+const MEMORY_BYTES: u64 = 48 << 20;
+/// The bytes before those that are written.
+const HEAD_BYTES: usize = 7;
+
+pub(crate) static TARGETS: [Target; 1] = [Target { name: "open", run, tokens: MEMBERS, most_bytes: 256 }];
+
+thread_local! {
+    static SCRATCH: RefCell<Option<Scratch>> = const { RefCell::new(None) };
+}
+
+/// Small images in a directory of this thread's own.
+struct Scratch {
+    images: Vec<Image>,
+    /// What must be put back before the next input.
+    damaged: Option<(usize, usize)>,
+    _directory: tempfile::TempDir,
+}
+
+/// An image, and its files as they were.
+struct Image {
+    path: PathBuf,
+    image_id: u64,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+/// A runtime with one worker, on a device that answers at once and in the same order every time.
+fn runtime() -> Result<Arc<Runtime>> {
+    let options = RuntimeOptions {
+        memory_bytes: Some(current_memory_bytes() + MEMORY_BYTES),
+        threads: Some(1),
+        backend: Some(Arc::new(Sim::new(Faults::default()))),
+        ..RuntimeOptions::default()
+    };
+    Ok(Arc::new(Runtime::new(options)?))
+}
+
+impl Scratch {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a scratch directory");
+        let text = directory.path().join("edges.txt");
+        let lines: String = (0..300u64).map(|i| format!("v{} v{} {}\n", i * i % 61, i % 47, i as f64 / 8.0)).collect();
+        std::fs::write(&text, lines).expect("a file in the scratch directory");
+        let named = open(&[text], &InputOptions::default()).expect("an edge list");
+        let kronecker = |scale, edge_factor| {
+            let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 5, weights: false };
+            source(&options).expect("a generated graph")
+        };
+        let images = vec![
+            Image::new(directory.path().join("named.oc"), named, true, Duplicates::Sum, OrderChoice::Degree),
+            Image::new(
+                directory.path().join("plain.oc"),
+                kronecker(8, 8),
+                false,
+                Duplicates::First,
+                OrderChoice::Input,
+            ),
+            Image::new(directory.path().join("long.oc"), kronecker(9, 50), true, Duplicates::Keep, OrderChoice::Degree),
+        ];
+        Scratch { images, damaged: None, _directory: directory }
+    }
+
+    /// Puts back what the last input damaged.
+    fn mend(&mut self) {
+        if let Some((image, file)) = self.damaged.take() {
+            let image = &self.images[image];
+            let (name, bytes) = &image.files[file];
+            std::fs::write(image.path.join(name), bytes).expect("a file in the scratch directory");
+        }
+    }
+}
+
+impl Image {
+    fn new(path: PathBuf, source: Box<dyn Source>, directed: bool, duplicates: Duplicates, order: OrderChoice) -> Self {
+        let options = ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order };
+        let runtime = runtime().expect("memory for an import");
+        import(&runtime, source, &path, &options).expect("an image");
+        let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());
+        let names = ImageFile::ALL.iter().map(|file| file.name()).chain(indexes).chain([MANIFEST]);
+        let files = names.filter_map(|name| Some((name.to_owned(), std::fs::read(path.join(name)).ok()?))).collect();
+        let image_id = read_manifest(&path).expect("a manifest").image_id;
+        Image { path, image_id, files }
+    }
+
+    /// The bytes of a file with checksums that are right.
+    fn seal(&self, name: &str, bytes: &mut Vec<u8>) {
+        if name == MANIFEST {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let Some(start) = text.find("\"manifest\":") else { return };
+            let body = text[start + 11..].trim().trim_end_matches('}').trim_end();
+            let body = format!("{body}\n}}");
+            let checksum = crc32c::crc32c(body.trim_ascii().as_bytes());
+            *bytes = format!("{{\"checksum\": \"{checksum:08x}\", \"manifest\": {body}}}").into_bytes();
+        }
+        for file in ImageFile::ALL {
+            let origin = file.origin(self.image_id);
+            if file.name() == name {
+                for (number, page) in bytes.as_chunks_mut::<PAGE_BYTES>().0.iter_mut().enumerate() {
+                    let checksum = origin.checksum(number as u64, page);
+                    page[..4].copy_from_slice(&checksum.to_le_bytes());
+                }
+            }
+            if file.index_name() == Some(name) && bytes.len() >= 32 {
+                let checksum = index_checksum(&origin, bytes);
+                bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
+            }
+        }
+    }
+}
+
+fn run(input: &[u8]) {
+    let Some((&[image, file, how, a, b, c, d], written)) = input.split_first_chunk::<HEAD_BYTES>() else { return };
+    SCRATCH.with_borrow_mut(|scratch| {
+        let scratch = scratch.get_or_insert_with(Scratch::new);
+        scratch.mend();
+        let image_number = usize::from(image) % scratch.images.len();
+        let image = &scratch.images[image_number];
+        let file_number = usize::from(file) % image.files.len();
+        let (name, bytes) = &image.files[file_number];
+        let offset = u32::from_le_bytes([a, b, c, d]) as usize % (bytes.len() + 1);
+        let mut bytes = bytes.clone();
+        let end = (offset + written.len()).max(if how & 2 == 0 { bytes.len() } else { 0 });
+        bytes.resize(end, 0);
+        bytes[offset..offset + written.len()].copy_from_slice(written);
+        if how & 1 != 0 {
+            image.seal(name, &mut bytes);
+        }
+        let path = image.path.join(name);
+        let image_path = image.path.clone();
+        scratch.damaged = Some((image_number, file_number));
+        if how & 4 == 0 {
+            std::fs::write(&path, &bytes).expect("a file in the scratch directory");
+        } else {
+            std::fs::remove_file(&path).expect("a file in the scratch directory");
+        }
+        note(["named", "plain", "long"][image_number]);
+        noted(work(&image_path).map_err(|error| error.to_string().replace(&*image_path.to_string_lossy(), "")));
+    });
+}
+
+/// Opens an image and does everything with it; what goes wrong after opening is noted and the rest is done all the same.
+fn work(image: &Path) -> Result<()> {
+    let graph = Graph::open(&runtime()?, image, GraphOptions::default())?;
+    let vertices = graph.vertices();
+    let source = vertices.saturating_sub(1).min(3) as u32;
+    // Twice, for the second time pages come from the cache.
+    for _ in 0..2 {
+        if let Some(found) = noted(bfs(&graph, &BfsOptions { source })) {
+            let parents = found.parents.iter().map(|parent| !parent.load(Ordering::Relaxed));
+            assert!(parents.filter(|&parent| parent != u32::MAX).all(|parent| u64::from(parent) < vertices));
+            noted(verify_bfs(&graph, source, &found));
+        }
+    }
+    let options = PageRankOptions { max_iter: 3, ..PageRankOptions::default() };
+    if let Some(found) = noted(pagerank(&graph, &options)) {
+        noted(verify_pagerank(&graph, &options, &found));
+    }
+    if let Some(found) = noted(components(&graph, &ComponentsOptions::default())) {
+        assert!(found.labels.iter().all(|label| u64::from(label.load(Ordering::Relaxed)) < vertices));
+        noted(verify_components(&graph, &found));
+    }
+    if let Some(mut ids) = noted(IdStream::new(&graph)) {
+        while noted(ids.next().map(|batch| batch.map(|(_, batch)| batch.len()))).flatten().is_some() {}
+    }
+    noted(check(&graph).map(drop));
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Input formats: every parser reads the bytes as a whole file.
+
+use crate::{Target, note, noted};
+use outcore_graph::import::parse_bytes;
+
+/// Reads bytes as a format.
+fn parse(format: &str, bytes: &[u8]) {
+    if let Some(edges) = noted(parse_bytes(format, bytes)) {
+        note(if edges > 0 { "edges" } else { "none" });
+        // Compression apart, an edge takes a bit at least.
+        let most = 8 * bytes.len() as u64 * 2000 + 8;
+        assert!(edges <= most, "{edges} edges out of {} bytes", bytes.len());
+    }
+}
+
+const LINES: &[&[u8]] = &[
+    b"\n",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b",",
+    b";",
+    b"# ",
+    b"% ",
+    b"1 2\n",
+    b"0",
+    b"-1",
+    b"1e308",
+    b"nan",
+    b"inf",
+    b"0.5",
+    b"18446744073709551615",
+    b"9223372036854775808",
+    b"-9223372036854775808",
+    b"4294967295",
+    b"a b\n",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\x1f\x8b\x08",
+    b"\x28\xb5\x2f\xfd",
+    b"source,target,weight\n",
+];
+const MATRIX: &[&[u8]] = &[
+    b"%%MatrixMarket matrix coordinate ",
+    b"array ",
+    b"pattern ",
+    b"real ",
+    b"integer ",
+    b"complex ",
+    b"general\n",
+    b"symmetric\n",
+    b"skew-symmetric\n",
+    b"hermitian\n",
+    b"3 3 4\n",
+    b"1 1\n",
+    b"3 2 0.5\n",
+    b"% ",
+    b"\n",
+    b"18446744073709551615",
+    b"0",
+    b"-1",
+];
+const METIS: &[&[u8]] = &[
+    b"3 2\n",
+    b"3 2 001\n",
+    b"3 2 011 1\n",
+    b"3 2 111 2\n",
+    b"2 3\n",
+    b"% ",
+    b"\n",
+    b" ",
+    b"0",
+    b"1",
+    b"-1",
+    b"4294967296",
+    b"18446744073709551615",
+];
+const DIMACS: &[&[u8]] = &[
+    b"p sp 3 2\n",
+    b"p edge 3 2\n",
+    b"p col 3 2\n",
+    b"a 1 2 5\n",
+    b"e 1 2\n",
+    b"c ",
+    b"\n",
+    b"n ",
+    b"0",
+    b"99999999999",
+];
+const WORDS: &[&[u8]] = &[
+    b"\0\0\0\0\0\0\0\0",
+    b"\x01\0\0\0\0\0\0\0",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\0\0\0\0\0\0\0\x80",
+    b"\xff\xff\xff\xff",
+    b"\x01\0\0\0",
+];
+const PARQUET: &[&[u8]] =
+    &[b"PAR1", b"source", b"target", b"weight", b"\x15\0", b"\x15\x02", b"\x19\x1c", b"\xff\xff\xff\xff", b"\0\0\0\0"];
+const ARROW: &[&[u8]] =
+    &[b"ARROW1\0\0", b"\xff\xff\xff\xff", b"\x10\0\0\0", b"source", b"target", b"weight", b"\0\0\0\0\0\0\0\0"];
+
+const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]) -> Target {
+    Target { name, run, tokens, most_bytes: 4096 }
+}
+
+pub(crate) static TARGETS: [Target; 14] = [
+    of("edge-list", |bytes| parse("edge-list", bytes), LINES),
+    of("el", |bytes| parse("el", bytes), LINES),
+    of("wel", |bytes| parse("wel", bytes), LINES),
+    of("cedge", |bytes| parse("cedge", bytes), LINES),
+    of("dimacs", |bytes| parse("dimacs", bytes), DIMACS),
+    of("matrix-market", |bytes| parse("matrix-market", bytes), MATRIX),
+    of("metis", |bytes| parse("metis", bytes), METIS),
+    of("ascii-graph", |bytes| parse("ascii-graph", bytes), METIS),
+    of("graphalytics", |bytes| parse("graphalytics", bytes), LINES),
+    of("graph500", |bytes| parse("graph500", bytes), WORDS),
+    of("graph500-packed", |bytes| parse("graph500-packed", bytes), WORDS),
+    of("binary32", |bytes| parse("binary32", bytes), WORDS),
+    of("parquet", |bytes| parse("parquet", bytes), PARQUET),
+    of("arrow", |bytes| parse("arrow", bytes), ARROW),
+];
