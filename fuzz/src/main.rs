@@ -17,8 +17,9 @@ use std::time::{Duration, Instant};
 
 /// An input that takes longer hangs.
 const MOST_SECONDS: u64 = 20;
-/// For how long inputs of one target are made before it is the next one's turn.
+/// For how long, and how many at least, inputs of one target are made before it is the next one's turn.
 const TURN: Duration = Duration::from_millis(200);
+const TURN_RUNS: u64 = 200;
 /// What becomes of inputs is told apart up to so many kinds.
 const MOST_KINDS: usize = 512;
 /// With `--keep`, at most so many inputs of a target go to the corpus, none of them longer than the other number.
@@ -201,8 +202,10 @@ fn child(plan: &Plan, state: &Path) -> ExitCode {
         let watched = scope.spawn(|| watch(&started_ms, start, state));
         while start.elapsed() < Duration::from_secs(plan.seconds) {
             for pool in &mut pools {
-                let turn = Instant::now();
-                while turn.elapsed() < TURN && start.elapsed() < Duration::from_secs(plan.seconds) {
+                let (turn, before) = (Instant::now(), pool.runs);
+                while (turn.elapsed() < TURN || pool.runs < before + TURN_RUNS)
+                    && start.elapsed() < Duration::from_secs(plan.seconds)
+                {
                     let input = pool.next(&mut random);
                     let mut record = (pool.place as u32).to_le_bytes().to_vec();
                     record.extend((input.len() as u32).to_le_bytes());
