@@ -11,7 +11,7 @@
 //! bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying must give results or errors.
 
 use crate::pages::{MEMBERS, index_checksum};
-use crate::{Target, note, noted};
+use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
 use outcore_algo::{BfsOptions, ComponentsOptions, PageRankOptions, bfs, components, pagerank};
 use outcore_format::PAGE_BYTES;
@@ -30,7 +30,8 @@ const MEMORY_BYTES: u64 = 48 << 20;
 /// The bytes before those that are written.
 const HEAD_BYTES: usize = 7;
 
-pub(crate) static TARGETS: [Target; 1] = [Target { name: "open", run, tokens: MEMBERS, most_bytes: 256 }];
+pub(crate) static TARGETS: [Target; 1] =
+    [Target { name: "open", run, tokens: MEMBERS, most_bytes: 256, most_memory_bytes: MOST_MEMORY_BYTES }];
 
 thread_local! {
     static SCRATCH: RefCell<Option<Scratch>> = const { RefCell::new(None) };

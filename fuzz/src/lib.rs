@@ -28,7 +28,12 @@ pub struct Target {
     pub tokens: &'static [&'static [u8]],
     /// The longest input that is worth making, in bytes.
     pub most_bytes: usize,
+    /// A process that holds more has allocated by a number in its input.
+    pub most_memory_bytes: u64,
 }
+
+/// What all targets but one may take.
+const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// All targets.
 pub fn targets() -> impl Iterator<Item = &'static Target> {

@@ -6,7 +6,7 @@
 
 use outcore_fuzz::mutate::{Random, mutate};
 use outcore_fuzz::{Target, run, target, targets};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,10 +17,14 @@ use std::time::{Duration, Instant};
 
 /// An input that takes longer hangs.
 const MOST_SECONDS: u64 = 20;
-/// A process that holds more has allocated by a number in its input.
-const MOST_MEMORY_BYTES: u64 = 1 << 30;
-/// For how long inputs of one target are made before it is the next one's turn.
+/// For how long, and how many at least, inputs of one target are made before it is the next one's turn.
 const TURN: Duration = Duration::from_millis(200);
+const TURN_RUNS: u64 = 200;
+/// What becomes of inputs is told apart up to so many kinds.
+const MOST_KINDS: usize = 512;
+/// With `--keep`, at most so many inputs of a target go to the corpus, none of them longer than the other number.
+const MOST_KEPT: usize = 12;
+const MOST_KEPT_BYTES: usize = 256;
 const USAGE: &str = "usage: fuzz replay [FILE...] | fuzz fresh SECONDS [--seed N] [--only TARGET] [--keep]";
 
 fn main() -> ExitCode {
@@ -198,8 +202,10 @@ fn child(plan: &Plan, state: &Path) -> ExitCode {
         let watched = scope.spawn(|| watch(&started_ms, start, state));
         while start.elapsed() < Duration::from_secs(plan.seconds) {
             for pool in &mut pools {
-                let turn = Instant::now();
-                while turn.elapsed() < TURN && start.elapsed() < Duration::from_secs(plan.seconds) {
+                let (turn, before) = (Instant::now(), pool.runs);
+                while (turn.elapsed() < TURN || pool.runs < before + TURN_RUNS)
+                    && start.elapsed() < Duration::from_secs(plan.seconds)
+                {
                     let input = pool.next(&mut random);
                     let mut record = (pool.place as u32).to_le_bytes().to_vec();
                     record.extend((input.len() as u32).to_le_bytes());
@@ -240,11 +246,11 @@ fn watch(started_ms: &AtomicU64, start: Instant, state: &Path) {
             return;
         }
         let slow = started != 0 && start.elapsed().as_millis() as u64 > started + 1000 * MOST_SECONDS;
-        let large = outcore_io::current_memory_bytes() > MOST_MEMORY_BYTES;
-        if slow || large {
-            if let Some((target, input)) = under_way(state) {
-                save(target, &input, if slow { "it hangs" } else { "it takes more than a gibibyte of memory" });
-            }
+        let held_bytes = outcore_io::current_memory_bytes();
+        let Some((target, input)) = under_way(state) else { continue };
+        if slow || held_bytes > target.most_memory_bytes {
+            let what = if slow { "it hangs".to_owned() } else { format!("it takes {held_bytes} bytes of memory") };
+            save(target, &input, &what);
             drop(std::fs::write(state, b""));
             std::process::exit(1);
         }
@@ -256,9 +262,12 @@ static LAST_PANIC: std::sync::Mutex<String> = std::sync::Mutex::new(String::new(
 
 fn quiet_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a text");
         let place = panic.location().map_or_else(String::new, |place| format!("{}:{}", place.file(), place.line()));
         *LAST_PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-            format!("a panic at {place}\n    {}", panic.payload_as_str().unwrap_or("without a text"));
+            format!("a panic at {place}\n    {text}");
     }));
 }
 
@@ -273,9 +282,13 @@ struct Pool {
     inputs: Vec<Vec<u8>>,
     /// Kept inputs that have not been run yet.
     unread: usize,
-    /// What became of inputs so far, and how long the shortest was.
-    seen: BTreeMap<u64, usize>,
+    /// What became of inputs so far.
+    seen: HashSet<u64>,
     runs: u64,
+    /// How many of those were of inputs that were kept before.
+    first_runs: u64,
+    /// How many inputs went to the corpus.
+    kept: usize,
 }
 
 impl Pool {
@@ -284,7 +297,8 @@ impl Pool {
         if inputs.is_empty() {
             inputs.push(target.tokens.concat());
         }
-        Pool { place, target, unread: inputs.len(), inputs, seen: BTreeMap::new(), runs: 0 }
+        let first_runs = inputs.len() as u64;
+        Pool { place, target, unread: inputs.len(), inputs, seen: HashSet::new(), runs: 0, first_runs, kept: 0 }
     }
 
     /// Kept inputs as they are, then new ones.
@@ -301,12 +315,11 @@ impl Pool {
 
     /// Takes an input of which something new became.
     fn learn(&mut self, noted: u64, input: Vec<u8>, keep: bool) {
-        let known = self.seen.contains_key(&noted);
-        if known || self.seen.len() >= 4096 {
+        if self.seen.len() >= MOST_KINDS || !self.seen.insert(noted) {
             return;
         }
-        self.seen.insert(noted, input.len());
-        if keep && input.len() <= 512 {
+        if keep && self.kept < MOST_KEPT && self.runs > self.first_runs && input.len() <= MOST_KEPT_BYTES {
+            self.kept += 1;
             let directory = folder("corpus").join(self.target.name);
             let path = directory.join(format!("found-{:016x}", hash(&input)));
             if let Err(error) = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&path, &input)) {

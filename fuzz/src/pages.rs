@@ -3,7 +3,7 @@
 //! A page's bytes are the input, filled up with zeros; its checksum is not looked at, or no damage would get past it. The four bytes of the
 //! checksum say how many vertices the image has instead.
 
-use crate::{Target, note, noted};
+use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_format::{HEADER_BYTES, Index, Kind, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Shape, column, text};
 use outcore_graph::decode::Decoder;
 
@@ -172,9 +172,15 @@ pub(crate) const MEMBERS: &[&[u8]] = &[
 ];
 
 pub(crate) static TARGETS: [Target; 5] = [
-    Target { name: "page", run: lists, tokens: HEADERS, most_bytes: PAGE_BYTES },
-    Target { name: "column", run: column, tokens: HEADERS, most_bytes: PAGE_BYTES },
-    Target { name: "text", run: text, tokens: HEADERS, most_bytes: PAGE_BYTES },
-    Target { name: "index", run: index, tokens: INDEXES, most_bytes: 1024 },
-    Target { name: "manifest", run: manifest, tokens: MEMBERS, most_bytes: 4096 },
+    Target { name: "page", run: lists, tokens: HEADERS, most_bytes: PAGE_BYTES, most_memory_bytes: MOST_MEMORY_BYTES },
+    Target {
+        name: "column",
+        run: column,
+        tokens: HEADERS,
+        most_bytes: PAGE_BYTES,
+        most_memory_bytes: MOST_MEMORY_BYTES,
+    },
+    Target { name: "text", run: text, tokens: HEADERS, most_bytes: PAGE_BYTES, most_memory_bytes: MOST_MEMORY_BYTES },
+    Target { name: "index", run: index, tokens: INDEXES, most_bytes: 1024, most_memory_bytes: MOST_MEMORY_BYTES },
+    Target { name: "manifest", run: manifest, tokens: MEMBERS, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES },
 ];

@@ -43,6 +43,7 @@ mod open;
 mod options;
 mod order;
 mod pages;
+mod parquet_pages;
 mod partition;
 mod plan;
 mod read;

@@ -8,6 +8,7 @@
 
 use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
 use super::input::Input;
+use super::parquet_pages::check_page_sizes;
 use super::text_source::begin;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
@@ -59,12 +60,13 @@ pub fn from_batches(
 /// Opens a Parquet file.
 pub(super) fn open_parquet(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     match input.bytes() {
-        Some(bytes) => parquet_from(bytes, input, options),
-        None => parquet_from(input.open_file()?, input, options),
+        Some(bytes) => parquet_from(bytes.clone(), bytes, input, options),
+        None => parquet_from(input.open_file()?, input.open_file()?, input, options),
     }
 }
 
-fn parquet_from<R>(reader: R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>>
+/// Opens a Parquet file that two readers read: one what the pages say of their sizes, then the other the pages.
+fn parquet_from<R>(sizes: R, reader: R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>>
 where
     R: parquet::file::reader::ChunkReader + Send + 'static,
 {
@@ -76,6 +78,7 @@ where
     let mask = ProjectionMask::roots(builder.parquet_schema(), columns.chosen());
     let ordered = columns.order_in_file();
     let built = guarded(|| {
+        check_page_sizes(&sizes, builder.metadata(), &mask)?;
         let builder = builder.with_projection(mask).with_batch_size(BLOCK_ROWS);
         builder.build().map_err(|error| error.to_string())
     });

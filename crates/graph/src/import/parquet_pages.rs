@@ -1,0 +1,187 @@
+//! The sizes of a Parquet file's pages, looked at before any page is unpacked.
+//!
+//! Every page begins with a header in Thrift's compact form, whose fields 2 and 3 say how large the page is unpacked and packed. The library
+//! that reads pages takes memory for what field 2 says, up to 2 GiB, so a file of 500 bytes could ask for gigabytes. Here
+//! headers alone are read, one small read per page of the columns wanted, and larger pages than any writer makes are refused.
+//!
+//! Format: the Thrift compact protocol and `parquet.thrift` of the Apache Parquet format, version 2.
+
+use parquet::arrow::ProjectionMask;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::ChunkReader;
+
+/// Writers make pages of about 1 MiB; a page larger than this is damaged.
+const MOST_PAGE_BYTES: i64 = 256 << 20;
+/// Headers hold the least and the greatest value of a page, so that one of strings may be long; how much of a page is read for its header.
+const HEADER_READ_BYTES: [usize; 2] = [4 << 10, 4 << 20];
+/// Structures within structures; headers need three.
+const MOST_DEPTH: u32 = 8;
+
+/// Checks the pages of the columns wanted.
+pub(super) fn check_page_sizes<R: ChunkReader>(
+    reader: &R,
+    metadata: &ParquetMetaData,
+    mask: &ProjectionMask,
+) -> Result<(), String> {
+    for group in metadata.row_groups() {
+        for (_, column) in group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf)) {
+            let (start, len) = column.byte_range();
+            let end = start.checked_add(len).filter(|&end| end <= reader.len());
+            let end = end.ok_or_else(|| format!("a column of {len} bytes from byte {start}, beyond the file's end"))?;
+            check_column(reader, start, end)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_column<R: ChunkReader>(reader: &R, mut at: u64, end: u64) -> Result<(), String> {
+    while at < end {
+        let header = read_header(reader, at, end).ok_or_else(|| format!("no page header at byte {at}"))?;
+        for bytes in [header.unpacked_bytes, header.packed_bytes] {
+            if !(0..=MOST_PAGE_BYTES).contains(&bytes) {
+                return Err(format!("a page of {bytes} bytes at byte {at}"));
+            }
+        }
+        // Both are small and not below zero.
+        at += header.len_bytes as u64 + header.packed_bytes as u64;
+    }
+    Ok(())
+}
+
+/// What a page's header says of sizes, and its own size.
+struct PageHeader {
+    unpacked_bytes: i64,
+    packed_bytes: i64,
+    len_bytes: usize,
+}
+
+fn read_header<R: ChunkReader>(reader: &R, at: u64, end: u64) -> Option<PageHeader> {
+    for most in HEADER_READ_BYTES {
+        let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(most);
+        let bytes = reader.get_bytes(at, len).ok()?;
+        if let Some(header) = parse_header(&bytes) {
+            return Some(header);
+        }
+        if len < most {
+            break;
+        }
+    }
+    None
+}
+
+fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
+    let mut thrift = Thrift { bytes, at: 0 };
+    let (mut unpacked, mut packed) = (None, None);
+    let mut field = 0;
+    while let Some((number, kind)) = thrift.field(field)? {
+        field = number;
+        match (number, kind) {
+            (2, 5) => unpacked = Some(thrift.signed()?),
+            (3, 5) => packed = Some(thrift.signed()?),
+            _ => thrift.skip(kind, MOST_DEPTH)?,
+        }
+    }
+    Some(PageHeader { unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
+}
+
+/// A place in bytes in Thrift's compact form.
+struct Thrift<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Thrift<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn unsigned(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..70).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn signed(&mut self) -> Option<i64> {
+        let folded = self.unsigned()?;
+        Some((folded >> 1) as i64 ^ -((folded & 1) as i64))
+    }
+
+    /// The next field's number and type; nothing at the end of the structure.
+    #[allow(clippy::option_option)]
+    fn field(&mut self, before: i64) -> Option<Option<(i64, u8)>> {
+        let byte = self.byte()?;
+        if byte == 0 {
+            return Some(None);
+        }
+        let number = match byte >> 4 {
+            0 => self.signed()?,
+            step => before.checked_add(i64::from(step))?,
+        };
+        Some(Some((number, byte & 15)))
+    }
+
+    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        match kind {
+            // The type of a truth value says which it is.
+            1 | 2 => {}
+            3 => drop(self.byte()?),
+            4..=6 => drop(self.unsigned()?),
+            7 => self.pass(8)?,
+            8 => {
+                let len = self.unsigned()?;
+                self.pass(len)?;
+            }
+            9 | 10 => {
+                let byte = self.byte()?;
+                let count = if byte >> 4 == 15 { self.unsigned()? } else { u64::from(byte >> 4) };
+                for _ in 0..count {
+                    // In a list even a truth value takes a byte, so that a long list needs as many bytes.
+                    if matches!(byte & 15, 1 | 2) { self.pass(1)? } else { self.skip(byte & 15, depth)? }
+                }
+            }
+            12 => {
+                let mut field = 0;
+                while let Some((number, kind)) = self.field(field)? {
+                    field = number;
+                    self.skip(kind, depth)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn pass(&mut self, len: u64) -> Option<()> {
+        let end = self.at.checked_add(usize::try_from(len).ok()?)?;
+        self.at = (end <= self.bytes.len()).then_some(end)?;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_past_what_they_hold_besides() {
+        // Type 0, 48 bytes unpacked, 44 packed, a structure with a string and a list, the end.
+        let header = [0x15, 0, 0x15, 96, 0x15, 88, 0x2c, 0x18, 2, b'a', b'b', 0x19, 0x25, 2, 4, 0, 0];
+        let found = parse_header(&[&header[..], b"content"].concat()).unwrap();
+        assert_eq!((found.unpacked_bytes, found.packed_bytes, found.len_bytes), (48, 44, header.len()));
+        for end in 0..header.len() {
+            assert!(parse_header(&header[..end]).is_none(), "{end}");
+        }
+        assert!(parse_header(&[0x1c; 40]).is_none(), "structures without end");
+        assert!(parse_header(&[0x15, 0, 0]).is_none(), "no sizes");
+        assert!(parse_header(&[0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0]).is_none());
+    }
+}
