@@ -7,11 +7,12 @@ VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 OUTCORE := target/release/outcore
 GRAPH   ?=
-MEMORY  ?= 40MiB
+# Your own graph gets more memory than the generated one, whose image is eight times its limit.
+MEMORY  ?= $(if $(GRAPH),1GiB,24MiB)
 SCALE   ?= 22
 FUZZ_SECONDS ?= 60
 # A graph of few vertices and many edges: the image is many times what the state of an algorithm needs.
-DEMO_GRAPH := kronecker --scale 18 --edge-factor 640
+DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
