@@ -9,6 +9,10 @@
 //!
 //! *Convergence.* As in NetworkX: the sum over all vertices of the absolute change falls below `tol` times the number of vertices.
 //!
+//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, iterations gather them in single
+//! precision, which halves what they have to fetch, as long as so much rank still moves that their rounding, less than
+//! one part in ten million, does not matter; then in double precision, so the ranks converge to the same fixed point.
+//!
 //! *Cost.* One pass over the in-lists per iteration; 20 bytes per vertex: contribution and next rank as f64, out-degree. The old
 //! rank is not stored: it is the contribution times the degree. (A dangling vertex contributes to nobody, so its
 //! place among the contributions holds its rank.)
@@ -17,9 +21,10 @@
 
 use crate::estimate::Estimate;
 use outcore_graph::{
-    Direction, Error, Frontier, Graph, ListFold, Result, Stats, StatsBuilder, fold, gather_sum, vertex_map, vertex_sum,
+    Direction, Error, Frontier, Gathered, Graph, ListFold, Result, Stats, StatsBuilder, SweepStats, fold, gather_sum,
+    vertex_map, vertex_sum,
 };
-use outcore_io::{Array, AtomicF64, Unit};
+use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What becomes of the rank of vertices without out-edges.
@@ -65,6 +70,11 @@ pub struct PageRank {
     pub stats: Stats,
 }
 
+/// From so many vertices on, early iterations gather contributions of single precision.
+const SINGLE_FROM_VERTICES: u64 = 1 << 22;
+/// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
+const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
+
 /// What PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     Estimate::new(graph, 20 * graph.vertices(), f64::from(options.max_iter), graph.pages(Direction::In))
@@ -82,25 +92,40 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     let vertices = graph.vertices();
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
     let budget = graph.runtime().budget();
-    let contributions = Array::zeroed(budget, "contributions", vertices as usize)?;
     let next = Array::zeroed(budget, "ranks", vertices as usize)?;
     let (degrees, read) = graph.degrees(Direction::Out)?;
     stats.other(read);
-    graph.fill_cache()?;
-    let state = State { contributions, next, degrees };
+    let mut contributions = Contributions::new(graph, vertices >= SINGLE_FROM_VERTICES)?;
+    let state = State { next, degrees };
+    if contributions.is_single() {
+        // Double precision will need its room: the cache must not take it.
+        let room = budget.reserve("contributions in double precision", 4 * vertices)?;
+        graph.fill_cache()?;
+        drop(room);
+    } else {
+        graph.fill_cache()?;
+    }
     let count = vertices as f64;
     let mut iterations = 0;
     let mut residual = if vertices == 0 { 0.0 } else { f64::INFINITY };
     let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
-    state.start(graph, 1.0 / count)?;
+    state.start(graph, &contributions, 1.0 / count)?;
     while iterations < options.max_iter && residual >= options.tol * count {
+        if contributions.is_single() && residual < SINGLE_ABOVE_RESIDUAL {
+            drop(contributions);
+            contributions = Contributions::new(graph, false)?;
+            state.contribute(graph, &contributions)?;
+        }
         let dangling = match options.dangling {
-            Dangling::Networkx => state.dangling_sum(graph)?,
+            Dangling::Networkx => state.dangling_sum(graph, &contributions)?,
             Dangling::Gap => 0.0,
         };
-        let sweep = fold(graph, Direction::In, Frontier::All, &state)?;
+        let sweep = match &contributions {
+            Contributions::Single(values) => pull(graph, &state, values)?,
+            Contributions::Double(values) => pull(graph, &state, values)?,
+        };
         let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
-        residual = state.advance(graph, options.alpha, base)?;
+        residual = state.advance(graph, &contributions, options.alpha, base)?;
         iterations += 1;
         stats.step("iteration", vertices, sweep);
         task.advance(1);
@@ -123,19 +148,59 @@ fn check(options: &PageRankOptions) -> Result<()> {
     Ok(())
 }
 
-struct State {
-    /// Rank over out-degree; the rank itself where there are no out-edges.
-    contributions: Array<AtomicF64>,
-    next: Array<AtomicF64>,
-    degrees: Array<AtomicU32>,
+/// Rank over out-degree per vertex; the rank itself where there are no out-edges.
+enum Contributions {
+    Single(Array<AtomicF32>),
+    Double(Array<AtomicF64>),
 }
 
-impl ListFold for State {
+impl Contributions {
+    fn new(graph: &Graph, single: bool) -> Result<Self> {
+        let (budget, vertices) = (graph.runtime().budget(), graph.vertices() as usize);
+        Ok(if single {
+            Contributions::Single(Array::zeroed(budget, "contributions", vertices)?)
+        } else {
+            Contributions::Double(Array::zeroed(budget, "contributions", vertices)?)
+        })
+    }
+
+    fn is_single(&self) -> bool {
+        matches!(self, Contributions::Single(_))
+    }
+
+    #[inline]
+    fn get(&self, v: usize) -> f64 {
+        match self {
+            Contributions::Single(values) => f64::from(values[v].load()),
+            Contributions::Double(values) => values[v].load(),
+        }
+    }
+
+    #[inline]
+    fn set(&self, v: usize, value: f64) {
+        match self {
+            Contributions::Single(values) => values[v].store(value as f32),
+            Contributions::Double(values) => values[v].store(value),
+        }
+    }
+}
+
+/// Sums the contributions of every vertex's in-neighbours into `next`.
+fn pull<T: Gathered>(graph: &Graph, state: &State, contributions: &[T]) -> Result<SweepStats> {
+    fold(graph, Direction::In, Frontier::All, &Pull { contributions, next: &state.next })
+}
+
+struct Pull<'a, T> {
+    contributions: &'a [T],
+    next: &'a [AtomicF64],
+}
+
+impl<T: Gathered> ListFold for Pull<'_, T> {
     type Value = f64;
 
     #[inline]
     fn part(&self, _vertex: u32, neighbours: &[u32]) -> f64 {
-        gather_sum(&self.contributions, neighbours)
+        gather_sum(self.contributions, neighbours)
     }
 
     #[inline]
@@ -149,13 +214,24 @@ impl ListFold for State {
     }
 }
 
+struct State {
+    next: Array<AtomicF64>,
+    degrees: Array<AtomicU32>,
+}
+
 impl State {
     /// Gives every vertex the same rank.
-    fn start(&self, graph: &Graph, rank: f64) -> Result<()> {
+    fn start(&self, graph: &Graph, contributions: &Contributions, rank: f64) -> Result<()> {
         vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for v in range {
-                self.contributions[v].store(rank / self.divisor(v));
-            }
+            range.for_each(|v| contributions.set(v, rank / self.divisor(v)));
+            Ok(())
+        })
+    }
+
+    /// Makes contributions of the ranks in `next`.
+    fn contribute(&self, graph: &Graph, contributions: &Contributions) -> Result<()> {
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            range.for_each(|v| contributions.set(v, self.next[v].load() / self.divisor(v)));
             Ok(())
         })
     }
@@ -167,24 +243,24 @@ impl State {
     }
 
     /// The rank of all vertices without out-edges.
-    fn dangling_sum(&self, graph: &Graph) -> Result<f64> {
+    fn dangling_sum(&self, graph: &Graph, contributions: &Contributions) -> Result<f64> {
         vertex_sum(graph.runtime(), graph.vertices(), |range| {
             let dangling = range.filter(|&v| self.degrees[v].load(Ordering::Relaxed) == 0);
-            dangling.map(|v| self.contributions[v].load()).sum()
+            dangling.map(|v| contributions.get(v)).sum()
         })
     }
 
     /// Turns the sums in `next` into ranks and contributions; returns the sum of absolute changes.
-    fn advance(&self, graph: &Graph, alpha: f64, base: f64) -> Result<f64> {
+    fn advance(&self, graph: &Graph, contributions: &Contributions, alpha: f64, base: f64) -> Result<f64> {
         vertex_sum(graph.runtime(), graph.vertices(), |range| {
             let mut change = 0.0;
             for v in range {
                 let divisor = self.divisor(v);
-                let before = self.contributions[v].load() * divisor;
+                let before = contributions.get(v) * divisor;
                 let rank = base + alpha * self.next[v].load();
                 change += (rank - before).abs();
                 self.next[v].store(rank);
-                self.contributions[v].store(rank / divisor);
+                contributions.set(v, rank / divisor);
             }
             change
         })

@@ -4,7 +4,27 @@
 //! processor can, and their fixed order gives the same bits everywhere.
 #![allow(unsafe_code)]
 
-use outcore_io::AtomicF64;
+use outcore_io::{AtomicF32, AtomicF64};
+
+/// A number that sums gather.
+pub trait Gathered: Sync {
+    /// The number, in full precision.
+    fn value(&self) -> f64;
+}
+
+impl Gathered for AtomicF64 {
+    #[inline(always)]
+    fn value(&self) -> f64 {
+        self.load()
+    }
+}
+
+impl Gathered for AtomicF32 {
+    #[inline(always)]
+    fn value(&self) -> f64 {
+        f64::from(self.load())
+    }
+}
 
 /// The lanes that sums are spread over.
 const LANES: usize = 8;
@@ -14,7 +34,7 @@ const LANES: usize = 8;
 /// # Panics
 /// If a neighbour is beyond `values`.
 #[inline]
-pub fn gather_sum(values: &[AtomicF64], neighbours: &[u32]) -> f64 {
+pub fn gather_sum<T: Gathered>(values: &[T], neighbours: &[u32]) -> f64 {
     let largest = neighbours.iter().fold(0, |largest, &neighbour| largest.max(neighbour));
     assert!(neighbours.is_empty() || (largest as usize) < values.len(), "neighbour {largest} of {}", values.len());
     let mut lanes = [0.0f64; LANES];
@@ -22,12 +42,12 @@ pub fn gather_sum(values: &[AtomicF64], neighbours: &[u32]) -> f64 {
     for block in blocks {
         for (lane, &neighbour) in lanes.iter_mut().zip(block) {
             // SAFETY: no neighbour is above `largest`, which was checked.
-            *lane += unsafe { values.get_unchecked(neighbour as usize) }.load();
+            *lane += unsafe { values.get_unchecked(neighbour as usize) }.value();
         }
     }
     for (lane, &neighbour) in lanes.iter_mut().zip(rest) {
         // SAFETY: as above.
-        *lane += unsafe { values.get_unchecked(neighbour as usize) }.load();
+        *lane += unsafe { values.get_unchecked(neighbour as usize) }.value();
     }
     let pairs = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
     (pairs[0] + pairs[2]) + (pairs[1] + pairs[3])

@@ -34,7 +34,7 @@ pub use check::{CheckReport, check};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
 pub use error::{Error, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
-pub use gather::gather_sum;
+pub use gather::{Gathered, gather_sum};
 pub use graph::{Direction, Graph, GraphOptions, read_manifest};
 pub use ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
 pub use image::{ImageFile, MANIFEST};

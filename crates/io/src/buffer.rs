@@ -28,7 +28,10 @@ macro_rules! plain {
         unsafe impl Plain for $kind {}
     )*};
 }
-plain!(u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF64, [u8; 4096], [u32; 2], [u64; 3]);
+plain!(
+    u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF32, AtomicF64, [u8; 4096], [u32; 2],
+    [u64; 3]
+);
 
 /// A real number that workers share. All accesses are relaxed.
 #[derive(Default, Debug)]
@@ -52,6 +55,25 @@ impl AtomicF64 {
     /// Replaces the value.
     #[inline]
     pub fn store(&self, value: f64) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// A real number of single precision that workers share. All accesses are relaxed.
+#[derive(Default, Debug)]
+#[repr(transparent)]
+pub struct AtomicF32(AtomicU32);
+
+impl AtomicF32 {
+    /// The value.
+    #[inline]
+    pub fn load(&self) -> f32 {
+        f32::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Replaces the value.
+    #[inline]
+    pub fn store(&self, value: f32) {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 }

@@ -14,7 +14,7 @@ mod spill;
 mod streams;
 
 pub use backend::{Backend, DataFile};
-pub use buffer::{Array, AtomicF64};
+pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use error::{Error, Result, bytes_text, parse_bytes};
 pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, peak_memory_bytes, process_exists};
