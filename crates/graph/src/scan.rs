@@ -129,6 +129,9 @@ impl<S: Send, V: Fn(&mut S, List<'_>) + Sync> PageVisitor for ScanVisitor<'_, S,
     }
 }
 
+/// How many neighbours ahead of the list that is folded are prepared: few enough to stay in the nearest cache.
+const PREPARED_AHEAD: usize = 384;
+
 /// What [`fold`] does with lists.
 pub trait ListFold: Sync {
     /// What a list, or a part of one, comes to.
@@ -143,7 +146,7 @@ pub trait ListFold: Sync {
     /// Takes the value of the whole list. Called once per vertex of the frontier, by any worker.
     fn finish(&self, vertex: u32, value: Self::Value);
 
-    /// Called for a page before its lists are folded: a chance to prefetch what the neighbours will need.
+    /// Called with the neighbours that will be folded soon: a chance to prefetch what they need.
     #[inline]
     fn prepare(&self, _neighbours: &[u32]) {}
 }
@@ -197,11 +200,16 @@ struct FoldVisitor<'a, F: ListFold> {
 impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
     #[inline]
     fn page(&mut self, lists: &Lists) -> Result<()> {
-        self.folder.prepare(&lists.neighbours[..lists.edges()]);
+        let (edges, mut prepared) = (lists.edges(), 0);
         let last = lists.count - usize::from(lists.continued);
         let frontier = self.frontier;
         frontier.wanted(lists, |i| {
             let vertex = lists.first_vertex as u32 + i as u32;
+            let ahead = (lists.ends[i + 1] as usize + PREPARED_AHEAD).min(edges);
+            if ahead > prepared {
+                self.folder.prepare(&lists.neighbours[prepared..ahead]);
+                prepared = ahead;
+            }
             let value = self.folder.part(vertex, lists.list(i));
             if (i > 0 || !lists.continues) && i < last {
                 self.folder.finish(vertex, value);
