@@ -127,12 +127,14 @@ def main():
     parser.add_argument("--memory", default="512MiB")
     parser.add_argument("--peers", default="networkit,igraph,scipy")
     options = parser.parse_args()
-    count = 1 << options.scale
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         tuples, directed, both = folder / "k.graph500", folder / "directed.oc", folder / "undirected.oc"
         outcore(options.outcore, "generate", "kronecker", tuples, "--scale", options.scale)
-        edges = np.fromfile(tuples, dtype=np.int64).reshape(-1, 2)
+        # Everybody gets the same vertices: those that have edges, numbered without gaps.
+        ids, edges = np.unique(np.fromfile(tuples, dtype=np.int64), return_inverse=True)
+        count, edges = len(ids), edges.astype(np.int64).reshape(-1, 2)
+        edges.tofile(tuples)
         table = Table()
         for image, direction in ((directed, "--directed"), (both, "--undirected")):
             start = time.perf_counter()
