@@ -162,11 +162,6 @@ pub fn prefetch<T>(values: &[T], place: usize) {
     let _ = (values, place);
 }
 
-/// How many bytes an array of so many values takes.
-pub fn array_bytes<T: Plain>(len: u64) -> u64 {
-    len.saturating_mul(size_of::<T>() as u64)
-}
-
 #[allow(unsafe_code)]
 fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     // One cache line more than asked for: vector loads may read, but not use, what is behind the end.

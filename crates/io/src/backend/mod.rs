@@ -145,7 +145,6 @@ pub struct DataFile {
     path: PathBuf,
     file: File,
     len_bytes: u64,
-    direct: bool,
 }
 
 impl DataFile {
@@ -154,9 +153,9 @@ impl DataFile {
     /// # Errors
     /// What the operating system refuses.
     pub fn open(path: &Path) -> Result<Self> {
-        let (file, direct) = open_direct(path).map_err(|error| Error::file(path, "open", error))?;
+        let file = open_direct(path).map_err(|error| Error::file(path, "open", error))?;
         let len_bytes = file.metadata().map_err(|error| Error::file(path, "inspect", error))?.len();
-        Ok(DataFile { path: path.to_owned(), file, len_bytes, direct })
+        Ok(DataFile { path: path.to_owned(), file, len_bytes })
     }
 
     /// The file's path.
@@ -169,11 +168,6 @@ impl DataFile {
         self.len_bytes
     }
 
-    /// Whether reads go past the operating system's cache.
-    pub fn is_direct(&self) -> bool {
-        self.direct
-    }
-
     /// The open file.
     pub(crate) fn file(&self) -> &File {
         &self.file
@@ -181,15 +175,15 @@ impl DataFile {
 }
 
 #[cfg(target_os = "linux")]
-fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
+fn open_direct(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let direct = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path);
     if let Ok(file) = direct
         && direct_reads_work(&file)
     {
-        return Ok((file, true));
+        return Ok(file);
     }
-    Ok((File::open(path)?, false))
+    File::open(path)
 }
 
 /// Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
@@ -203,8 +197,8 @@ fn direct_reads_work(file: &File) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
-    Ok((File::open(path)?, false))
+fn open_direct(path: &Path) -> std::io::Result<File> {
+    File::open(path)
 }
 
 /// Memory that reads go to.
