@@ -9,23 +9,24 @@
 //!
 //! *Convergence.* As in NetworkX: the sum over all vertices of the absolute change falls below `tol` times the number of vertices.
 //!
-//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, iterations gather them in single
-//! precision, which halves what they have to fetch, as long as so much rank still moves that their rounding, less than
+//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, iterations keep and gather them in
+//! single precision, which halves what they have to fetch, as long as so much rank still moves that their rounding, less than
 //! one part in ten million, does not matter; then in double precision, so the ranks converge to the same fixed point.
 //!
-//! *Cost.* One pass over the in-lists per iteration; 20 bytes per vertex: contribution and next rank as f64, out-degree. The old
-//! rank is not stored: it is the contribution times the degree. (A dangling vertex contributes to nobody, so its
-//! place among the contributions holds its rank.)
+//! *Cost.* One pass over the in-lists per iteration, which is all that an iteration does: a vertex's next contribution is made where its sum
+//! ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is not stored: it is the contribution
+//! times the degree. (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices
+//! without any edge all have the same rank, which is counted and not stored; their memory is not touched.
 //!
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP benchmark suite*, 2015.
 
 use crate::estimate::Estimate;
 use outcore_graph::{
-    Direction, Error, Frontier, Gathered, Graph, ListFold, Result, Stats, StatsBuilder, SweepStats, fold, gather_sum,
-    vertex_map, vertex_sum,
+    Direction, Error, Frontier, Gathered, Graph, ListFold, Lists, Result, Stats, StatsBuilder, fold, gather_sum,
+    gather_sums, vertex_map, vertex_sum,
 };
-use outcore_io::buffer::prefetch;
-use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
+use outcore_io::buffer::Plain;
+use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What becomes of the rank of vertices without out-edges.
@@ -97,51 +98,25 @@ fn iterate(graph: &Graph, options: &PageRankOptions, single: bool) -> Result<Pag
     let mut stats = StatsBuilder::start();
     let vertices = graph.vertices();
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
-    let budget = graph.runtime().budget();
-    let next = Array::zeroed(budget, "ranks", vertices as usize)?;
     let (degrees, read) = graph.degrees(Direction::Out)?;
     stats.other(read);
-    let mut contributions = Contributions::new(graph, single)?;
-    let state = State { next, degrees };
-    if contributions.is_single() {
-        // Double precision will need its room: the cache must not take it.
-        let room = budget.reserve("contributions in double precision", 4 * vertices)?;
-        graph.fill_cache()?;
-        drop(room);
+    let mut iteration = Iteration::new(graph, options, degrees, stats)?;
+    let enough = options.tol * vertices as f64;
+    let ranks = if single {
+        let first = iteration.start::<AtomicF32>()?;
+        let last = iteration.repeat(first, SINGLE_ABOVE_RESIDUAL.max(enough), 8 * vertices)?;
+        let wide = iteration.each(|v| last[v].loaded().into())?;
+        drop(last);
+        wide
     } else {
-        graph.fill_cache()?;
-    }
-    let count = vertices as f64;
-    let mut iterations = 0;
-    let mut residual = if vertices == 0 { 0.0 } else { f64::INFINITY };
-    let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
-    state.start(graph, &contributions, 1.0 / count)?;
-    while iterations < options.max_iter && residual >= options.tol * count {
-        if contributions.is_single() && residual < SINGLE_ABOVE_RESIDUAL {
-            drop(contributions);
-            contributions = Contributions::new(graph, false)?;
-            state.contribute(graph, &contributions)?;
-        }
-        let dangling = match options.dangling {
-            Dangling::Networkx => state.dangling_sum(graph, &contributions)?,
-            Dangling::Gap => 0.0,
-        };
-        let sweep = match &contributions {
-            Contributions::Single(values) => pull(graph, &state, values)?,
-            Contributions::Double(values) => pull(graph, &state, values)?,
-        };
-        let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
-        residual = state.advance(graph, &contributions, options.alpha, base)?;
-        iterations += 1;
-        stats.step("iteration", vertices, sweep);
-        task.advance(1);
-    }
-    if iterations == 0 {
-        state.next.iter().for_each(|rank| rank.store(1.0 / count));
-    }
-    let converged = residual < options.tol * count || vertices == 0;
+        iteration.start::<AtomicF64>()?
+    };
+    let last = iteration.repeat(ranks, enough, 0)?;
+    let converged = iteration.residual < enough || vertices == 0;
+    let ranks = iteration.ranks(last)?;
+    let Iteration { stats, made, residual, .. } = iteration;
     let stats = stats.finish(graph.runtime(), graph.pages(Direction::In));
-    Ok(PageRank { ranks: state.next, iterations, residual, converged, stats })
+    Ok(PageRank { ranks, iterations: made, residual, converged, stats })
 }
 
 fn check(options: &PageRankOptions) -> Result<()> {
@@ -154,99 +129,55 @@ fn check(options: &PageRankOptions) -> Result<()> {
     Ok(())
 }
 
-/// Rank over out-degree per vertex; the rank itself where there are no out-edges.
-enum Contributions {
-    Single(Array<AtomicF32>),
-    Double(Array<AtomicF64>),
+/// A number that contributions are kept as.
+trait Contribution: Gathered + Plain {
+    fn set(&self, value: f64);
 }
 
-impl Contributions {
-    fn new(graph: &Graph, single: bool) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices() as usize);
-        Ok(if single {
-            Contributions::Single(Array::zeroed(budget, "contributions", vertices)?)
-        } else {
-            Contributions::Double(Array::zeroed(budget, "contributions", vertices)?)
-        })
-    }
-
-    fn is_single(&self) -> bool {
-        matches!(self, Contributions::Single(_))
-    }
-
+impl Contribution for AtomicF32 {
     #[inline]
-    fn get(&self, v: usize) -> f64 {
-        match self {
-            Contributions::Single(values) => f64::from(values[v].load()),
-            Contributions::Double(values) => values[v].load(),
-        }
-    }
-
-    #[inline]
-    fn set(&self, v: usize, value: f64) {
-        match self {
-            Contributions::Single(values) => values[v].store(value as f32),
-            Contributions::Double(values) => values[v].store(value),
-        }
+    fn set(&self, value: f64) {
+        self.store(value as f32);
     }
 }
 
-/// Sums the contributions of every vertex's in-neighbours into `next`.
-fn pull<T: Gathered>(graph: &Graph, state: &State, contributions: &[T]) -> Result<SweepStats> {
-    fold(graph, Direction::In, Frontier::All, &Pull { contributions, next: &state.next })
-}
-
-struct Pull<'a, T> {
-    contributions: &'a [T],
-    next: &'a [AtomicF64],
-}
-
-impl<T: Gathered> ListFold for Pull<'_, T> {
-    type Value = f64;
-
+impl Contribution for AtomicF64 {
     #[inline]
-    fn prepare(&self, neighbours: &[u32]) {
-        for &neighbour in neighbours {
-            prefetch(self.contributions, neighbour as usize);
-        }
-    }
-
-    #[inline]
-    fn part(&self, _vertex: u32, neighbours: &[u32]) -> f64 {
-        gather_sum(self.contributions, neighbours)
-    }
-
-    #[inline]
-    fn merge(&self, before: f64, after: f64) -> f64 {
-        before + after
-    }
-
-    #[inline]
-    fn finish(&self, vertex: u32, value: f64) {
-        self.next[vertex as usize].store(value);
+    fn set(&self, value: f64) {
+        self.store(value);
     }
 }
 
-struct State {
-    next: Array<AtomicF64>,
+/// Between two iterations.
+struct Iteration<'a> {
+    graph: &'a Graph,
+    options: &'a PageRankOptions,
     degrees: Array<AtomicU32>,
+    stats: StatsBuilder,
+    task: Task,
+    /// How many iterations were made, and how much the last one changed.
+    made: u32,
+    residual: f64,
+    /// The rank of all vertices without out-edges together, and of every vertex without any edge.
+    dangling: f64,
+    isolated: f64,
 }
 
-impl State {
-    /// Gives every vertex the same rank.
-    fn start(&self, graph: &Graph, contributions: &Contributions, rank: f64) -> Result<()> {
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            range.for_each(|v| contributions.set(v, rank / self.divisor(v)));
-            Ok(())
-        })
-    }
-
-    /// Makes contributions of the ranks in `next`.
-    fn contribute(&self, graph: &Graph, contributions: &Contributions) -> Result<()> {
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            range.for_each(|v| contributions.set(v, self.next[v].load() / self.divisor(v)));
-            Ok(())
-        })
+impl<'a> Iteration<'a> {
+    /// Before the first one, when all ranks are the same.
+    fn new(
+        graph: &'a Graph,
+        options: &'a PageRankOptions,
+        degrees: Array<AtomicU32>,
+        stats: StatsBuilder,
+    ) -> Result<Self> {
+        let count = graph.vertices() as f64;
+        let dangling = vertex_sum(graph.runtime(), graph.vertices(), |range| {
+            degrees[range].iter().filter(|degree| degree.load(Ordering::Relaxed) == 0).count() as f64 / count
+        })?;
+        let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
+        let residual = if count == 0.0 { 0.0 } else { f64::INFINITY };
+        Ok(Iteration { graph, options, degrees, stats, task, made: 0, residual, dangling, isolated: 1.0 / count })
     }
 
     /// What turns a vertex's rank into its contribution.
@@ -255,28 +186,134 @@ impl State {
         f64::from(self.degrees[v].load(Ordering::Relaxed).max(1))
     }
 
-    /// The rank of all vertices without out-edges.
-    fn dangling_sum(&self, graph: &Graph, contributions: &Contributions) -> Result<f64> {
-        vertex_sum(graph.runtime(), graph.vertices(), |range| {
-            let dangling = range.filter(|&v| self.degrees[v].load(Ordering::Relaxed) == 0);
-            dangling.map(|v| contributions.get(v)).sum()
+    /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
+    fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        let values = Array::<T>::zeroed(runtime.budget(), "contributions", vertices as usize)?;
+        vertex_map(runtime, vertices, |range| {
+            for v in range {
+                let value = value(v);
+                if value != 0.0 {
+                    values[v].set(value);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// Contributions where all ranks are the same; vertices without out-edges have none yet.
+    fn start<T: Contribution>(&self) -> Result<Array<T>> {
+        self.each(|v| match self.degrees[v].load(Ordering::Relaxed) {
+            0 => 0.0,
+            degree => self.isolated / f64::from(degree),
         })
     }
 
-    /// Turns the sums in `next` into ranks and contributions; returns the sum of absolute changes.
-    fn advance(&self, graph: &Graph, contributions: &Contributions, alpha: f64, base: f64) -> Result<f64> {
-        vertex_sum(graph.runtime(), graph.vertices(), |range| {
-            let mut change = 0.0;
+    /// Iterates until ranks change by less than `enough` in all, and returns the contributions then. The page cache
+    /// leaves `spare_bytes` of memory alone.
+    fn repeat<T: Contribution>(&mut self, first: Array<T>, enough: f64, spare_bytes: u64) -> Result<Array<T>> {
+        let (graph, options) = (self.graph, self.options);
+        let budget = graph.runtime().budget();
+        let (mut contributions, mut next) = (first, Array::<T>::zeroed(budget, "contributions", self.degrees.len())?);
+        let spare = budget.reserve("contributions in double precision", spare_bytes)?;
+        graph.fill_cache()?;
+        drop(spare);
+        let count = graph.vertices() as f64;
+        while self.made < options.max_iter && self.residual >= enough {
+            let dangling = if options.dangling == Dangling::Networkx { self.dangling } else { 0.0 };
+            let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
+            let pull = Pull { before: self, base, contributions: &contributions, next: &next };
+            let (total, sweep) = fold(graph, Direction::In, Frontier::All, &pull)?;
+            self.residual = total.change + total.isolated as f64 * (base - self.isolated).abs();
+            self.dangling = total.dangling + total.isolated as f64 * base;
+            self.isolated = base;
+            self.made += 1;
+            self.stats.step("iteration", graph.vertices(), sweep);
+            self.task.advance(1);
+            std::mem::swap(&mut contributions, &mut next);
+        }
+        Ok(contributions)
+    }
+
+    /// Turns contributions into ranks.
+    fn ranks(&self, contributions: Array<AtomicF64>) -> Result<Array<AtomicF64>> {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for v in range {
-                let divisor = self.divisor(v);
-                let before = contributions.get(v) * divisor;
-                let rank = base + alpha * self.next[v].load();
-                change += (rank - before).abs();
-                self.next[v].store(rank);
-                contributions.set(v, rank / divisor);
+                let contribution = contributions[v].load();
+                // Nobody but an isolated vertex has neither out-edges nor rank of its own.
+                let isolated = contribution == 0.0 && self.degrees[v].load(Ordering::Relaxed) == 0;
+                contributions[v].store(if isolated { self.isolated } else { contribution * self.divisor(v) });
             }
-            change
-        })
+            Ok(())
+        })?;
+        Ok(contributions)
+    }
+}
+
+/// One iteration: sums the contributions of every vertex's in-neighbours and makes its next contribution of them.
+struct Pull<'a, T> {
+    before: &'a Iteration<'a>,
+    base: f64,
+    contributions: &'a [T],
+    next: &'a [T],
+}
+
+/// What an iteration comes to.
+#[derive(Default)]
+struct Total {
+    /// The sum of absolute changes, and the rank of vertices without out-edges: both without isolated vertices.
+    change: f64,
+    dangling: f64,
+    /// How many vertices have no edges. They have the same rank, which is counted and not stored.
+    isolated: u64,
+}
+
+impl<T: Contribution> ListFold for Pull<'_, T> {
+    /// The sum over a list.
+    type Value = f64;
+    type Total = Total;
+
+    fn part(&self, _vertex: u32, neighbours: &[u32]) -> f64 {
+        gather_sum(self.contributions, neighbours)
+    }
+
+    #[inline]
+    fn parts(&self, lists: &Lists, sums: &mut Vec<f64>) {
+        gather_sums(self.contributions, lists, sums);
+    }
+
+    #[inline]
+    fn merge(&self, before: f64, after: f64) -> f64 {
+        before + after
+    }
+
+    #[inline]
+    fn finish(&self, vertex: u32, sum: Option<f64>, total: &mut Total) {
+        let v = vertex as usize;
+        let dangling = self.before.degrees[v].load(Ordering::Relaxed) == 0;
+        if dangling && sum.is_none() {
+            total.isolated += 1;
+            return;
+        }
+        let divisor = self.before.divisor(v);
+        let before = match self.before.made {
+            0 => self.before.isolated,
+            _ => self.contributions[v].loaded().into() * divisor,
+        };
+        let rank = self.base + self.before.options.alpha * sum.unwrap_or(0.0);
+        total.change += (rank - before).abs();
+        if dangling {
+            total.dangling += rank;
+        }
+        self.next[v].set(rank / divisor);
+    }
+
+    #[inline]
+    fn add(&self, total: &mut Total, later: Total) {
+        total.change += later.change;
+        total.dangling += later.dangling;
+        total.isolated += later.isolated;
     }
 }
 

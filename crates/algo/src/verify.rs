@@ -83,6 +83,7 @@ struct Seen {
 
 impl ListFold for BfsCheck<'_> {
     type Value = Seen;
+    type Total = ();
 
     fn part(&self, vertex: u32, neighbours: &[u32]) -> Seen {
         let above = self.found.level(vertex).and_then(|level| level.checked_sub(1));
@@ -107,7 +108,8 @@ impl ListFold for BfsCheck<'_> {
         }
     }
 
-    fn finish(&self, vertex: u32, seen: Seen) {
+    fn finish(&self, vertex: u32, seen: Option<Seen>, (): &mut ()) {
+        let seen = seen.unwrap_or(Seen { least: u32::MAX, first_above: u32::MAX, parent: false });
         let (level, parent) = (self.found.level(vertex), self.found.parent(vertex));
         let right = match (level, parent) {
             (None, None) => vertex != self.source && seen.least == u32::MAX,

@@ -1,76 +1,229 @@
-//! Gathering: the sum of the values that a list's neighbours point at, the inner loop of PageRank.
+//! Gathering: the sums of the values that the neighbours of lists point at, the inner loop of PageRank.
 //!
-//! Neighbour `i` goes to lane `i mod 8`; then lanes are added pairwise. Eight independent sums keep as many loads under way as the
-//! processor can, and their fixed order gives the same bits everywhere.
+//! Neighbour `i` of a list goes to lane `i mod 8`; then lanes are added pairwise. The order is fixed, so the sums have the same bits
+//! everywhere.
+//!
+//! A page is gathered as a whole: first the values of all its neighbours, one behind the other, then the sums of the lists. Most lists are
+//! short, and the processor mispredicts where they end; in the first loop, which waits for memory, there is nothing to mispredict. Values are
+//! asked for some hundred neighbours before they are needed, but for those of the first vertices: in an image in degree
+//! order they are the hubs, of which most of what is gathered comes, and they stay near. (`docs/performance.md` has the figures.)
 #![allow(unsafe_code)]
 
+use outcore_format::Lists;
+use outcore_io::buffer::prefetch;
 use outcore_io::{AtomicF32, AtomicF64};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 
 /// A number that sums gather.
 pub trait Gathered: Sync {
-    /// The number, in full precision.
-    fn value(&self) -> f64;
+    /// What it is once it was loaded.
+    type Loaded: Copy + Into<f64>;
+
+    /// The number.
+    fn loaded(&self) -> Self::Loaded;
+
+    /// The first of eight numbers that the mask names, in double precision, and zeros.
+    ///
+    /// # Safety
+    /// The processor has AVX-512, and as many numbers as the mask has ones lie at `from`.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    unsafe fn eight(from: *const Self::Loaded, mask: __mmask8) -> __m512d;
 }
 
 impl Gathered for AtomicF64 {
+    type Loaded = f64;
+
     #[inline(always)]
-    fn value(&self) -> f64 {
+    fn loaded(&self) -> f64 {
         self.load()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn eight(from: *const f64, mask: __mmask8) -> __m512d {
+        // SAFETY: by the contract of this function.
+        unsafe { _mm512_maskz_loadu_pd(mask, from) }
     }
 }
 
 impl Gathered for AtomicF32 {
+    type Loaded = f32;
+
     #[inline(always)]
-    fn value(&self) -> f64 {
-        f64::from(self.load())
+    fn loaded(&self) -> f32 {
+        self.load()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn eight(from: *const f32, mask: __mmask8) -> __m512d {
+        // SAFETY: by the contract of this function.
+        unsafe { _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, from)) }
     }
 }
 
 /// The lanes that sums are spread over.
 const LANES: usize = 8;
+/// How many neighbours ahead values are asked for: few enough to stay in the nearest cache.
+const AHEAD: usize = 512;
+/// How many neighbours are fetched between two looks ahead.
+const STEP: usize = 256;
+/// Values in so many first bytes are not asked for: what the second-level cache holds.
+const NEAR_BYTES: usize = 1 << 20;
 
-/// The sum of `values[neighbour]` over a list.
+/// The sum of `values[neighbour]` over every list of a page that is not empty, in order.
 ///
 /// # Panics
 /// If a neighbour is beyond `values`.
-#[inline]
+pub fn gather_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2") {
+        // SAFETY: the processor has the features.
+        return unsafe { x86::wide_sums(values, lists, sums) };
+    }
+    plain_sums(values, lists, sums);
+}
+
+fn plain_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
+    let ask = |ahead: &[u32]| ahead.iter().for_each(|&place| prefetch(values, place as usize));
+    let loaded = fetch(values, &lists.neighbours[..lists.edges()], ask);
+    add(&loaded, lists, sums, sum);
+}
+
+/// The sum of `values[neighbour]` over one list.
+///
+/// # Panics
+/// If a neighbour is beyond `values`.
 pub fn gather_sum<T: Gathered>(values: &[T], neighbours: &[u32]) -> f64 {
+    sum(&fetch(values, neighbours, |_| ()))
+}
+
+/// The values of neighbours; `ask` is called with neighbours some time before they are needed.
+#[inline(always)]
+fn fetch<T: Gathered>(values: &[T], neighbours: &[u32], ask: impl Fn(&[u32])) -> Vec<T::Loaded> {
     let largest = neighbours.iter().fold(0, |largest, &neighbour| largest.max(neighbour));
     assert!(neighbours.is_empty() || (largest as usize) < values.len(), "neighbour {largest} of {}", values.len());
-    let mut lanes = [0.0f64; LANES];
-    let (blocks, rest) = neighbours.as_chunks::<LANES>();
-    for block in blocks {
-        for (lane, &neighbour) in lanes.iter_mut().zip(block) {
-            // SAFETY: no neighbour is above `largest`, which was checked.
-            *lane += unsafe { values.get_unchecked(neighbour as usize) }.value();
-        }
+    let mut loaded = Vec::with_capacity(neighbours.len());
+    let mut asked = 0;
+    for (start, step) in (0..).step_by(STEP).zip(neighbours.chunks(STEP)) {
+        let until = (start + STEP + AHEAD).min(neighbours.len());
+        neighbours[asked..until].chunks(STEP).for_each(&ask);
+        asked = until;
+        // SAFETY: no neighbour is above `largest`, which was checked.
+        loaded.extend(step.iter().map(|&place| unsafe { values.get_unchecked(place as usize) }.loaded()));
     }
-    for (lane, &neighbour) in lanes.iter_mut().zip(rest) {
-        // SAFETY: as above.
-        *lane += unsafe { values.get_unchecked(neighbour as usize) }.value();
+    loaded
+}
+
+/// Adds the sums of all lists that are not empty.
+#[inline(always)]
+fn add<V>(loaded: &[V], lists: &Lists, sums: &mut Vec<f64>, sum: impl Fn(&[V]) -> f64) {
+    let mut from = 0;
+    for &to in &lists.ends[1..=lists.count] {
+        let to = to as usize;
+        if from < to {
+            sums.push(sum(&loaded[from..to]));
+        }
+        from = to;
+    }
+}
+
+fn sum<V: Copy + Into<f64>>(list: &[V]) -> f64 {
+    let mut lanes = [0.0f64; LANES];
+    for block in list.chunks(LANES) {
+        lanes.iter_mut().zip(block).for_each(|(lane, &value)| *lane += value.into());
     }
     let pairs = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
     (pairs[0] + pairs[2]) + (pairs[1] + pairs[3])
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+
+    /// # Safety
+    /// The processor has the features.
+    #[target_feature(enable = "avx512f,avx512vl,bmi2,popcnt")]
+    pub unsafe fn wide_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
+        // SAFETY: the processor has the features.
+        let loaded = fetch(values, &lists.neighbours[..lists.edges()], |ahead| unsafe { ask_far(values, ahead) });
+        // SAFETY: as above.
+        add(&loaded, lists, sums, |list| unsafe { wide_sum::<T>(list) });
+    }
+
+    /// Asks for the values of at most `STEP` neighbours that are not near.
+    #[inline(always)]
+    unsafe fn ask_far<T>(values: &[T], neighbours: &[u32]) {
+        let mut far = [0u32; STEP + 16];
+        let mut count = 0;
+        let (blocks, rest) = neighbours.as_chunks::<16>();
+        for block in blocks {
+            // SAFETY: the processor has the features, and there are no more than `STEP` neighbours.
+            unsafe {
+                let near = _mm512_set1_epi32((NEAR_BYTES / size_of::<T>()) as i32);
+                let places = _mm512_loadu_si512(block.as_ptr().cast());
+                let mask = _mm512_cmpge_epu32_mask(places, near);
+                let there = far.as_mut_ptr().add(count).cast();
+                _mm512_storeu_si512(there, _mm512_maskz_compress_epi32(mask, places));
+                count += mask.count_ones() as usize;
+            }
+        }
+        far[..count].iter().chain(rest).for_each(|&place| prefetch(values, place as usize));
+    }
+
+    /// As `sum`, eight lanes at once.
+    #[inline(always)]
+    unsafe fn wide_sum<T: Gathered>(list: &[T::Loaded]) -> f64 {
+        // SAFETY: the processor has the features, and masks name no more than the list has.
+        unsafe {
+            let mut lanes = _mm512_setzero_pd();
+            for block in list.chunks(LANES) {
+                let mask = _bzhi_u32(0xff, block.len() as u32) as __mmask8;
+                lanes = _mm512_add_pd(lanes, T::eight(block.as_ptr(), mask));
+            }
+            let four = _mm256_add_pd(_mm512_castpd512_pd256(lanes), _mm512_extractf64x4_pd::<1>(lanes));
+            let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));
+            _mm_cvtsd_f64(two) + _mm_cvtsd_f64(_mm_unpackhi_pd(two, two))
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn sums_are_right_for_every_length() {
-        let values: Vec<AtomicF64> = (0..1000).map(|i| AtomicF64::from(f64::from(i * i % 71))).collect();
-        for length in 0..100u32 {
-            let neighbours: Vec<u32> = (0..length).map(|i| (i * 37 + length) % 1000).collect();
-            let expected: f64 = neighbours.iter().map(|&neighbour| values[neighbour as usize].load()).sum();
-            assert_eq!(gather_sum(&values, &neighbours), expected);
+    fn lists(lengths: impl Iterator<Item = u32>) -> Lists {
+        let mut lists = Lists { ends: vec![0], ..Lists::default() };
+        for length in lengths {
+            lists.neighbours.extend((0..length).map(|i| (i * 37 + length) % 1000));
+            lists.ends.push(lists.neighbours.len() as u32);
+            lists.count += 1;
         }
+        lists
     }
 
     #[test]
-    #[should_panic(expected = "neighbour 5 of 5")]
+    fn sums_are_right_for_every_length_and_the_same_with_and_without_simd() {
+        let values: Vec<AtomicF64> = (0..1000).map(|i| AtomicF64::from(f64::from(i * i % 71) / 7.0)).collect();
+        let lists = lists((0..100).chain([0, 0, 3]));
+        let (mut sums, mut plain) = (Vec::new(), Vec::new());
+        gather_sums(&values, &lists, &mut sums);
+        plain_sums(&values, &lists, &mut plain);
+        assert_eq!(sums, plain);
+        let filled = (0..lists.count).map(|i| lists.list(i)).filter(|list| !list.is_empty());
+        let expected: Vec<f64> =
+            filled.map(|list| list.iter().map(|&neighbour| values[neighbour as usize].load()).sum()).collect();
+        assert_eq!(sums.len(), expected.len());
+        assert!(sums.iter().zip(&expected).all(|(sum, expected)| (sum - expected).abs() < 1e-9 * expected));
+    }
+
+    #[test]
+    #[should_panic(expected = "neighbour")]
     fn a_neighbour_beyond_the_values_is_refused() {
-        let values: Vec<AtomicF64> = (0..5).map(|_| AtomicF64::default()).collect();
-        gather_sum(&values, &[1, 5, 2]);
+        let values: Vec<AtomicF32> = (0..3).map(|_| AtomicF32::default()).collect();
+        let lists = Lists { ends: vec![0, 2], neighbours: vec![1, 3], count: 1, ..Lists::default() };
+        gather_sums(&values, &lists, &mut Vec::new());
     }
 }
