@@ -7,7 +7,7 @@
 
 use outcore_format::{Lists, PAGE_BYTES, Shape};
 use outcore_graph::decode::Decoder;
-use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, Result, scan};
+use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, List, Result, scan};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use std::time::Instant;
 
 /// How many pages are held in memory for decoding.
 const DECODED_PAGES: usize = 40_000;
-/// How many random pages are read.
-const RANDOM_PAGES: u64 = 100_000;
+/// Random pages are so many pages apart on average: more than any gap that is read over.
+const STRIDE: u64 = 8;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -28,8 +28,9 @@ fn main() -> Result<()> {
     for _ in 0..3 {
         pass_rate(&graph)?;
     }
-    for _ in 0..3 {
-        random_rate(&graph)?;
+    let vertices = sparse_frontier(&graph)?;
+    for _ in 0..5 {
+        random_rate(&graph, &vertices)?;
     }
     Ok(())
 }
@@ -65,22 +66,33 @@ fn pass_rate(graph: &Graph) -> Result<()> {
     Ok(())
 }
 
-/// Reads the page of one random vertex after the other, in the order of the vertices, as a sparse frontier does.
-fn random_rate(graph: &Graph) -> Result<()> {
-    let mut state = 7u64;
-    let mut vertices: Vec<u32> = (0..RANDOM_PAGES)
-        .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (((state >> 32) * graph.vertices()) >> 32) as u32
-        })
-        .collect();
-    vertices.sort_unstable();
-    vertices.dedup();
-    let (_, stats) = scan(graph, Direction::Out, Frontier::List(&vertices), || (), |(), _| {})?;
+/// Reads one page in [`STRIDE`], too far apart to be read together, as a sparse frontier does.
+fn random_rate(graph: &Graph, vertices: &[u32]) -> Result<()> {
+    let (_, stats) = scan(graph, Direction::Out, Frontier::List(vertices), || (), |(), _| {})?;
     let rate = stats.requests as f64 / stats.seconds;
     println!(
         "random      {:8.0} requests/s ({} pages wanted, {} read in {:.3} s)",
         rate, stats.pages_wanted, stats.pages_read, stats.seconds
     );
     Ok(())
+}
+
+/// The vertices that own every so many edges, which lie [`STRIDE`] pages apart.
+fn sparse_frontier(graph: &Graph) -> Result<Vec<u32>> {
+    let edges = if graph.is_directed() { graph.edges() } else { 2 * graph.edges() };
+    let step = (STRIDE * edges / graph.pages(Direction::Out).max(1)).max(1);
+    let owns = |list: &List| {
+        let end = list.first_edge + list.neighbours.len() as u64;
+        list.first_edge.next_multiple_of(step) < end
+    };
+    let visit = |found: &mut Vec<u32>, list: List| {
+        // A list that spans pages would bring all of them.
+        if owns(&list) && !list.continues && !list.continued {
+            found.push(list.vertex);
+        }
+    };
+    let (found, _) = scan(graph, Direction::Out, Frontier::All, Vec::new, visit)?;
+    let mut vertices: Vec<u32> = found.into_iter().flatten().collect();
+    vertices.sort_unstable();
+    Ok(vertices)
 }

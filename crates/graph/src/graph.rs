@@ -9,10 +9,11 @@ use crate::error::{Error, Result};
 use crate::image::{ImageFile, MANIFEST};
 use crate::stats::SweepStats;
 use outcore_format::{IdColumn, Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
+use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, bytes_text};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The largest ring of read buffers of a worker.
 const MAX_RING_BYTES: u64 = 4 << 20;
@@ -50,6 +51,8 @@ pub struct Graph {
     options: GraphOptions,
     workers: Mutex<Vec<Worker>>,
     cache: Mutex<Option<Arc<PageCache>>>,
+    /// The longest gap between pages that is read over, once it was measured.
+    merge_gap: OnceLock<u32>,
     _reservation: Reservation,
 }
 
@@ -108,6 +111,7 @@ impl Graph {
             options,
             workers: Mutex::new(workers),
             cache: Mutex::new(None),
+            merge_gap: OnceLock::new(),
             _reservation: reservation,
         })
     }
@@ -226,6 +230,22 @@ impl Graph {
             total.pages_read += stats.read_bytes / PAGE_BYTES as u64;
         }
         Ok((values, total))
+    }
+
+    /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked for, if the image is large
+    /// enough for that to matter. And what the measurement read.
+    pub(crate) fn merge_gap(&self, direction: Direction) -> Result<(u32, SweepStats)> {
+        let lists = self.lists(direction);
+        if let Some(&gap) = self.merge_gap.get() {
+            return Ok((gap, SweepStats::default()));
+        }
+        if lists.pages < MEASURED_FROM_PAGES {
+            return Ok((USUAL_GAP_PAGES, SweepStats::default()));
+        }
+        let measure =
+            |worker: &mut Worker, _: &AtomicBool| Ok(measure_gap(&mut worker.reader, lists.file, lists.pages)?);
+        let (measured, stats) = self.with_workers(1, measure)?;
+        Ok((*self.merge_gap.get_or_init(|| measured[0]), stats))
     }
 
     /// The page cache, if there is one.

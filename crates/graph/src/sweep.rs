@@ -11,7 +11,7 @@ use crate::graph::{Direction, Graph, Lists, Worker};
 use crate::stats::SweepStats;
 use crate::vertex_set::Bitmap;
 use outcore_format::{Lists as DecodedLists, PAGE_BYTES, PageBytes};
-use outcore_io::plan::{MERGE_GAP_PAGES, Span, UNIT_PAGES, extents};
+use outcore_io::plan::{Span, UNIT_PAGES, USUAL_GAP_PAGES, extents};
 use outcore_io::{PageCache, PageKey, Pinned};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -89,6 +89,8 @@ struct Sweep<'a> {
     cache: Option<Arc<PageCache>>,
     /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part.
     keep_below: u64,
+    /// The longest gap that is read over.
+    gap_pages: u32,
     next: AtomicUsize,
 }
 
@@ -106,7 +108,12 @@ pub(crate) fn sweep<V: PageVisitor>(
         (Some(cache), Selection::All) => cache.capacity_pages(),
         _ => u64::MAX,
     };
-    let sweep = Sweep { graph, lists, selection, cache, keep_below, next: AtomicUsize::new(0) };
+    // All pages have no gaps but those of what is cached, which ends the extents anyway.
+    let (gap_pages, measured) = match selection {
+        Selection::All => (USUAL_GAP_PAGES, SweepStats::default()),
+        _ => graph.merge_gap(direction)?,
+    };
+    let sweep = Sweep { graph, lists, selection, cache, keep_below, gap_pages, next: AtomicUsize::new(0) };
     let units = match selection {
         Selection::Units(units) => units.len(),
         _ => lists.pages.div_ceil(UNIT_PAGES) as usize,
@@ -121,6 +128,7 @@ pub(crate) fn sweep<V: PageVisitor>(
         visitors.push(visitor);
         total.add(&stats);
     }
+    total.add(&measured);
     total.seconds = start.elapsed().as_secs_f64();
     Ok((visitors, total))
 }
@@ -222,7 +230,7 @@ impl<'a> Pass<'a> {
         }
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
-        let spans = extents(missing, MERGE_GAP_PAGES).collect();
+        let spans = extents(missing, self.sweep.gap_pages).collect();
         Flight { unit, wanted: missing, cached, spans, pushed: 0 }
     }
 

@@ -4,14 +4,65 @@
 //! that goes to a worker. Within a unit, wanted pages a short gap apart are read together, since reading the gap costs
 //! less than another request. (Liu and Huang, *Graphene*, FAST 2017, section 3.)
 
+use crate::error::Result;
+use crate::reader::Reader;
+use std::time::Instant;
+
+const PAGE_BYTES: u64 = 4096;
+
 /// The pages of a unit.
 pub const UNIT_PAGES: u64 = 64;
 
-/// The longest gap that is read over: one page fewer than what costs as much as another request.
+/// The gap that is read over on a device that was not measured: right for one on which requests below 16 KiB cost the
+/// same whatever their size, and 16 KiB more cost as much as a second request (`docs/decisions/0002-reads.md`).
+pub const USUAL_GAP_PAGES: u32 = 3;
+/// The longest gap that is ever read over.
+const MOST_GAP_PAGES: u32 = 8;
+/// A file of fewer pages is read sooner than a device is measured.
+pub const MEASURED_FROM_PAGES: u64 = 8192;
+/// The requests of a measurement: so many of one page, and a fourth as many long ones.
+const MEASURED_REQUESTS: u64 = 128;
+/// The pages of a long request.
+const LONG_PAGES: u64 = 16;
+
+/// Measures what requests and pages cost on the device of a file of `pages` pages, at least [`MEASURED_FROM_PAGES`]: the longest gap that costs no
+/// more to read over than another request.
 ///
-/// On the SSD this was measured on, requests below 16 KiB cost the same whatever their size, and 16 KiB more cost as
-/// much as a second request (`docs/decisions/0002-reads.md`).
-pub const MERGE_GAP_PAGES: u32 = 3;
+/// Reads 640 pages, which takes some milliseconds.
+///
+/// # Errors
+/// A read that fails.
+pub fn measure_gap(reader: &mut Reader, file: usize, pages: u64) -> Result<u32> {
+    let short = seconds_per_request(reader, file, pages, MEASURED_REQUESTS, 1)?;
+    let long = seconds_per_request(reader, file, pages, MEASURED_REQUESTS / 4, LONG_PAGES)?;
+    Ok(gap(short, long))
+}
+
+/// The gap, from the seconds that a request of one page and a long one take.
+fn gap(short: f64, long: f64) -> u32 {
+    let page = (long - short) / (LONG_PAGES - 1) as f64;
+    let request = short - page;
+    // Where pages cost nothing this is infinite, where requests cost nothing it is below zero: both are limited.
+    (request / page.max(0.0)).clamp(0.0, f64::from(MOST_GAP_PAGES)) as u32
+}
+
+fn seconds_per_request(reader: &mut Reader, file: usize, pages: u64, requests: u64, len: u64) -> Result<f64> {
+    let start = Instant::now();
+    let mut pushed = 0;
+    for _ in 0..requests {
+        while pushed < requests {
+            // Spread over the file, those of one page and the long ones at different places.
+            let page = (pushed * 2 + u64::from(len == 1)) * ((pages - len) / (2 * requests));
+            if !reader.push(file, page * PAGE_BYTES, (len * PAGE_BYTES) as usize, pushed)? {
+                break;
+            }
+            pushed += 1;
+        }
+        reader.submit()?;
+        reader.next()?;
+    }
+    Ok(start.elapsed().as_secs_f64() / requests as f64)
+}
 
 /// Adjacent pages of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +116,16 @@ mod tests {
         assert_eq!(spans(1 << 63 | 1, 3), [(0, 1), (63, 1)]);
         assert_eq!(spans(1 << 63 | 1, 62), [(0, 64)]);
         assert_eq!(spans(!1, 0), [(1, 63)]);
+    }
+
+    #[test]
+    fn gaps_cost_no_more_than_a_request() {
+        // A request of one page costs 12 and one of sixteen 42: a page costs 2 and a request 10.
+        assert_eq!(gap(12.0, 42.0), 5);
+        assert_eq!(gap(2.0, 32.0), 0, "only pages cost");
+        assert_eq!(gap(12.0, 12.0), MOST_GAP_PAGES, "only requests cost");
+        assert_eq!(gap(12.0, 10.0), MOST_GAP_PAGES);
+        assert_eq!(gap(1.0, 100.0), 0);
     }
 
     #[test]
