@@ -42,35 +42,6 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index of keys that never fall.
-    ///
-    /// # Panics
-    /// If a key is below the one before it.
-    pub fn new(keys: &[u64]) -> Self {
-        let count = keys.len() as u64;
-        let last = keys.last().copied().unwrap_or(0);
-        let low_bits = (last / count.max(1)).checked_ilog2().unwrap_or(0);
-        let mut index = Index {
-            count,
-            last,
-            low_bits,
-            low: vec![0; low_words(count, low_bits)],
-            high: vec![0; high_words(count, last, low_bits)],
-            ones: Vec::new(),
-            zeros: Vec::new(),
-        };
-        let mut before = 0;
-        for (i, &key) in keys.iter().enumerate() {
-            assert!(before <= key, "index keys fall from {before} to {key}");
-            before = key;
-            index.set_low(i as u64, key & low_mask(low_bits));
-            let place = (key >> low_bits) + i as u64;
-            index.high[(place / 64) as usize] |= 1 << (place % 64);
-        }
-        index.sample();
-        index
-    }
-
     /// How many keys there are.
     pub fn len(&self) -> u64 {
         self.count
@@ -117,22 +88,6 @@ impl Index {
     pub fn iter_from(&self, from: u64) -> Keys<'_> {
         let bit = if from < self.count { self.select_one(from) } else { 0 };
         Keys { index: self, next: from, bit }
-    }
-
-    /// The index as it lies on disk.
-    pub fn to_bytes(&self, origin: &Origin) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + 8 * (self.low.len() + self.high.len()));
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(&self.low_bits.to_le_bytes());
-        bytes.extend_from_slice(&self.count.to_le_bytes());
-        bytes.extend_from_slice(&self.last.to_le_bytes());
-        for word in self.low.iter().chain(&self.high) {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
-        let checksum = checksum(origin, &bytes);
-        bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
-        bytes
     }
 
     /// Reads an index and checks that it is one.
@@ -255,18 +210,6 @@ impl Index {
         }
         value & low_mask(self.low_bits)
     }
-
-    fn set_low(&mut self, i: u64, value: u64) {
-        if self.low_bits == 0 {
-            return;
-        }
-        let bit = i * u64::from(self.low_bits);
-        let (word, shift) = ((bit / 64) as usize, bit % 64);
-        self.low[word] |= value << shift;
-        if shift + u64::from(self.low_bits) > 64 {
-            self.low[word + 1] |= value >> (64 - shift);
-        }
-    }
 }
 
 /// The keys of an index, one after the other.
@@ -295,6 +238,106 @@ impl Iterator for Keys<'_> {
         self.next += 1;
         Some(key)
     }
+}
+
+/// Whether something went well that fails in the caller's way.
+type Outcome<E> = std::result::Result<(), E>;
+/// Hands all keys, one after the other, to its argument.
+type EachKey<'a, E> = &'a mut dyn FnMut(&mut dyn FnMut(u64) -> Outcome<E>) -> Outcome<E>;
+/// Takes bytes.
+type Put<'a, E> = &'a mut dyn FnMut(&[u8]) -> Outcome<E>;
+
+/// Writes the index of `count` keys, the last of which is `last`, as it lies on disk; the keys themselves need not be in memory.
+///
+/// `keys` hands all of them to its argument, from the first to the last, and is called four times: the checksum of all that follows
+/// stands at the beginning. `put` takes the bytes in order, a few at a time.
+///
+/// # Errors
+/// Those of `keys` and of `put`.
+///
+/// # Panics
+/// If a key is below the one before it.
+pub fn write_index<E>(
+    origin: &Origin,
+    (count, last): (u64, u64),
+    mut keys: impl FnMut(&mut dyn FnMut(u64) -> Outcome<E>) -> Outcome<E>,
+    mut put: impl FnMut(&[u8]) -> Outcome<E>,
+) -> Outcome<E> {
+    let low_bits = (last / count.max(1)).checked_ilog2().unwrap_or(0);
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(MAGIC);
+    header[12..16].copy_from_slice(&low_bits.to_le_bytes());
+    header[16..24].copy_from_slice(&count.to_le_bytes());
+    header[24..].copy_from_slice(&last.to_le_bytes());
+    let mut checksum = checksum(origin, &header);
+    let mut words = |put: &mut dyn FnMut(&[u8]) -> Outcome<E>| {
+        write_low(low_bits, &mut keys, put)?;
+        write_high(low_bits, high_words(count, last, low_bits) as u64, &mut keys, put)
+    };
+    words(&mut |bytes| {
+        checksum = crc32c::crc32c_append(checksum, bytes);
+        Ok(())
+    })?;
+    header[8..12].copy_from_slice(&checksum.to_le_bytes());
+    put(&header)?;
+    words(&mut put)
+}
+
+/// The index of keys in memory, as it lies on disk; see [`write_index`].
+///
+/// # Panics
+/// If a key is below the one before it.
+pub fn index_bytes(origin: &Origin, keys: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let shape = (keys.len() as u64, keys.last().copied().unwrap_or(0));
+    let written = write_index::<std::convert::Infallible>(
+        origin,
+        shape,
+        |visit| keys.iter().try_for_each(|&key| visit(key)),
+        |part| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        },
+    );
+    written.map_or_else(|never| match never {}, |()| bytes)
+}
+
+fn write_low<E>(low_bits: u32, keys: EachKey<'_, E>, put: Put<'_, E>) -> Outcome<E> {
+    let (mut word, mut used_bits, mut before) = (0u64, 0, 0);
+    keys(&mut |key| {
+        assert!(before <= key, "index keys fall from {before} to {key}");
+        before = key;
+        let low = key & low_mask(low_bits);
+        word |= low << used_bits;
+        used_bits += low_bits;
+        if used_bits >= 64 {
+            put(&word.to_le_bytes())?;
+            used_bits -= 64;
+            word = low >> (low_bits - used_bits);
+        }
+        Ok(())
+    })?;
+    if used_bits > 0 { put(&word.to_le_bytes()) } else { Ok(()) }
+}
+
+fn write_high<E>(low_bits: u32, words: u64, keys: EachKey<'_, E>, put: Put<'_, E>) -> Outcome<E> {
+    let (mut word, mut written, mut i) = (0u64, 0, 0);
+    keys(&mut |key| {
+        let place = (key >> low_bits) + i;
+        i += 1;
+        while written < place / 64 {
+            put(&word.to_le_bytes())?;
+            word = 0;
+            written += 1;
+        }
+        word |= 1 << (place % 64);
+        Ok(())
+    })?;
+    for _ in written..words {
+        put(&word.to_le_bytes())?;
+        word = 0;
+    }
+    Ok(())
 }
 
 fn low_mask(low_bits: u32) -> u64 {
@@ -333,7 +376,7 @@ mod tests {
     const ORIGIN: Origin = Origin { image_id: 7, kind: Kind::OutLists, file: 0 };
 
     fn check(keys: &[u64]) {
-        let bytes = Index::new(keys).to_bytes(&ORIGIN);
+        let bytes = index_bytes(&ORIGIN, keys);
         let index = Index::from_bytes(&ORIGIN, &bytes).unwrap();
         assert_eq!(index.iter_from(0).collect::<Vec<_>>(), keys);
         for (i, &key) in keys.iter().enumerate() {
@@ -360,7 +403,7 @@ mod tests {
 
     #[test]
     fn damage_is_noticed() {
-        let bytes = Index::new(&[3, 4, 9, 200]).to_bytes(&ORIGIN);
+        let bytes = index_bytes(&ORIGIN, &[3, 4, 9, 200]);
         for i in 0..bytes.len() {
             for bit in 0..8 {
                 let mut bad = bytes.clone();

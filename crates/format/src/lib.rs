@@ -14,7 +14,7 @@ mod page;
 pub mod text;
 
 pub use error::{Error, Result};
-pub use index::{Index, Keys};
+pub use index::{Index, Keys, index_bytes, write_index};
 pub use list::{ListWriter, Lists, PageStart, Shape};
 pub use manifest::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,

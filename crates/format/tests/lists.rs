@@ -1,7 +1,7 @@
 //! Lists of all shapes come back from their pages, and damaged pages are refused.
 
 use outcore_format::list::{MAX_NEIGHBOURS, decode};
-use outcore_format::{Index, Kind, ListWriter, Lists, Origin, PageBytes, PageStart, Shape};
+use outcore_format::{Index, Kind, ListWriter, Lists, Origin, PageBytes, PageStart, Shape, index_bytes};
 
 const ORIGIN: Origin = Origin { image_id: 0x1234_5678_9abc_def0, kind: Kind::OutLists, file: 0 };
 
@@ -45,7 +45,8 @@ fn read(pages: &[(PageStart, Box<PageBytes>)], shape: Shape) -> Vec<Vec<u32>> {
 fn check(lists: Vec<Vec<u32>>, vertices: u64, parallel: bool) -> usize {
     let pages = write(&lists, parallel);
     assert_eq!(read(&pages, Shape { vertices, parallel }), lists);
-    let index = Index::new(&pages.iter().map(|(start, _)| start.key()).collect::<Vec<_>>());
+    let keys: Vec<u64> = pages.iter().map(|(start, _)| start.key()).collect();
+    let index = Index::from_bytes(&ORIGIN, &index_bytes(&ORIGIN, &keys)).unwrap();
     for (vertex, _) in lists.iter().enumerate() {
         let begin = index.last_at_most(2 * vertex as u64).unwrap() as usize;
         let end = index.last_at_most(2 * vertex as u64 + 1).unwrap() as usize;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Model, edit_manifest, open, runtime, write_column};
-use outcore_format::{Index, ListWriter, Order, WeightKind};
+use outcore_format::{ListWriter, Order, WeightKind, index_bytes};
 use outcore_graph::{Direction, Error, Graph, GraphOptions, ImageFile, MANIFEST, check};
 use std::path::Path;
 
@@ -205,13 +205,13 @@ fn shift_index(image: &Path) {
     assert!(keys.len() > 1);
     let wrong: Vec<u64> = keys.iter().map(|key| key + u64::from(*key > 0) * 2).collect();
     let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
-    std::fs::write(image.join("out.index"), Index::new(&wrong).to_bytes(&origin)).unwrap();
+    std::fs::write(image.join("out.index"), index_bytes(&origin, &wrong)).unwrap();
 }
 
 fn write_weights(image: &Path, weights: impl Iterator<Item = u64>) {
     let file = ImageFile::OutWeight;
     let (pages, firsts) = write_column(image, file, &weights.collect::<Vec<_>>(), false);
-    let index = Index::new(&firsts).to_bytes(&file.origin(common::IMAGE_ID));
+    let index = index_bytes(&file.origin(common::IMAGE_ID), &firsts);
     std::fs::write(image.join(file.index_name().unwrap()), index).unwrap();
     edit_manifest(image, |manifest| manifest.weights.as_mut().unwrap().out_pages = pages);
 }
@@ -229,7 +229,7 @@ fn write_lists(image: &Path, lists: &[Vec<(u32, f64)>]) {
     }
     writer.finish(&mut emit);
     std::fs::write(image.join("out.pages"), &bytes).unwrap();
-    std::fs::write(image.join("out.index"), Index::new(&keys).to_bytes(&origin)).unwrap();
+    std::fs::write(image.join("out.index"), index_bytes(&origin, &keys)).unwrap();
     edit_manifest(image, |manifest| manifest.out_lists.pages = keys.len() as u64);
 }
 

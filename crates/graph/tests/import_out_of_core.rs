@@ -5,9 +5,11 @@ mod given;
 use given::{Given, Id, entries, files, open, random};
 use outcore_graph::generate::{GenerateOptions, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
-use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes, peak_memory_bytes};
+use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A runtime whose budget has so much to give, however much this process holds already.
 fn runtime(threads: usize, budget_mib: u64) -> Runtime {
@@ -120,6 +122,52 @@ fn too_little_memory_is_refused_with_the_numbers() {
     let error = import(&runtime(1, 3), given.source(), &path, &ImportOptions::default()).unwrap_err().to_string();
     assert!(error.contains("an import needs") && error.contains("raise the limit"), "{error}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+/// Counts the steps that were announced.
+#[derive(Default)]
+struct Steps(AtomicU64);
+
+impl Progress for Steps {
+    fn start(&self, _: &str, _: Unit, _: Option<u64>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn advance(&self, _: u64) {}
+
+    fn finish(&self) {}
+}
+
+#[test]
+fn a_tight_limit_is_enough_or_refused_before_anything_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    // A hub that fills the memory for sorting, and weights, so that two indexes are written at a time.
+    let star = GenerateOptions { shape: Shape::Star, scale: 17, weights: true, ..GenerateOptions::default() };
+    let (mut enough, mut refused) = (0, 0);
+    for below_kib in (0u64..7 << 10).step_by(256) {
+        let steps = Arc::new(Steps::default());
+        let options = RuntimeOptions {
+            threads: Some(2),
+            memory_bytes: Some(current_memory_bytes() + (19 << 20) - (below_kib << 10)),
+            progress: Some(steps.clone()),
+            ..RuntimeOptions::default()
+        };
+        let runtime = Runtime::new(options).unwrap();
+        match import(&runtime, source(&star).unwrap(), &path, &ImportOptions::default()) {
+            Ok(report) => {
+                assert_eq!((report.manifest.edges, refused), ((1 << 17) - 1, 0), "{below_kib} KiB below");
+                enough += 1;
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("an import needs") && text.contains("raise the limit"), "{text}");
+                assert_eq!(steps.0.load(Ordering::Relaxed), 0, "refused late, {below_kib} KiB below: {text}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(enough > 10 && refused > 3, "{enough} limits were enough, {refused} were not");
 }
 
 /// Not a test of its own: the process whose memory the next test looks at.

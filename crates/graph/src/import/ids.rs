@@ -100,7 +100,7 @@ impl IdWriting<'_> {
     }
 
     fn page_writer(&self, file: ImageFile) -> Result<PageWriter<'_>> {
-        PageWriter::create(self.runtime, self.workspace.partial(), file, self.image_id, 256 << 10)
+        PageWriter::create(self.runtime, self.workspace, file, self.image_id, 256 << 10)
     }
 
     /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many as one

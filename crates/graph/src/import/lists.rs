@@ -2,11 +2,11 @@
 //!
 //! Workers take partitions one after the other and sort and encode them at the same time; the pages of a partition wait in
 //! memory until those of the partitions before it are written. A partition that does not fit a worker's memory, that of a
-//! great hub for one, is sorted in runs that are merged.
+//! great hub for one, is sorted in runs that are merged, in as many levels as it takes.
 
 use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Target, WRITERS_BYTES};
 use super::heap::Heap;
-use super::pages::PageWriter;
+use super::pages::{KEYS_BYTES, PageWriter};
 use super::partition::{Layout, NEIGHBOUR_SHIFT, Pieces};
 use super::plan::Plan;
 use super::workspace::Workspace;
@@ -16,6 +16,7 @@ use outcore_format::PAGE_BYTES;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
 use outcore_io::{Array, Error as IoError, Piece, Runtime, Spill, Streams, Task, Unit};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -69,10 +70,9 @@ impl Writing<'_> {
     pub(super) fn run<E: Entry>(&self) -> Result<Written> {
         let words = self.pieces.iter().flatten().map(|piece| u64::from(piece.words)).sum::<u64>();
         let entries = words * 8 / size_of::<E>() as u64;
-        let buffer_bytes = (self.plan.memory_bytes / 64).clamp(64 << 10, 1 << 20) as usize;
-        let create = |&file: &ImageFile| {
-            PageWriter::create(self.runtime, self.workspace.partial(), file, self.image_id, buffer_bytes)
-        };
+        let buffer_bytes = self.plan.page_buffer_bytes;
+        let create =
+            |&file: &ImageFile| PageWriter::create(self.runtime, self.workspace, file, self.image_id, buffer_bytes);
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
         let turn = Turn { partition: 0, files, found: Found::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {
@@ -97,10 +97,10 @@ impl Writing<'_> {
     }
 
     fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
-        let files_bytes = (self.plan.memory_bytes / 64).clamp(64 << 10, 1 << 20) * self.files.len() as u64;
-        let share = (self.plan.memory_bytes - files_bytes.min(self.plan.memory_bytes / 4)) / self.plan.workers as u64;
+        let files_bytes = ((self.plan.page_buffer_bytes + KEYS_BYTES) * self.files.len()) as u64;
+        let share = (self.plan.memory_bytes - files_bytes) / self.plan.workers as u64;
         let _writers = self.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
-        let share = share.saturating_sub(WRITERS_BYTES);
+        let share = share - WRITERS_BYTES;
         let largest = self.pieces.iter().map(entries_in::<E>).max().unwrap_or(0);
         let block_entries = self.streams.block_words() * 8 / size_of::<E>();
         let pages = (largest as u64 * PAGES_BYTES_PER_ENTRY).min(share / 4) / PAGE_BYTES as u64;
@@ -109,8 +109,9 @@ impl Writing<'_> {
         let room = (sort_bytes / (2 * size_of::<E>() as u64)) as usize;
         let room = room.min(largest).max(block_entries);
         let mut sorter = Sorter::<E> {
-            writing: self,
-            worker,
+            runtime: self.runtime,
+            streams: self.streams,
+            spill: self.workspace.temporary(&format!("sort-{worker}")),
             records: Array::zeroed(self.runtime.budget(), "sorting lists", room)?,
             helper: Array::zeroed(self.runtime.budget(), "sorting lists", room)?,
             sort_bytes: 0,
@@ -177,8 +178,10 @@ fn entries_in<E: Entry>(pieces: &Pieces) -> usize {
 
 /// Sorts the records of a partition in a worker's memory.
 struct Sorter<'a, E: Entry> {
-    writing: &'a Writing<'a>,
-    worker: usize,
+    runtime: &'a Runtime,
+    streams: &'a Streams,
+    /// Where runs go.
+    spill: PathBuf,
     records: Array<E>,
     helper: Array<E>,
     sort_bytes: u64,
@@ -192,14 +195,25 @@ impl<E: Entry> Sorter<'_, E> {
         if rest.is_empty() {
             return take(self.sorted(count));
         }
-        let Writing { runtime, workspace, .. } = self.writing;
-        let spill = Spill::create(runtime.backend(), &workspace.temporary(&format!("sort-{}", self.worker)))?;
+        let spill = Spill::create(self.runtime.backend(), &self.spill)?;
         let mut runs = Vec::new();
         let mut count = count;
         while count > 0 {
-            runtime.cancel().check()?;
-            runs.push((spill.append(raw_bytes(E::words(self.sorted(count))))?, count));
+            self.runtime.cancel().check()?;
+            runs.push((spill.append(raw_bytes(self.sorted(count)))?, count as u64));
             count = self.fill(&mut rest)?;
+        }
+        // A worker has room for a block at least, which is that of two runs and more.
+        let most = self.records.len() / LEAST_READ;
+        while runs.len() > most {
+            let mut merged = Vec::new();
+            for some in runs.chunks(most) {
+                let start_bytes = spill.len_bytes();
+                // Nobody else writes to the file, so what is appended is one run.
+                self.merge(&spill, some, |entries| Ok(spill.append(raw_bytes(entries)).map(drop)?))?;
+                merged.push((start_bytes, some.iter().map(|run| run.1).sum()));
+            }
+            runs = merged;
         }
         self.sort_bytes += spill.len_bytes();
         self.merge(&spill, &runs, take)
@@ -213,7 +227,7 @@ impl<E: Entry> Sorter<'_, E> {
             if used + piece.words as usize > words.len() {
                 break;
             }
-            used += self.writing.streams.read(*piece, &mut words[used..])?;
+            used += self.streams.read(*piece, &mut words[used..])?;
             *rest = others;
         }
         Ok(used * 8 / size_of::<E>())
@@ -226,17 +240,8 @@ impl<E: Entry> Sorter<'_, E> {
         sorted
     }
 
-    fn merge(&mut self, spill: &Spill, runs: &[(u64, usize)], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
+    fn merge(&mut self, spill: &Spill, runs: &[(u64, u64)], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
         let part = self.records.len() / runs.len();
-        if part < LEAST_READ {
-            let needed = (runs.len() * LEAST_READ * 2 * size_of::<E>()) as u64;
-            return Err(Error::Io(IoError::Memory {
-                purpose: "sorting the longest list".into(),
-                needed_bytes: needed,
-                available_bytes: 2 * (self.records.len() * size_of::<E>()) as u64,
-                limit_bytes: self.writing.runtime.budget().limit_bytes(),
-            }));
-        }
         let mut readers: Vec<RunPart<'_, E>> = Vec::new();
         for (buffer, &(offset_bytes, left)) in self.records.chunks_exact_mut(part).zip(runs) {
             let mut reader = RunPart { spill, buffer, next: 0, filled: 0, offset_bytes, left };
@@ -251,7 +256,7 @@ impl<E: Entry> Sorter<'_, E> {
             let more = readers[top].advance()?;
             heap.settle(more, |one, other| readers[one].head().before(readers[other].head()));
             if used == self.helper.len().min(1 << 16) || heap.is_empty() {
-                self.writing.runtime.cancel().check()?;
+                self.runtime.cancel().check()?;
                 take(&self.helper[..used])?;
                 used = 0;
             }
@@ -267,7 +272,7 @@ struct RunPart<'a, E> {
     next: usize,
     filled: usize,
     offset_bytes: u64,
-    left: usize,
+    left: u64,
 }
 
 impl<E: Entry> RunPart<'_, E> {
@@ -283,15 +288,59 @@ impl<E: Entry> RunPart<'_, E> {
     }
 
     fn fill(&mut self) -> Result<bool> {
-        let take = self.left.min(self.buffer.len());
+        let take = self.left.min(self.buffer.len() as u64) as usize;
         if take > 0 {
             let words = E::words(&mut self.buffer[..take]);
             self.spill.read(raw_bytes_mut(words), self.offset_bytes)?;
             self.offset_bytes += (take * size_of::<E>()) as u64;
-            self.left -= take;
+            self.left -= take as u64;
         }
         self.next = 0;
         self.filled = take;
         Ok(take > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::RuntimeOptions;
+
+    #[test]
+    fn a_partition_far_larger_than_the_memory_is_sorted_in_levels() {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() }).unwrap();
+        let streams = Streams::create(runtime.backend(), &directory.path().join("streams"), 90).unwrap();
+        let mut sink = streams.sink(runtime.budget(), 1).unwrap();
+        let mut state = 5u64;
+        let mut expected: Vec<[u64; 3]> = (0..20_000u64)
+            .map(|place| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                [(state >> 52) << NEIGHBOUR_SHIFT, state, place]
+            })
+            .collect();
+        expected.iter().flatten().for_each(|&word| sink.push(0, word).unwrap());
+        let pieces = sink.finish().unwrap().remove(0);
+        let room = || Array::zeroed(runtime.budget(), "sorting", 3 * LEAST_READ).unwrap();
+        let spill = directory.path().join("sort");
+        let mut sorter = Sorter::<[u64; 3]> {
+            runtime: &runtime,
+            streams: &streams,
+            spill,
+            records: room(),
+            helper: room(),
+            sort_bytes: 0,
+        };
+        let mut sorted = Vec::new();
+        sorter
+            .sort(&pieces, |entries| {
+                sorted.extend_from_slice(entries);
+                Ok(())
+            })
+            .unwrap();
+        expected.sort_by_key(|entry| (entry[0], entry[2]));
+        assert!(sorted == expected);
+        // 112 runs of six blocks, three at a time: 38, 13, 5, 2.
+        assert_eq!(sorter.sort_bytes, 5 * 24 * 20_000);
     }
 }

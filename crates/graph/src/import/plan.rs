@@ -1,6 +1,9 @@
 //! The memory plan: how many workers, and what each may use in every step.
 
+use super::encode::{LEAST_PAGES, WRITERS_BYTES};
+use super::pages::KEYS_BYTES;
 use crate::error::Result;
+use outcore_format::PAGE_BYTES;
 use outcore_io::{Error, Runtime};
 
 const MIB: u64 = 1 << 20;
@@ -17,6 +20,17 @@ const LARGE_BLOCK_BYTES: u64 = 64 << 10;
 const MOST_PARTITIONS: u64 = 1024;
 /// The least memory for a dictionary: it must hold a few groups of ids.
 const LEAST_DICTIONARY_BYTES: u64 = MIB;
+/// The least buffer of a file of pages.
+const LEAST_PAGE_BUFFER_BYTES: usize = 64 << 10;
+
+// What is enough for reading is enough for all that follows, so an import that begins does not end for want of memory. The step
+// that needs most is the last but one: an encoder, four files, and room to sort the largest blocks of a partition.
+const _: () = assert!(
+    WRITERS_BYTES
+        + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES)) as u64)
+        + 4 * LARGE_BLOCK_BYTES
+        <= PARSE_BYTES + super::sample::BYTES + LEAST_DICTIONARY_BYTES
+);
 
 /// How many workers, and what each may use.
 #[derive(Clone, Debug)]
@@ -33,6 +47,8 @@ pub(super) struct Plan {
     pub run_buffer_bytes: usize,
     /// A worker's dictionary.
     pub dictionary_bytes: u64,
+    /// The buffer of each file of pages.
+    pub page_buffer_bytes: usize,
 }
 
 impl Plan {
@@ -62,6 +78,7 @@ impl Plan {
             edge_buffer_bytes,
             run_buffer_bytes,
             dictionary_bytes: share - fixed,
+            page_buffer_bytes: (memory_bytes / 64).clamp(LEAST_PAGE_BUFFER_BYTES as u64, MIB) as usize,
         })
     }
 

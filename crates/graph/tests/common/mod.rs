@@ -3,8 +3,8 @@
 
 use outcore_format::text::TextWriter;
 use outcore_format::{
-    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, Index, ListFile, ListWriter, Manifest, Order, PAGE_BYTES,
-    WeightColumn, WeightKind, column::ColumnWriter,
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES,
+    WeightColumn, WeightKind, column::ColumnWriter, index_bytes,
 };
 use outcore_graph::{Direction, Graph, GraphOptions, ImageFile, MANIFEST};
 use outcore_io::{Runtime, RuntimeOptions};
@@ -228,7 +228,7 @@ impl Model {
             bytes.extend_from_slice(page);
         });
         std::fs::write(file.path(image), &bytes).unwrap();
-        std::fs::write(image.join(file.index_name().unwrap()), Index::new(&keys).to_bytes(&origin)).unwrap();
+        std::fs::write(image.join(file.index_name().unwrap()), index_bytes(&origin, &keys)).unwrap();
         let degrees: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
         let (degree_pages, _) = write_column(image, degree, &degrees, false);
         let (hub_pages, _) = write_column(image, hub, &self.hubs(&lists), false);
@@ -236,7 +236,7 @@ impl Model {
         if let Some(kind) = self.weights {
             let values: Vec<u64> = lists.iter().flatten().map(|&(_, weight)| bits(kind, weight)).collect();
             let (pages, firsts) = write_column(image, weight, &values, kind == WeightKind::I64);
-            let index = Index::new(&firsts).to_bytes(&weight.origin(IMAGE_ID));
+            let index = index_bytes(&weight.origin(IMAGE_ID), &firsts);
             std::fs::write(image.join(weight.index_name().unwrap()), index).unwrap();
             weight_pages = pages;
         }
