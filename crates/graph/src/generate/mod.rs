@@ -118,7 +118,7 @@ impl Source for Generated {
         self.next += 1;
         let edges = BLOCK_EDGES.min(self.generator.edges - first_record);
         let data = BlockData::Bytes(Vec::new());
-        Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: 16 * edges, data }))
+        Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: 16 * (first_record + edges), data }))
     }
 
     fn parser(&self) -> Arc<dyn Parser> {

@@ -135,7 +135,7 @@ pub struct Block {
     pub first_record: u64,
     /// Which vertex the first adjacency line of the block belongs to, in formats that count lines.
     pub first_vertex: u64,
-    /// Bytes of the input behind this block, as they lie on disk: for the progress bar.
+    /// Bytes of the input up to the end of this block, as they lie on disk: for the progress bar.
     pub input_bytes: u64,
     /// The content.
     pub data: BlockData,

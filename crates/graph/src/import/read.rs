@@ -12,7 +12,7 @@ use super::sample::Sample;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use outcore_io::{Runtime, Spill, Task, Unit};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A chunk ends after so many edges, so that its counts fit 32 bits.
@@ -100,6 +100,8 @@ struct Shared<'a> {
     /// The base and number of ids of direct dictionaries, once the first block has told.
     direct: OnceLock<Option<(u64, usize)>>,
     chunks: AtomicU32,
+    /// How far into the input parsing has come.
+    position_bytes: AtomicU64,
     progress: Task,
 }
 
@@ -119,6 +121,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         failure: Mutex::new(None),
         direct: OnceLock::new(),
         chunks: AtomicU32::new(0),
+        position_bytes: AtomicU64::new(0),
         progress: reading.runtime.task("reading", Unit::Bytes, reading.facts.input_bytes),
     };
     let parts = reading.runtime.run_on(reading.plan.workers, |worker| {
@@ -233,7 +236,8 @@ impl<'a> Worker<'a> {
                 self.fail(place, error);
                 break;
             }
-            self.shared.progress.advance(block.input_bytes);
+            let before = self.shared.position_bytes.fetch_max(block.input_bytes, Ordering::Relaxed);
+            self.shared.progress.advance(block.input_bytes.saturating_sub(before));
         }
         self.end_chunk()?;
         self.part.written_bytes = self.edges.written_bytes + self.runs.len_bytes();
