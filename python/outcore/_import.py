@@ -31,7 +31,8 @@ def import_graph(
         input: One of
 
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix Market, METIS,
-              DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow;
+              DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges may stand in a file
+              FILE.vertices beside a list of edges, one id a line, where `export` puts them;
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns `source` and `target` (or
               `src`, `dst`, or `from`, `to`, or else the first two), and perhaps `weight`;
             - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;

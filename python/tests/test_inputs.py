@@ -84,6 +84,17 @@ def test_files(scratch, make):
     assert report["edges_read"] == 2 and report["stats"]["seconds"] > 0
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.txt.gz", "out.parquet"])
+@pytest.mark.parametrize("ids", [[1, 2, -9], ["anna", "ben", "# carl"]])
+def test_isolated_vertices_come_back(make, tmp_path, name, ids):
+    graph = make([(ids[0], ids[1])], vertices=ids)
+    graph.export(tmp_path / name)
+    report = oc.import_graph(tmp_path / name, tmp_path / "again.oc")
+    assert (report["vertices"], report["edges"], report["isolated_vertices"]) == (3, 1, 1)
+    assert f"{name}.vertices beside it is read too" in report["notes"][0]
+    assert set(oc.components(oc.Graph(tmp_path / "again.oc")).to_dict()) == set(ids)
+
+
 def test_many_rows(make):
     """More than one piece, and each edge in its place."""
     count = 200_000

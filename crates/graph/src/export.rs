@@ -12,7 +12,8 @@
 //!
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller id first (METIS has it
 //! in both lines); importing such a file wants `--undirected` where the format does not say so. What a format cannot say of vertices goes
-//! to a file beside it, `FILE.vertices`: ids without edges, or, where vertices had to be numbered, all ids by their numbers.
+//! to a file beside it, `FILE.vertices`: ids without edges, which the importer reads again, or, where vertices had to be numbered, all ids by
+//! their numbers. Strings stand in quotes there where CSV has them.
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
@@ -345,11 +346,29 @@ impl Job<'_> {
                     continue;
                 }
                 line.clear();
-                let _ = writeln!(line, "{id}");
+                self.push_alone(id, &mut line)?;
                 file.put(&line)?;
             }
         }
         Ok((path, file))
+    }
+
+    /// Appends an id as a line of its own, in quotes where it could be taken for something else.
+    fn push_alone(&self, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
+        match id {
+            Id::Text(text) if text.contains(['\n', '\r']) => {
+                return Err(Error::Usage(format!(
+                    "cannot export to {}: lines of {} cannot hold the id {text:?}; rename the vertex first",
+                    self.output.display(),
+                    beside(self.output).display()
+                )));
+            }
+            Id::Text(text) => push_quoted(line, text),
+            // Writing into memory does not fail.
+            number => drop(write!(line, "{number}")),
+        }
+        line.push(b'\n');
+        Ok(())
     }
 
     fn refuse_graphalytics(&self, kind: &str) -> Error {

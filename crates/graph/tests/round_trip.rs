@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{open, runtime};
+use common::{Model, ModelIds, open, runtime};
+use outcore_format::WeightKind;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, import};
 use outcore_graph::{Error, Frontier, Graph, IdLookup, check, export, scan};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const SUFFIXES: [&str; 6] = ["txt", "csv.zst", "parquet", "mtx", "e", "graph"];
@@ -46,7 +47,12 @@ fn exports_import_again(image: &Path, directory: &Path) {
         import(&runtime(2), input, &again, &options).unwrap();
         let back = open(&again, 2);
         check(&back).unwrap();
-        assert_eq!(back.edges(), graph.edges(), "{suffix} of {}", image.display());
+        assert_eq!(
+            (back.edges(), back.vertices()),
+            (graph.edges(), graph.vertices()),
+            "{suffix} of {}",
+            image.display()
+        );
         if !report.renumbered {
             assert!(edges(&back) == before, "{suffix} of {}", image.display());
         }
@@ -78,6 +84,75 @@ fn generated_graphs_pass_and_come_back() {
             }
         }
     }
+}
+
+/// The ids of all vertices.
+fn vertices(graph: &Graph) -> BTreeSet<String> {
+    let lookup = IdLookup::new(graph).unwrap();
+    (0..graph.vertices()).map(|vertex| lookup.id(vertex as u32).to_string()).collect()
+}
+
+#[test]
+fn isolated_vertices_come_back_from_lists_of_edges() {
+    let mut strange = Model::random(1, 9, 0, true, false);
+    let odd = ["", " blank ", "# no comment", "%", "\"quoted\"", "a,b;c", "a", "b", "plain"];
+    let mut odd: Vec<String> = odd.map(str::to_owned).to_vec();
+    odd.sort();
+    let place = |id: &str| odd.iter().position(|other| other == id).unwrap() as u32;
+    strange.edges = vec![(place("a"), place("b"), 1.0)];
+    let strange = strange.with_ids(ModelIds::Text(odd));
+    let plain = Model::random(2, 500, 700, false, true);
+    let models = [
+        strange,
+        plain.clone().with_ids(ModelIds::Range(-40)),
+        plain.clone().with_ids(Model::sparse_ids(500)).with_weights(WeightKind::I64),
+        plain.clone().with_ids(Model::signed_ids(500)),
+        plain.with_ids(Model::text_ids(500)),
+    ];
+    for (i, model) in models.into_iter().enumerate() {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&model.write(directory.path()), 2);
+        let isolated = graph.manifest().import.isolated_vertices;
+        assert!(isolated > 5, "model {i}: {isolated}");
+        let edges_file = if graph.manifest().weights.is_some() { "e.wel" } else { "e.el" };
+        for name in ["e.txt", "e.csv", "e.tsv.gz", "e.txt.zst", "e.parquet", edges_file] {
+            let output = directory.path().join(name);
+            assert_eq!(export(&graph, &output).unwrap().isolated_vertices, isolated);
+            let again = directory.path().join("again.oc");
+            let input = outcore_graph::import::open(std::slice::from_ref(&output), &InputOptions::default()).unwrap();
+            let notes = input.facts().notes.concat();
+            assert!(notes.contains(&format!("{name}.vertices")), "{notes}");
+            let options = ImportOptions { directed: Some(graph.is_directed()), ..ImportOptions::default() };
+            let report = import(&runtime(2), input, &again, &options).unwrap();
+            assert_eq!(report.manifest.import.isolated_vertices, isolated, "model {i} as {name}");
+            let back = open(&again, 2);
+            check(&back).unwrap();
+            assert!(vertices(&back) == vertices(&graph) && edges(&back) == edges(&graph), "model {i} as {name}");
+        }
+    }
+}
+
+#[test]
+fn several_files_have_each_their_own_vertices_beside_and_wrong_ones_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let files = [write("a.txt", "1 2\n"), write("b.txt", "2 3\n")];
+    write("a.txt.vertices", "# more\n7\n2\n");
+    let last = write("b.txt.vertices", "8\n");
+    let image = directory.path().join("graph.oc");
+    let import = |files: &[PathBuf]| {
+        let input = outcore_graph::import::open(files, &InputOptions::default()).unwrap();
+        import(&runtime(2), input, &image, &ImportOptions::default())
+    };
+    import(&files).unwrap();
+    assert_eq!(vertices(&open(&image, 1)), ["1", "2", "3", "7", "8"].map(str::to_owned).into());
+    std::fs::write(last, "8\n\nanna\n").unwrap();
+    let error = import(&files[1..]).unwrap_err().to_string();
+    assert!(error.contains("b.txt.vertices:3: expected one vertex"), "{error}");
 }
 
 #[test]

@@ -1,22 +1,18 @@
 //! LDBC Graphalytics: `NAME.v` with one vertex a line, `NAME.e` with `source target [weight]`, maybe `NAME.properties`.
 //!
-//! Either of the two may be named; its sibling must lie beside it. The vertices come first, then the edges. The properties
-//! say whether edges have a direction and what the weights are called; without them the first edge tells
-//! whether there are weights. Format: the LDBC Graphalytics specification (Iosup et al., VLDB 2016).
+//! Either of the two may be named; its sibling must lie beside it. The properties say whether edges have a direction and what
+//! the weights are called; without them the first edge tells whether there are weights. Format: the LDBC Graphalytics specification (Iosup et al., VLDB 2016).
 
-use super::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, Weights, bad_record};
+use super::batch::{IdKind, InputOptions, Source, bad_record};
 use super::blocks::LineBlocks;
 use super::columns::FixedColumns;
 use super::edge_list::{self, Shape};
 use super::input::Input;
 use super::number::{Fields, lines, real};
-use super::text_source::{begin, integers_only, text_of};
+use super::text_source::integers_only;
+use super::vertices::with_vertex_file;
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// `first_vertex` of a block of vertices; blocks of edges have 0.
-const VERTEX_BLOCK: u64 = 1;
 
 /// Opens the graph that `input` belongs to; edges in memory have no siblings.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -36,30 +32,15 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         FixedColumns { format: "graphalytics", source: 0, target: 1, weight: has_weights.then_some((2, "weight")) };
     let options = options_for(options, &properties);
     let edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
-    let vertices = match &files.vertices {
-        Some(input) => Some(LineBlocks::new(input.stream()?)),
-        None => None,
-    };
-    let vertex_bytes = vertices.as_ref().and_then(|blocks| blocks.size_bytes());
     let mut facts = edges.facts().clone();
     facts.directed = properties.directed;
-    facts.input_bytes = facts.input_bytes.map(|bytes| bytes + vertex_bytes.unwrap_or(0));
     if let (Some(name), Some(wanted)) = (properties.weight, facts.weights.as_mut()) {
         *wanted = name;
     }
-    let parser = Arc::new(Graphalytics {
-        vertex_path: vertices.as_ref().map_or(PathBuf::new(), |blocks| blocks.path().to_owned()),
-        edges: edges.parser(),
-    });
-    Ok(Box::new(GraphalyticsSource {
-        vertices,
-        edges,
-        facts,
-        parser,
-        vertex_bytes: vertex_bytes.unwrap_or(0),
-        sequence: 0,
-        vertex_blocks: 0,
-    }))
+    match &files.vertices {
+        Some(vertices) => with_vertex_file(edges, facts, vertices),
+        None => Ok(edges),
+    }
 }
 
 /// The options for the edges: the weights may be asked for by the name in the properties.
@@ -95,7 +76,11 @@ impl Files {
                     .advise("Graphalytics graphs are two files of these names, side by side"));
             }
         };
-        let sibling = sibling_of(path, stem, sibling_ending)?;
+        let sibling_name = format!("{stem}.{sibling_ending}");
+        let sibling = input.sibling(sibling_name.as_ref())?.ok_or_else(|| {
+            Error::input(path, None, format!("a file {sibling_name} beside it"), "none")
+                .advise("a Graphalytics graph is both; a list of edges alone is read with --format edge-list")
+        })?;
         let properties = path.with_file_name(format!("{stem}.properties"));
         let (vertices, edges) = match sibling_ending {
             "e" => (input.clone(), sibling),
@@ -103,17 +88,6 @@ impl Files {
         };
         Ok(Files { vertices: Some(vertices), edges, properties: properties.is_file().then_some(properties) })
     }
-}
-
-fn sibling_of(path: &Path, stem: &str, ending: &str) -> Result<Input> {
-    for compression in ["", ".gz", ".zst"] {
-        let sibling = path.with_file_name(format!("{stem}.{ending}{compression}"));
-        if sibling.is_file() {
-            return Input::file(&sibling);
-        }
-    }
-    Err(Error::input(path, None, format!("a file {stem}.{ending} beside it"), "none")
-        .advise("a Graphalytics graph is both; a list of edges alone is read with --format edge-list"))
 }
 
 /// What the properties file says.
@@ -166,80 +140,6 @@ fn first_edge_has_weight(edges: &Input) -> Result<bool> {
     fields.token();
     fields.token();
     Ok(fields.token().and_then(real).is_some())
-}
-
-struct GraphalyticsSource {
-    /// Until all vertices are read.
-    vertices: Option<LineBlocks>,
-    edges: Box<dyn Source>,
-    facts: Facts,
-    parser: Arc<Graphalytics>,
-    vertex_bytes: u64,
-    sequence: u64,
-    vertex_blocks: u64,
-}
-
-impl Source for GraphalyticsSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        if let Some(vertices) = &mut self.vertices {
-            if let Some(lines) = vertices.next_lines()? {
-                let block = lines.into_block(self.sequence, VERTEX_BLOCK);
-                self.sequence += 1;
-                self.vertex_blocks += 1;
-                return Ok(Some(block));
-            }
-            self.vertices = None;
-        }
-        let Some(mut block) = self.edges.next_block()? else {
-            return Ok(None);
-        };
-        block.sequence += self.vertex_blocks;
-        block.input_bytes += self.vertex_bytes;
-        Ok(Some(block))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
-    }
-}
-
-/// Parses both kinds of blocks.
-struct Graphalytics {
-    vertex_path: PathBuf,
-    edges: Arc<dyn Parser>,
-}
-
-impl Parser for Graphalytics {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        if block.first_vertex != VERTEX_BLOCK {
-            return self.edges.parse(block, batch);
-        }
-        begin(batch, block, false);
-        batch.weights = Weights::None;
-        let text = text_of(block, &self.vertex_path)?;
-        for (number, line) in (block.first_record..).zip(lines(text)) {
-            if !super::columns::is_data(line) {
-                continue;
-            }
-            let mut fields = Fields::new(line);
-            let vertex = fields.unsigned().filter(|_| fields.is_empty());
-            let vertex =
-                vertex.ok_or_else(|| bad_record(&self.vertex_path, number, "one vertex, a number from 0", line))?;
-            if let super::Ids::Integer { values, huge, .. } = &mut batch.vertices {
-                values.push(vertex);
-                *huge |= vertex >> 63 != 0;
-            }
-        }
-        Ok(())
-    }
-
-    fn path(&self) -> &Path {
-        self.edges.path()
-    }
 }
 
 #[cfg(test)]

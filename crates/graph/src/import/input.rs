@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -79,6 +80,22 @@ impl Input {
             }
         }
         name
+    }
+
+    /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
+    pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
+        if let Content::Memory(_) = self.content {
+            return Ok(None);
+        }
+        for ending in ["", ".gz", ".zst"] {
+            let mut name = name.to_owned();
+            name.push(ending);
+            let path = self.path.with_file_name(name);
+            if path.is_file() {
+                return Input::file(&path).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Opens the file itself, for formats that need to seek.

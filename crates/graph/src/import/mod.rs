@@ -56,6 +56,7 @@ mod tally;
 mod testing;
 mod text_source;
 mod translate;
+mod vertex_lines;
 mod vertices;
 mod workspace;
 

@@ -7,6 +7,7 @@ use super::batch::{EdgeBatch, Ids, InputOptions, Source, Weights};
 use super::binary::{self, Record};
 use super::edge_list::{self, Shape};
 use super::input::Input;
+use super::vertices::with_vertex_file;
 use super::{ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, table};
 use crate::error::{Error, Result};
 use std::path::PathBuf;
@@ -17,8 +18,8 @@ pub(super) struct Format {
     pub(super) name: &'static str,
     /// What the names of its files end in, without what compression adds.
     endings: &'static [&'static str],
-    /// Several files may be read as one graph.
-    chains: bool,
+    /// It lists edges and says nothing else: several files may be read as one graph, and one beside may name more vertices.
+    lists: bool,
     open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
 }
 
@@ -45,83 +46,78 @@ static FORMATS: [Format; 15] = [
     Format {
         name: "edge-list",
         endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
-        chains: true,
+        lists: true,
         open: |input, options| edge_list::open(input.stream()?, options, Shape::Free),
     },
     Format {
         name: "el",
         endings: &[".el"],
-        chains: true,
+        lists: true,
         open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::EL)),
     },
     Format {
         name: "wel",
         endings: &[".wel"],
-        chains: true,
+        lists: true,
         open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::WEL)),
     },
     Format {
         name: "cedge",
         endings: &[".cedge"],
-        chains: true,
+        lists: true,
         open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::CEDGE)),
     },
     Format {
         name: "dimacs",
         endings: &[".gr", ".col", ".dimacs"],
-        chains: true,
+        lists: true,
         open: |input, options| dimacs::open(input.stream()?, options),
     },
     Format {
         name: "matrix-market",
         endings: &[".mtx"],
-        chains: false,
+        lists: false,
         open: |input, options| matrix_market::open(input.stream()?, options),
     },
     Format {
         name: "metis",
         endings: &[".graph", ".metis"],
-        chains: false,
+        lists: false,
         open: |input, options| metis::open(input.stream()?, options),
     },
     Format {
         name: "ascii-graph",
         endings: &[".graph-txt"],
-        chains: false,
+        lists: false,
         open: |input, options| ascii_graph::open(input.stream()?, options),
     },
-    Format { name: "graphalytics", endings: &[".v", ".e"], chains: false, open: graphalytics::open },
+    Format { name: "graphalytics", endings: &[".v", ".e"], lists: false, open: graphalytics::open },
     Format {
         name: "graph500",
         endings: &[".graph500", ".tuples"],
-        chains: true,
+        lists: true,
         open: |input, options| binary::open(input.stream()?, options, "graph500", Record::Signed64),
     },
     Format {
         name: "graph500-packed",
         endings: &[".packed"],
-        chains: true,
+        lists: true,
         open: |input, options| binary::open(input.stream()?, options, "graph500-packed", Record::Packed48),
     },
     Format {
         name: "binary64",
         endings: &[],
-        chains: true,
+        lists: true,
         open: |input, options| binary::open(input.stream()?, options, "binary64", Record::Signed64),
     },
     Format {
         name: "binary32",
         endings: &[],
-        chains: true,
+        lists: true,
         open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
     },
-    Format { name: "parquet", endings: &[".parquet", ".pq"], chains: true, open: table::open_parquet },
-    Format {
-        name: "arrow",
-        endings: &[".arrow", ".feather", ".ipc", ".arrows"],
-        chains: true,
-        open: table::open_arrow,
-    },
+    Format { name: "parquet", endings: &[".parquet", ".pq"], lists: true, open: table::open_parquet },
+    Format { name: "arrow", endings: &[".arrow", ".feather", ".ipc", ".arrows"], lists: true, open: table::open_arrow },
 ];
 
 /// The formats that can be read, by the name that `--format` takes, and what each is.
@@ -162,7 +158,7 @@ pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>
     if format.name == "graphalytics" && inputs.len() == 2 && is_same_graph(&inputs[0], &inputs[1]) {
         return open_one(&inputs[0], format, options);
     }
-    if !format.chains {
+    if !format.lists {
         return Err(Error::Usage(format!(
             "expected one input of format {}, found {}: each holds a whole graph",
             format.name,
@@ -172,9 +168,16 @@ pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>
     chain::open(inputs, format, options)
 }
 
-/// Opens one input of a known format.
+/// Opens one input of a known format, together with the file beside it that names more vertices, as exports make one.
 pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
-    (format.open)(input, options)
+    let source = (format.open)(input, options)?;
+    let mut name = input.path().file_name().unwrap_or_default().to_owned();
+    name.push(".vertices");
+    let beside = if format.lists { input.sibling(&name)? } else { None };
+    let Some(beside) = beside else { return Ok(source) };
+    let mut facts = source.facts().clone();
+    facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
+    with_vertex_file(source, facts, &beside)
 }
 
 /// Opens bytes in memory as a format.

@@ -1,10 +1,13 @@
 //! Vertices beside the edges of an input: isolated ones, which no edge names.
 //!
-//! Any source can be given more vertices: a range of integers, which costs nothing, or a table of one column, which is
-//! read behind the edges. The table goes through the parser of edges, as a table of loops whose ends are kept once.
+//! Any source can be given more vertices: a range of integers, which costs nothing, or a file with a line per vertex, or a table
+//! of one column. Both are read behind the edges, whose first block tells better what ids are like. The table goes through the
+//! parser of edges, as a table of loops whose ends are kept once.
 
 use super::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
+use super::input::Input;
 use super::table::from_batches;
+use super::vertex_lines;
 use crate::error::{Error, Result};
 use arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow::datatypes::{Field, Schema};
@@ -55,8 +58,23 @@ pub fn with_vertices(
         let expected = format!("ids of vertices that are {}, like those of the edges", kind(source.facts()));
         return Err(Error::input(name, None, expected, kind(loops.facts())));
     }
-    let parser = Arc::new(Both { edges: source.parser(), loops: loops.parser(), first_of_loops: OnceLock::new() });
-    Ok(Box::new(WithTable { edges: source, loops, edge_blocks: 0, parser }))
+    let ends = Arc::new(Ends { loops: loops.parser() });
+    let facts = source.facts().clone();
+    Ok(follow(source, facts, loops, ends))
+}
+
+/// Adds the ids in a file, one a line, to the vertices of a source that says `facts` of itself.
+pub(super) fn with_vertex_file(source: Box<dyn Source>, mut facts: Facts, file: &Input) -> Result<Box<dyn Source>> {
+    let vertices = vertex_lines::open(file, facts.string_ids)?;
+    facts.input_bytes = facts.input_bytes.zip(vertices.facts().input_bytes).map(|(edges, more)| edges + more);
+    let parser = vertices.parser();
+    Ok(follow(source, facts, vertices, parser))
+}
+
+/// A source of edges, then one of vertices, whose blocks `parser` understands.
+fn follow(edges: Box<dyn Source>, facts: Facts, vertices: Box<dyn Source>, parser: Arc<dyn Parser>) -> Box<dyn Source> {
+    let parser = Arc::new(Both { edges: edges.parser(), vertices: parser, first_of_vertices: OnceLock::new() });
+    Box::new(WithVertices { edges, vertices, facts, edge_blocks: 0, parser })
 }
 
 /// The smallest range that holds both ranges (first, count).
@@ -93,29 +111,34 @@ impl Source for WithRange {
     }
 }
 
-struct WithTable {
+struct WithVertices {
     edges: Box<dyn Source>,
-    loops: Box<dyn Source>,
+    vertices: Box<dyn Source>,
+    facts: Facts,
     edge_blocks: u64,
     parser: Arc<Both>,
 }
 
-impl Source for WithTable {
+impl Source for WithVertices {
     fn facts(&self) -> &Facts {
-        self.edges.facts()
+        &self.facts
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
-        if self.parser.first_of_loops.get().is_none() {
+        if self.parser.first_of_vertices.get().is_none() {
             if let Some(block) = self.edges.next_block()? {
                 self.edge_blocks = block.sequence + 1;
                 return Ok(Some(block));
             }
             // Nobody else sets it: a source is asked for blocks by one thread at a time.
-            let _ = self.parser.first_of_loops.set(self.edge_blocks);
+            let _ = self.parser.first_of_vertices.set(self.edge_blocks);
         }
-        let block = self.loops.next_block()?;
-        Ok(block.map(|block| Block { sequence: self.edge_blocks + block.sequence, ..block }))
+        let edge_bytes = self.edges.facts().input_bytes.unwrap_or(0);
+        Ok(self.vertices.next_block()?.map(|block| Block {
+            sequence: self.edge_blocks + block.sequence,
+            input_bytes: edge_bytes + block.input_bytes,
+            ..block
+        }))
     }
 
     fn parser(&self) -> Arc<dyn Parser> {
@@ -130,15 +153,31 @@ impl Source for WithTable {
 /// Hands blocks of edges to one parser and blocks of vertices to another.
 struct Both {
     edges: Arc<dyn Parser>,
-    loops: Arc<dyn Parser>,
-    first_of_loops: OnceLock<u64>,
+    vertices: Arc<dyn Parser>,
+    first_of_vertices: OnceLock<u64>,
 }
 
 impl Parser for Both {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        if self.first_of_loops.get().is_none_or(|&first| block.sequence < first) {
-            return self.edges.parse(block, batch);
+        if self.first_of_vertices.get().is_none_or(|&first| block.sequence < first) {
+            self.edges.parse(block, batch)
+        } else {
+            self.vertices.parse(block, batch)
         }
+    }
+
+    fn path(&self) -> &Path {
+        self.edges.path()
+    }
+}
+
+/// Takes the ends of loops as vertices.
+struct Ends {
+    loops: Arc<dyn Parser>,
+}
+
+impl Parser for Ends {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         self.loops.parse(block, batch)?;
         std::mem::swap(&mut batch.ids, &mut batch.vertices);
         batch.ids.clear();
@@ -148,7 +187,7 @@ impl Parser for Both {
     }
 
     fn path(&self) -> &Path {
-        self.edges.path()
+        self.loops.path()
     }
 }
 
