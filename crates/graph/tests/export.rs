@@ -4,7 +4,7 @@ mod common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::import::{EdgeBatch, Ids, InputOptions, Weights};
+use outcore_graph::import::{Block, EdgeBatch, Ids, InputOptions, Weights};
 use outcore_graph::{Error, ExportReport, export};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,8 @@ fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) 
     let mut source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
     let (parser, facts) = (source.parser(), source.facts().clone());
     let (mut edges, mut vertices) = (Edges::new(), BTreeSet::new());
-    while let Some(block) = source.next_block().unwrap() {
+    let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);
+    while let Some(block) = blocks.next().transpose().unwrap() {
         let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
         let mut batch = EdgeBatch { sequence: block.sequence, ids: empty(), weights: Weights::None, vertices: empty() };
         parser.parse(&block, &mut batch).unwrap();
@@ -49,6 +50,7 @@ fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) 
         }
         vertices.extend((0..batch.vertices.len()).map(|i| text_of(&batch.vertices, i)));
     }
+    drop(blocks);
     if let Some((first, count)) = source.declared().filter(|(_, count)| *count > 0) {
         vertices.extend((0..count).map(|i| first.wrapping_add(i).to_string()));
     }

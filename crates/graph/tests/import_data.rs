@@ -5,7 +5,7 @@
 mod given;
 
 use given::{Id, open};
-use outcore_graph::import::{EdgeBatch, Ids, ImportOptions, InputOptions, Weights, import};
+use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, Weights, import};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 
@@ -14,13 +14,15 @@ fn edges_of(path: &Path) -> (Vec<(u64, u64)>, bool) {
     let mut source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
     let parser = source.parser();
     let mut edges = Vec::new();
-    while let Some(block) = source.next_block().unwrap() {
+    let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);
+    while let Some(block) = blocks.next().transpose().unwrap() {
         let (ids, vertices) = (Ids::integers(), Ids::integers());
         let mut batch = EdgeBatch { sequence: block.sequence, ids, weights: Weights::None, vertices };
         parser.parse(&block, &mut batch).unwrap();
         let Ids::Integer { values, .. } = &batch.ids else { panic!("{path:?} has string ids") };
         edges.extend(values.chunks_exact(2).map(|edge| (edge[0], edge[1])));
     }
+    drop(blocks);
     (edges, source.facts().directed.unwrap_or(true))
 }
 

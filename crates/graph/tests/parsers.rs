@@ -40,7 +40,9 @@ fn collect(mut source: Box<dyn Source>) -> Result<Read> {
     let parser = source.parser();
     let mut blocks: Vec<Block> = Vec::new();
     while let Some(block) = source.next_block()? {
-        blocks.push(block);
+        for part in block.parts() {
+            blocks.push(part?);
+        }
     }
     let count = blocks.len();
     // A fixed shuffle: multiplication by a number that is coprime to every count below it.

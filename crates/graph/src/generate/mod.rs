@@ -87,13 +87,12 @@ pub fn source(options: &GenerateOptions) -> Result<Box<dyn Source>> {
     let facts = Facts {
         format: options.shape.name(),
         directed: (options.shape == Shape::Grid).then_some(false),
-        string_ids: false,
         weights: options.weights.then(|| "weight".to_owned()),
         declared: Some((0, 1 << options.scale)),
         // As large as it would be in the binary format: what progress is counted in.
         input_bytes: Some(16 * generator.edges),
         edges: Some(generator.edges),
-        notes: Vec::new(),
+        ..Facts::default()
     };
     Ok(Box::new(Generated { generator: Arc::new(generator), facts, next: 0 }))
 }

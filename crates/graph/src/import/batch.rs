@@ -5,6 +5,7 @@
 //! carries the input order, so the result does not depend on who parsed what.
 
 use crate::error::{Error, Result};
+use arrow::array::RecordBatch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -122,6 +123,8 @@ pub struct Facts {
     pub input_bytes: Option<u64>,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
+    /// What decoding a block takes beside what parsing text does, at most, in bytes.
+    pub block_bytes: u64,
     /// What the user should know about how the input is read, in whole sentences.
     pub notes: Vec<String>,
 }
@@ -129,7 +132,7 @@ pub struct Facts {
 /// A piece of the input that a parser can work on alone.
 #[derive(Debug)]
 pub struct Block {
-    /// The block's place in the input, from 0, without gaps.
+    /// The block's place in the input, from 0, without gaps but those of [`Block::parts`].
     pub sequence: u64,
     /// The number of the block's first line (from 1) or record (from 0).
     pub first_record: u64,
@@ -147,7 +150,50 @@ pub enum BlockData {
     /// Whole lines or whole binary records.
     Bytes(Vec<u8>),
     /// Rows of a table.
-    Table(arrow::array::RecordBatch),
+    Table(RecordBatch),
+    /// Rows of a table that are still to be decoded.
+    Rows(Rows),
+}
+
+/// Rows of a table, decoded by whoever takes them, some at a time.
+pub struct Rows {
+    /// The rows, batch by batch.
+    pub batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
+    /// How many batches there are.
+    pub parts: u64,
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows").field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
+impl Block {
+    /// How many numbers the block takes in the sequence of all blocks: one for each part.
+    pub fn parts_count(&self) -> u64 {
+        match &self.data {
+            BlockData::Rows(rows) => rows.parts,
+            _ => 1,
+        }
+    }
+
+    /// The parts that a parser takes one by one: most blocks are one, others are decoded here.
+    pub fn parts(self) -> impl Iterator<Item = Result<Block>> {
+        let Block { sequence, mut first_record, first_vertex, input_bytes, data } = self;
+        let (whole, rows) = match data {
+            BlockData::Rows(rows) => (None, Some(rows)),
+            data => (Some(Ok(Block { sequence, first_record, first_vertex, input_bytes, data })), None),
+        };
+        let batches = rows.into_iter().flat_map(|rows| rows.batches);
+        whole.into_iter().chain((sequence..).zip(batches).map(move |(sequence, batch)| {
+            let batch = batch?;
+            let first = first_record;
+            first_record += batch.num_rows() as u64;
+            let data = BlockData::Table(batch);
+            Ok(Block { sequence, first_record: first, first_vertex, input_bytes, data })
+        }))
+    }
 }
 
 /// Cuts an input into blocks.
@@ -171,7 +217,7 @@ pub trait Source: Send {
 /// Turns blocks into edges. Any worker may parse any block, in any order, but every block exactly once: formats that
 /// state how many edges follow are checked by whoever finishes the last block.
 pub trait Parser: Send + Sync {
-    /// Appends the edges of a block to `batch`, whose `ids` and `vertices` are of the right kind and empty.
+    /// Appends the edges of a block that is one part to `batch`, whose `ids` and `vertices` are of the right kind and empty.
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;
 
     /// The input, for messages.

@@ -70,6 +70,7 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         joined.declared = hull(joined.declared, facts.declared);
         joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
         joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
+        joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
         for note in &facts.notes {
             if !joined.notes.contains(note) {
                 joined.notes.push(note.clone());
@@ -101,7 +102,7 @@ impl Source for Chain {
     fn next_block(&mut self) -> Result<Option<Block>> {
         loop {
             if let Some(mut block) = self.current.next_block()? {
-                self.blocks_of_current += 1;
+                self.blocks_of_current += block.parts_count();
                 block.sequence += self.first_sequence;
                 block.input_bytes += self.bytes_before;
                 return Ok(Some(block));

@@ -12,7 +12,7 @@ const TEXT_BYTES: u64 = 12;
 const ENTRY_BYTES: u64 = 3;
 /// What a vertex takes in temporary files, about.
 const VERTEX_BYTES: u64 = 40;
-/// The least limit for memory with which an import works.
+/// The least limit for memory with which an import works, where decoding the input takes little.
 const LEAST_MEMORY_BYTES: u64 = 32 << 20;
 
 /// What an import will need.
@@ -48,7 +48,7 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
         image_bytes: entries
             .saturating_mul(ENTRY_BYTES + weight_bytes)
             .saturating_add(vertices.saturating_mul(4 + 2 * columns)),
-        memory_bytes: LEAST_MEMORY_BYTES,
+        memory_bytes: LEAST_MEMORY_BYTES.saturating_add(facts.block_bytes / 15 * 16),
     }
 }
 

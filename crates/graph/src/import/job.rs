@@ -63,7 +63,7 @@ struct Numbered {
 
 impl<'a> Job<'a> {
     pub(super) fn new(runtime: &'a Runtime, facts: Facts, image: &Path, options: &'a ImportOptions) -> Result<Self> {
-        let plan = Plan::new(runtime)?;
+        let plan = Plan::new(runtime, facts.block_bytes)?;
         let workspace = Workspace::create(runtime, image)?;
         estimate::check_space(&facts, options, workspace.temporary_directory())?;
         Ok(Job {

@@ -43,6 +43,7 @@ mod open;
 mod options;
 mod order;
 mod pages;
+mod parquet;
 mod parquet_pages;
 mod partition;
 mod plan;
@@ -60,7 +61,7 @@ mod vertex_lines;
 mod vertices;
 mod workspace;
 
-pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
+pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
 pub use estimate::{ImportEstimate, estimate};
 pub use open::{formats, open, parse_bytes};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};

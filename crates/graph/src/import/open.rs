@@ -8,7 +8,7 @@ use super::binary::{self, Record};
 use super::edge_list::{self, Shape};
 use super::input::Input;
 use super::vertices::with_vertex_file;
-use super::{ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, table};
+use super::{ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, table};
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 
@@ -116,7 +116,7 @@ static FORMATS: [Format; 15] = [
         lists: true,
         open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
     },
-    Format { name: "parquet", endings: &[".parquet", ".pq"], lists: true, open: table::open_parquet },
+    Format { name: "parquet", endings: &[".parquet", ".pq"], lists: true, open: parquet::open },
     Format { name: "arrow", endings: &[".arrow", ".feather", ".ipc", ".arrows"], lists: true, open: table::open_arrow },
 ];
 
@@ -194,8 +194,10 @@ pub fn parse_bytes(format: &str, bytes: &[u8]) -> Result<u64> {
     let mut batch = EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
     let mut edges = 0;
     while let Some(block) = source.next_block()? {
-        parser.parse(&block, &mut batch)?;
-        edges += batch.ids.len() as u64 / 2;
+        for part in block.parts() {
+            parser.parse(&part?, &mut batch)?;
+            edges += batch.ids.len() as u64 / 2;
+        }
     }
     Ok(edges)
 }

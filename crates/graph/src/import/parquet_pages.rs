@@ -2,7 +2,8 @@
 //!
 //! Every page begins with a header in Thrift's compact form, whose fields 2 and 3 say how large the page is unpacked and packed. The library
 //! that reads pages takes memory for what field 2 says, up to 2 GiB, so a file of 500 bytes could ask for gigabytes. Here
-//! headers alone are read, one small read per page of the columns wanted, and larger pages than any writer makes are refused.
+//! headers alone are read, one small read per page of the columns wanted: they tell what decoding will take, and larger pages than
+//! any writer makes are refused.
 //!
 //! Format: the Thrift compact protocol and `parquet.thrift` of the Apache Parquet format, version 2.
 
@@ -17,24 +18,31 @@ const HEADER_READ_BYTES: [usize; 2] = [4 << 10, 4 << 20];
 /// Structures within structures; headers need three.
 const MOST_DEPTH: u32 = 8;
 
-/// Checks the pages of the columns wanted.
-pub(super) fn check_page_sizes<R: ChunkReader>(
+/// What decoding a row group takes at most, in bytes, for the columns wanted; the rows decoded are not counted.
+///
+/// A column has a page as it lies in the file, that page unpacked, the page before it and a dictionary in memory, or its whole
+/// content if it has fewer pages.
+pub(super) fn decoding_bytes<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
     mask: &ProjectionMask,
-) -> Result<(), String> {
+) -> Result<u64, String> {
+    let mut most_bytes = 0;
     for group in metadata.row_groups() {
+        let mut group_bytes = 0;
         for (_, column) in group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf)) {
             let (start, len) = column.byte_range();
             let end = start.checked_add(len).filter(|&end| end <= reader.len());
             let end = end.ok_or_else(|| format!("a column of {len} bytes from byte {start}, beyond the file's end"))?;
-            check_column(reader, start, end)?;
+            group_bytes += column_bytes(reader, start, end)?;
         }
+        most_bytes = most_bytes.max(group_bytes);
     }
-    Ok(())
+    Ok(most_bytes)
 }
 
-fn check_column<R: ChunkReader>(reader: &R, mut at: u64, end: u64) -> Result<(), String> {
+fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64) -> Result<u64, String> {
+    let (mut packed_bytes, mut unpacked_bytes, mut content_bytes) = (0, 0, 0);
     while at < end {
         let header = read_header(reader, at, end).ok_or_else(|| format!("no page header at byte {at}"))?;
         for bytes in [header.unpacked_bytes, header.packed_bytes] {
@@ -44,8 +52,11 @@ fn check_column<R: ChunkReader>(reader: &R, mut at: u64, end: u64) -> Result<(),
         }
         // Both are small and not below zero.
         at += header.len_bytes as u64 + header.packed_bytes as u64;
+        packed_bytes = packed_bytes.max(header.packed_bytes as u64);
+        unpacked_bytes = unpacked_bytes.max(header.unpacked_bytes as u64);
+        content_bytes += header.unpacked_bytes as u64;
     }
-    Ok(())
+    Ok(packed_bytes + content_bytes.min(3 * unpacked_bytes))
 }
 
 /// What a page's header says of sizes, and its own size.

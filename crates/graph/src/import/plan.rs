@@ -4,7 +4,7 @@ use super::encode::{LEAST_PAGES, WRITERS_BYTES};
 use super::pages::KEYS_BYTES;
 use crate::error::Result;
 use outcore_format::PAGE_BYTES;
-use outcore_io::{Error, Runtime};
+use outcore_io::{Error, Runtime, bytes_text};
 
 const MIB: u64 = 1 << 20;
 /// What a worker's block of input and the edges parsed from it take.
@@ -37,35 +37,48 @@ const _: () = assert!(
 pub(super) struct Plan {
     /// Workers that take part; the others have nothing to do.
     pub workers: usize,
+    /// Workers that read the input: fewer where its blocks are large.
+    pub readers: usize,
     /// All memory of a step.
     pub memory_bytes: u64,
-    /// A worker's block of input and the edges parsed from it.
+    /// A reader's block of input and the edges parsed from it.
     pub parse_bytes: u64,
     /// A worker's buffer of edges on their way to the disk.
     pub edge_buffer_bytes: usize,
     /// A worker's buffer for writing a run.
     pub run_buffer_bytes: usize,
-    /// A worker's dictionary.
+    /// A reader's dictionary.
     pub dictionary_bytes: u64,
     /// The buffer of each file of pages.
     pub page_buffer_bytes: usize,
 }
 
 impl Plan {
-    /// A plan for what the budget has left.
-    pub(super) fn new(runtime: &Runtime) -> Result<Self> {
+    /// A plan for what the budget has left, where decoding a block of the input takes `block_bytes`.
+    pub(super) fn new(runtime: &Runtime, block_bytes: u64) -> Result<Self> {
         let available = runtime.budget().available_bytes();
         // What is left over goes to small things: lists of blocks, paths, stacks.
         let memory_bytes = available / 16 * 15;
         let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, runtime.threads());
+        let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes);
+        let readers = usize::try_from(readers).unwrap_or(usize::MAX).clamp(1, workers);
         let share = memory_bytes / workers as u64;
         let edge_buffer_bytes = (share / 32).clamp(96 << 10, MIB) as usize;
         let run_buffer_bytes = (share / 64).clamp(32 << 10, MIB) as usize;
-        let fixed = PARSE_BYTES + super::sample::BYTES + edge_buffer_bytes as u64 + run_buffer_bytes as u64;
-        if share < fixed + LEAST_DICTIONARY_BYTES {
+        let parse_bytes = PARSE_BYTES.saturating_add(block_bytes);
+        let fixed = parse_bytes.saturating_add(super::sample::BYTES + (edge_buffer_bytes + run_buffer_bytes) as u64);
+        let dictionary_bytes = (memory_bytes / readers as u64).saturating_sub(fixed);
+        if dictionary_bytes < LEAST_DICTIONARY_BYTES {
+            let purpose = match block_bytes {
+                0 => "an import".to_owned(),
+                bytes => format!(
+                    "an import of a table of which {} are decoded at a time (less, if it is written with smaller row groups)",
+                    bytes_text(bytes)
+                ),
+            };
             return Err(Error::Memory {
-                purpose: "an import".into(),
-                needed_bytes: (fixed + LEAST_DICTIONARY_BYTES) / 15 * 16 + 16,
+                purpose,
+                needed_bytes: (fixed.saturating_add(LEAST_DICTIONARY_BYTES) / 15).saturating_mul(16) + 16,
                 available_bytes: available,
                 limit_bytes: runtime.budget().limit_bytes(),
             }
@@ -73,11 +86,12 @@ impl Plan {
         }
         Ok(Plan {
             workers,
+            readers,
             memory_bytes,
-            parse_bytes: PARSE_BYTES,
+            parse_bytes,
             edge_buffer_bytes,
             run_buffer_bytes,
-            dictionary_bytes: share - fixed,
+            dictionary_bytes,
             page_buffer_bytes: (memory_bytes / 64).clamp(LEAST_PAGE_BUFFER_BYTES as u64, MIB) as usize,
         })
     }

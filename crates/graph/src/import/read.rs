@@ -124,7 +124,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         position_bytes: AtomicU64::new(0),
         progress: reading.runtime.task("reading", Unit::Bytes, reading.facts.input_bytes),
     };
-    let parts = reading.runtime.run_on(reading.plan.workers, |worker| {
+    let parts = reading.runtime.run_on(reading.plan.readers, |worker| {
         Worker::new(&shared, worker).and_then(Worker::run).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))
     })?;
     if let Some((_, error)) = lock(&shared.failure).take() {
@@ -223,25 +223,32 @@ impl<'a> Worker<'a> {
         let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
         let mut batch = EdgeBatch { sequence: 0, ids: empty(), weights: Weights::None, vertices: empty() };
         while let Some((place, block)) = self.next_block()? {
-            batch.sequence = block.sequence;
-            batch.ids.clear();
-            batch.vertices.clear();
-            match &mut batch.weights {
-                Weights::None => {}
-                Weights::Integer(weights) => weights.clear(),
-                Weights::Real(weights) => weights.clear(),
-            }
-            let taken = self.shared.parser.parse(&block, &mut batch).and_then(|()| self.take(&batch));
-            if let Err(error) = taken {
+            let position_bytes = block.input_bytes;
+            if let Err(error) = block.parts().try_for_each(|part| self.parse(&part?, &mut batch)) {
                 self.fail(place, error);
                 break;
             }
-            let before = self.shared.position_bytes.fetch_max(block.input_bytes, Ordering::Relaxed);
-            self.shared.progress.advance(block.input_bytes.saturating_sub(before));
+            let before = self.shared.position_bytes.fetch_max(position_bytes, Ordering::Relaxed);
+            self.shared.progress.advance(position_bytes.saturating_sub(before));
         }
         self.end_chunk()?;
         self.part.written_bytes = self.edges.written_bytes + self.runs.len_bytes();
         Ok(self.part)
+    }
+
+    /// Parses a block, or a part of one, and takes its edges.
+    fn parse(&mut self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.shared.reading.runtime.cancel().check()?;
+        batch.sequence = block.sequence;
+        batch.ids.clear();
+        batch.vertices.clear();
+        match &mut batch.weights {
+            Weights::None => {}
+            Weights::Integer(weights) => weights.clear(),
+            Weights::Real(weights) => weights.clear(),
+        }
+        self.shared.parser.parse(block, batch)?;
+        self.take(batch)
     }
 
     /// The next block and its place in the input; nothing at the end, or when a worker has failed.

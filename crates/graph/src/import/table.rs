@@ -1,4 +1,4 @@
-//! Tables: Parquet files, Arrow files and streams, and record batches from Python.
+//! Tables: which columns hold what, Arrow files and streams, and record batches from Python; Parquet files are in `parquet.rs`.
 //!
 //! The ends are the columns `source` and `target` (or `src`, `dst`, or `from`, `to`), else the first two; the weights the
 //! column that `--weights` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
@@ -8,7 +8,6 @@
 
 use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
 use super::input::Input;
-use super::parquet_pages::check_page_sizes;
 use super::text_source::begin;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
@@ -16,14 +15,12 @@ use arrow::buffer::Buffer;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
 use arrow::ipc::reader::StreamDecoder;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many rows a block has at most.
-const BLOCK_ROWS: usize = 1 << 16;
+pub(super) const BLOCK_ROWS: usize = 1 << 16;
 
 /// How much of an Arrow file is read at once.
 const READ_BYTES: usize = 1 << 20;
@@ -54,42 +51,7 @@ pub fn from_batches(
         let batch = batch.map_err(|error| error.to_string())?;
         batch.project(&chosen).map_err(|error| error.to_string())
     });
-    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), None, None))
-}
-
-/// Opens a Parquet file.
-pub(super) fn open_parquet(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
-    match input.bytes() {
-        Some(bytes) => parquet_from(bytes.clone(), bytes, input, options),
-        None => parquet_from(input.open_file()?, input.open_file()?, input, options),
-    }
-}
-
-/// Opens a Parquet file that two readers read: one what the pages say of their sizes, then the other the pages.
-fn parquet_from<R>(sizes: R, reader: R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>>
-where
-    R: parquet::file::reader::ChunkReader + Send + 'static,
-{
-    let path = input.path();
-    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(reader).map_err(|error| error.to_string()));
-    let builder = opened.map_err(|error| damaged(path, "a Parquet file", &error))?;
-    let columns = TableColumns::find(builder.schema(), path, options)?;
-    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
-    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.chosen());
-    let ordered = columns.order_in_file();
-    let built = guarded(|| {
-        check_page_sizes(&sizes, builder.metadata(), &mask)?;
-        let builder = builder.with_projection(mask).with_batch_size(BLOCK_ROWS);
-        builder.build().map_err(|error| error.to_string())
-    });
-    let reader = built.map_err(|error| damaged(path, "a Parquet file", &error))?;
-    let batches = reader.map(move |batch| {
-        // The reader keeps the order of the file; the parser wants source, target, weight.
-        let batch = batch.map_err(|error| error.to_string())?;
-        batch.project(&ordered).map_err(|error| error.to_string())
-    });
-    let path = path.to_owned();
-    Ok(TableSource::boxed("parquet", path, columns, Box::new(batches), input.size_bytes(), rows))
+    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), None))
 }
 
 /// Opens an Arrow file or stream.
@@ -124,7 +86,7 @@ pub(super) fn open_arrow(input: &Input, options: &InputOptions) -> Result<Box<dy
     let chosen = columns.chosen();
     let batches = reader.map(move |batch| batch?.project(&chosen).map_err(|error| error.to_string()));
     let path = input.path().to_owned();
-    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), input.size_bytes(), None))
+    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), input.size_bytes()))
 }
 
 /// Decodes an Arrow stream from what arrives, so that no length in the file decides an allocation.
@@ -206,26 +168,26 @@ impl Iterator for ArrowStream {
 }
 
 /// Runs a decoder of another library; its panic is an error of the file.
-fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
 }
 
-fn damaged(path: &Path, expected: &str, error: &str) -> Error {
+pub(super) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
     Error::input(path, None, expected, format!("damaged or unsupported data ({error})"))
         .advise("the file is truncated, damaged, or in another format: see --format")
 }
 
 /// Which columns of a table hold what.
 #[derive(Clone, Debug)]
-struct TableColumns {
+pub(super) struct TableColumns {
     source: usize,
     target: usize,
     weight: Option<(usize, String)>,
-    strings: bool,
+    pub(super) strings: bool,
 }
 
 impl TableColumns {
-    fn find(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
+    pub(super) fn find(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
         let place = |name: &str| schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
         let named = END_NAMES.iter().find_map(|(source, target)| place(source).zip(place(target)));
         let (source, target) = named.unwrap_or((0, 1));
@@ -252,14 +214,20 @@ impl TableColumns {
     }
 
     /// The columns to read: source, target, weight.
-    fn chosen(&self) -> Vec<usize> {
+    pub(super) fn chosen(&self) -> Vec<usize> {
         let mut chosen = vec![self.source, self.target];
         chosen.extend(self.weight.as_ref().map(|(column, _)| *column));
         chosen
     }
 
+    /// What these columns say of a table.
+    pub(super) fn facts(&self, format: &'static str) -> Facts {
+        let weights = self.weight.as_ref().map(|(_, name)| name.clone());
+        Facts { format, string_ids: self.strings, weights, ..Facts::default() }
+    }
+
     /// Where source, target and weight stand among themselves.
-    fn order_in_file(&self) -> Vec<usize> {
+    pub(super) fn order_in_file(&self) -> Vec<usize> {
         let chosen = self.chosen();
         chosen.iter().map(|column| chosen.iter().filter(|other| *other < column).count()).collect()
     }
@@ -338,16 +306,8 @@ impl TableSource {
         columns: TableColumns,
         batches: Batches,
         input_bytes: Option<u64>,
-        edges: Option<u64>,
     ) -> Box<dyn Source> {
-        let facts = Facts {
-            format,
-            string_ids: columns.strings,
-            weights: columns.weight.as_ref().map(|(_, name)| name.clone()),
-            input_bytes,
-            edges,
-            ..Facts::default()
-        };
+        let facts = Facts { input_bytes, ..columns.facts(format) };
         Box::new(TableSource {
             batches,
             facts,
@@ -357,14 +317,6 @@ impl TableSource {
             sequence: 0,
             ended: false,
         })
-    }
-
-    /// Bytes behind a row, taking all rows for equally long.
-    fn position_bytes(&self) -> u64 {
-        let (Some(bytes), Some(rows)) = (self.facts.input_bytes, self.facts.edges.filter(|&rows| rows > 0)) else {
-            return 0;
-        };
-        (bytes as u128 * self.next_row.min(rows) as u128 / rows as u128) as u64
     }
 }
 
@@ -404,7 +356,7 @@ impl Source for TableSource {
             sequence: self.sequence,
             first_record,
             first_vertex: 0,
-            input_bytes: self.position_bytes(),
+            input_bytes: 0,
             data: BlockData::Table(table),
         };
         self.sequence += 1;
@@ -417,9 +369,9 @@ impl Source for TableSource {
 }
 
 /// Takes edges from the columns source, target and weight, in this order.
-struct TableParser {
-    path: PathBuf,
-    columns: TableColumns,
+pub(super) struct TableParser {
+    pub(super) path: PathBuf,
+    pub(super) columns: TableColumns,
 }
 
 impl TableParser {

@@ -49,7 +49,9 @@ pub(super) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
     let parser = source.parser();
     let mut blocks = Vec::new();
     while let Some(block) = source.next_block()? {
-        blocks.push(block);
+        for part in block.parts() {
+            blocks.push(part?);
+        }
     }
     let mut batches = Vec::new();
     for block in blocks.iter().rev() {

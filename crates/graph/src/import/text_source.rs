@@ -186,7 +186,7 @@ pub(super) fn empty_reals(batch: &mut EdgeBatch) -> Vec<f64> {
 pub(super) fn text_of<'a>(block: &'a Block, path: &Path) -> Result<&'a [u8]> {
     match &block.data {
         BlockData::Bytes(bytes) => Ok(bytes),
-        BlockData::Table(_) => Err(Error::input(path, None, "a block of bytes", "a table")),
+        _ => Err(Error::input(path, None, "a block of bytes", "a table")),
     }
 }
 

@@ -127,7 +127,7 @@ impl Source for WithVertices {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.parser.first_of_vertices.get().is_none() {
             if let Some(block) = self.edges.next_block()? {
-                self.edge_blocks = block.sequence + 1;
+                self.edge_blocks = block.sequence + block.parts_count();
                 return Ok(Some(block));
             }
             // Nobody else sets it: a source is asked for blocks by one thread at a time.

@@ -40,9 +40,7 @@ impl Given {
             string_ids: self.strings,
             weights: self.weights.as_ref().map(|_| "weight".to_owned()),
             declared: self.declared,
-            input_bytes: None,
-            edges: None,
-            notes: Vec::new(),
+            ..Facts::default()
         };
         Box::new(GivenSource { given: Arc::new(self.clone()), facts, next: 0 })
     }

@@ -1,0 +1,159 @@
+//! Parquet files: row groups, which any worker may decode.
+//!
+//! A block is a row group, of which a worker decodes some rows at a time. What that takes is known beforehand from the headers of
+//! the pages ([`decoding_bytes`]), so that the plan of an import sets it aside for every worker that reads, and refuses a file whose
+//! pages do not fit. Cost: one small read per page when the file is opened.
+
+use super::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
+use super::input::Input;
+use super::parquet_pages::decoding_bytes;
+use super::table::{BLOCK_ROWS, TableColumns, TableParser, damaged, guarded};
+use crate::error::Result;
+use arrow::array::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::reader::ChunkReader;
+use std::sync::Arc;
+
+/// How many rows with strings are decoded at a time: a page of few bytes may hold long strings many times.
+const STRING_ROWS: usize = 1 << 13;
+
+/// Opens a Parquet file.
+pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    match input.bytes() {
+        Some(bytes) => open_with(&bytes, input, options),
+        None => open_with(&input.open_file()?, input, options),
+    }
+}
+
+fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let path = input.path();
+    let failed = |error: String| damaged(path, "a Parquet file", &error);
+    let loaded = ArrowReaderMetadata::load(reader, ArrowReaderOptions::default());
+    let metadata = guarded(|| loaded.map_err(|error| error.to_string())).map_err(failed)?;
+    let columns = TableColumns::find(metadata.schema(), path, options)?;
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.chosen());
+    let facts = Facts {
+        input_bytes: input.size_bytes(),
+        edges: u64::try_from(metadata.metadata().file_metadata().num_rows()).ok(),
+        block_bytes: guarded(|| decoding_bytes(reader, metadata.metadata(), &mask)).map_err(failed)?,
+        ..columns.facts("parquet")
+    };
+    let file = Arc::new(ParquetFile {
+        input: input.clone(),
+        metadata,
+        mask,
+        order: columns.order_in_file(),
+        rows: if columns.strings { STRING_ROWS } else { BLOCK_ROWS },
+    });
+    let parser = Arc::new(TableParser { path: path.to_owned(), columns });
+    Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
+}
+
+struct ParquetFile {
+    input: Input,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    /// Where source, target and weight stand among the columns that are read.
+    order: Vec<usize>,
+    /// How many rows are decoded at a time.
+    rows: usize,
+}
+
+impl ParquetFile {
+    fn row_group(&self, group: usize) -> std::result::Result<ParquetRecordBatchReader, String> {
+        match self.input.bytes() {
+            Some(bytes) => self.decode(bytes, group),
+            // Every row group has a file of its own: threads that share one would share its place, too.
+            None => self.decode(self.input.open_file().map_err(|error| error.to_string())?, group),
+        }
+    }
+
+    fn decode<R>(&self, reader: R, group: usize) -> std::result::Result<ParquetRecordBatchReader, String>
+    where
+        R: ChunkReader + 'static,
+    {
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, self.metadata.clone())
+            .with_row_groups(vec![group])
+            .with_projection(self.mask.clone())
+            .with_batch_size(self.rows);
+        builder.build().map_err(|error| error.to_string())
+    }
+}
+
+struct ParquetSource {
+    file: Arc<ParquetFile>,
+    facts: Facts,
+    parser: Arc<TableParser>,
+    next_group: usize,
+    next_row: u64,
+    sequence: u64,
+}
+
+impl Source for ParquetSource {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let groups = self.file.metadata.metadata().row_groups();
+        let Some(group) = groups.get(self.next_group) else { return Ok(None) };
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        let (sequence, first_record) = (self.sequence, self.next_row);
+        let parts = rows.div_ceil(self.file.rows as u64);
+        let batches = RowGroup { file: Arc::clone(&self.file), group: self.next_group, reader: None, rows_left: rows };
+        self.next_group += 1;
+        self.next_row = self.next_row.saturating_add(rows);
+        self.sequence += parts;
+        // Bytes are reckoned as if all rows were equally long.
+        let all_rows = self.facts.edges.unwrap_or(0).max(1);
+        let input_bytes = u128::from(self.facts.input_bytes.unwrap_or(0));
+        let input_bytes = input_bytes * u128::from(self.next_row.min(all_rows)) / u128::from(all_rows);
+        let data = BlockData::Rows(Rows { batches: Box::new(batches), parts });
+        Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: input_bytes as u64, data }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+}
+
+/// The rows of a group, decoded as they are asked for.
+struct RowGroup {
+    file: Arc<ParquetFile>,
+    group: usize,
+    reader: Option<ParquetRecordBatchReader>,
+    rows_left: u64,
+}
+
+impl RowGroup {
+    fn decode_next(&mut self) -> std::result::Result<Option<RecordBatch>, String> {
+        let RowGroup { file, group, reader, rows_left } = self;
+        guarded(|| {
+            let reader = match reader {
+                Some(reader) => reader,
+                none => none.insert(file.row_group(*group)?),
+            };
+            // The reader keeps the order of the file; the parser wants source, target, weight.
+            let batch = reader.next().transpose().map_err(|error| error.to_string())?;
+            // The numbers of all that follows were told by how many rows there should be.
+            let found = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+            if found != (*rows_left).min(file.rows as u64) {
+                return Err(format!("{found} rows where {rows_left} of row group {group} are left"));
+            }
+            *rows_left -= found;
+            batch.map(|batch| batch.project(&file.order).map_err(|error| error.to_string())).transpose()
+        })
+    }
+}
+
+impl Iterator for RowGroup {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let decoded = self.decode_next();
+        decoded.map_err(|error| damaged(self.file.input.path(), "rows of a table", &error)).transpose()
+    }
+}

@@ -1,0 +1,155 @@
+//! Parquet files: the same image from any number of workers, within the limit, or refused with the numbers.
+
+mod given;
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use given::{files, random};
+use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
+use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+fn options(threads: usize, budget_mib: u64) -> RuntimeOptions {
+    let memory_bytes = Some(current_memory_bytes() + ((6 + budget_mib) << 20));
+    RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() }
+}
+
+/// Random edges whose weights say where in the table they stand.
+fn table(rows: usize, vertices: u64, strings: bool) -> RecordBatch {
+    let mut state = rows as u64;
+    let mut ids = || -> ArrayRef {
+        let mut numbers = (0..rows).map(|_| random(&mut state) % vertices * 7);
+        if strings {
+            Arc::new(StringArray::from_iter_values(numbers.map(|number| format!("vertex {number}"))))
+        } else {
+            Arc::new(Int64Array::from_iter_values((&mut numbers).map(|number| number as i64)))
+        }
+    };
+    let (source, target) = (ids(), ids());
+    let weights: ArrayRef = Arc::new(Float64Array::from_iter_values((0..rows).map(|row| row as f64 / 2.0)));
+    RecordBatch::try_from_iter([("weight", weights), ("target", target), ("source", source)]).unwrap()
+}
+
+fn write(path: &Path, tables: &[RecordBatch], properties: WriterPropertiesBuilder) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, tables[0].schema(), Some(properties.build())).unwrap();
+    tables.iter().for_each(|table| writer.write(table).unwrap());
+    writer.close().unwrap();
+}
+
+fn groups_of(rows: usize) -> WriterPropertiesBuilder {
+    WriterProperties::builder().set_max_row_group_row_count(Some(rows))
+}
+
+fn opened(paths: &[PathBuf]) -> Box<dyn Source> {
+    open(paths, &InputOptions::default()).unwrap()
+}
+
+#[test]
+fn row_groups_make_the_same_image_in_any_order_of_decoding() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("graph.oc");
+    for strings in [false, true] {
+        // Many duplicates, of which the first in the file stays: its weight shows the order.
+        let tables = [table(130_000, 300, strings), table(70_001, 300, strings)];
+        let paths = ["one.parquet", "two.parquet"].map(|name| directory.path().join(name));
+        write(&paths[0], &tables[..1], groups_of(17_000));
+        write(&paths[1], &tables[1..], groups_of(70_000));
+        let options_of_import = ImportOptions { order: OrderChoice::Input, ..ImportOptions::default() };
+        let make = |threads: usize, budget_mib: u64, source: Box<dyn Source>| {
+            let runtime = Runtime::new(options(threads, budget_mib)).unwrap();
+            let report = import(&runtime, source, &image, &options_of_import).unwrap();
+            assert_eq!(report.manifest.import.edges_read, 200_001);
+            let mut files = files(&image);
+            files.retain(|name, _| name.to_str() != Some("manifest.json"));
+            files
+        };
+        let schema = tables[0].schema();
+        let rows = RecordBatchIterator::new(tables.map(Ok), schema);
+        let expected = make(1, 400, from_batches(Box::new(rows), "both", &InputOptions::default()).unwrap());
+        for (threads, budget_mib) in [(1, 400), (2, 400), (5, 400), (1, 16), (3, 40)] {
+            let found = make(threads, budget_mib, opened(&paths));
+            assert!(expected == found, "{threads} threads, {budget_mib} MiB, strings: {strings}");
+        }
+    }
+}
+
+/// Says when reading begins.
+struct Reading;
+
+impl Progress for Reading {
+    fn start(&self, name: &str, _: Unit, _: Option<u64>) {
+        panic!("{name} begins");
+    }
+
+    fn advance(&self, _: u64) {}
+
+    fn finish(&self) {}
+}
+
+#[test]
+fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("large.parquet");
+    let properties = groups_of(2_000_000)
+        .set_dictionary_enabled(false)
+        .set_data_page_size_limit(1 << 30)
+        .set_data_page_row_count_limit(usize::MAX);
+    write(&path, &[table(2_000_000, 1000, false)], properties);
+    let source = opened(std::slice::from_ref(&path));
+    // Three columns of one page, packed as much as not at all: 16 MB each way.
+    let needed = source.facts().block_bytes;
+    assert!((90 << 20..100 << 20).contains(&needed), "{needed}");
+    let runtime = RuntimeOptions { progress: Some(Arc::new(Reading)), ..options(2, 80) };
+    let image = directory.path().join("graph.oc");
+    let error = import(&Runtime::new(runtime).unwrap(), source, &image, &ImportOptions::default()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("smaller row groups") && text.contains("raise the limit to at least"), "{text}");
+    let runtime = Runtime::new(options(2, 120)).unwrap();
+    import(&runtime, opened(&[path]), &image, &ImportOptions::default()).unwrap();
+}
+
+/// Not a test of its own: the process whose memory the next test looks at.
+#[test]
+#[ignore = "is run by the next test, in a process of its own"]
+fn child() {
+    let Some(path) = std::env::var_os("OUTCORE_TEST_TABLE").map(PathBuf::from) else { return };
+    let memory_bytes = Some(std::env::var("OUTCORE_TEST_LIMIT_MIB").unwrap().parse::<u64>().unwrap() << 20);
+    let options = RuntimeOptions { threads: Some(2), memory_bytes, ..RuntimeOptions::default() };
+    let image = path.with_extension("oc");
+    let runtime = Runtime::new(options).unwrap();
+    let report = import(&runtime, opened(&[path]), &image, &ImportOptions::default()).unwrap();
+    println!("edges {}", report.manifest.import.edges_read);
+    println!("peak {}", peak_memory_bytes());
+}
+
+/// Imports a table in a process with a limit, which the process must not exceed.
+fn stays_under(path: &Path, limit_mib: u64, rows: usize) {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("OUTCORE_TEST_TABLE", path)
+        .env("OUTCORE_TEST_LIMIT_MIB", limit_mib.to_string())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout).into_owned();
+    assert!(child.status.success(), "{text}{}", String::from_utf8_lossy(&child.stderr));
+    assert!(text.contains(&format!("edges {rows}\n")), "{text}");
+    let peak = text.lines().find_map(|line| line.split("peak ").nth(1)).unwrap();
+    let peak: u64 = peak.trim().parse().unwrap();
+    println!("limit {limit_mib} MiB, peak {} MiB", peak >> 20);
+    assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes");
+}
+
+#[test]
+fn a_row_group_larger_than_the_limit_stays_under_it() {
+    let directory = tempfile::tempdir().unwrap();
+    // 48 MB without strings.
+    for (strings, limit_mib) in [(false, 40), (false, 64), (true, 48)] {
+        let path = directory.path().join("large.parquet");
+        write(&path, &[table(2_000_000, 500_000, strings)], groups_of(2_000_000));
+        stays_under(&path, limit_mib, 2_000_000);
+    }
+}
