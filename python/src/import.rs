@@ -114,7 +114,9 @@ pub fn import_files<'py>(
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    import_from(py, &image, vertices, settings(options)?, Raised::default(), |input| import::open(&paths, input))
+    import_from(py, &image, vertices, settings(options)?, Raised::default(), |runtime, input| {
+        import::open(runtime, &paths, input)
+    })
 }
 
 /// See `outcore.import_graph`: from tables in memory, called `name` in messages.
@@ -129,7 +131,7 @@ pub fn import_tables<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    import_from(py, &image, vertices, settings(options)?, raised, |input| import::from_batches(edges, name, input))
+    import_from(py, &image, vertices, settings(options)?, raised, |_, input| import::from_batches(edges, name, input))
 }
 
 fn import_from<'py>(
@@ -138,13 +140,13 @@ fn import_from<'py>(
     (listed, counted): Vertices<'py>,
     settings: Settings,
     raised: Raised,
-    open: impl FnOnce(&InputOptions) -> Result<Box<dyn Source>> + Send,
+    open: impl FnOnce(&Runtime, &InputOptions) -> Result<Box<dyn Source>> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (input, options) = (settings.input(py)?, settings.import(py)?);
     let listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
     let runtime = settings.limits.runtime(py)?;
     let outcome = run(py, &runtime, || {
-        let mut source = open(&input)?;
+        let mut source = open(&runtime, &input)?;
         if let Some(rows) = listed {
             source = import::with_vertices(source, rows, "the given vertices")?;
         }

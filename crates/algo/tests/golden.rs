@@ -50,10 +50,11 @@ fn make(name: &str) {
         _ => ("# nothing\n".to_owned(), true, OrderChoice::Auto),
     };
     std::fs::write(&input, text).unwrap();
-    let source = read_input(&[input], &InputOptions::default()).unwrap();
+    let runtime = runtime(1, None);
+    let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
     let options =
         ImportOptions { directed: Some(directed), duplicates: Duplicates::First, self_loops: SelfLoops::Keep, order };
-    import(&runtime(1, None), source, &image, &options).unwrap();
+    import(&runtime, source, &image, &options).unwrap();
 }
 
 /// All ids, as text.

@@ -20,7 +20,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         Ids::String => import::IdKind::String,
     };
     let input = InputOptions { format: args.format.clone(), ids, weights: args.weights.clone() };
-    let source = import::open(&args.inputs, &input)?;
+    let source = import::open(&runtime, &args.inputs, &input)?;
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
         duplicates: match args.duplicates {

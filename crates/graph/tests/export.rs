@@ -30,7 +30,8 @@ fn edge(one: String, other: String, weight: Option<f64>, directed: bool) -> (Str
 
 /// Edges and vertices of a file, by the importer's parsers.
 fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) {
-    let mut source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
+    let mut source =
+        outcore_graph::import::open(&common::runtime(1), &[path.to_owned()], &InputOptions::default()).unwrap();
     let (parser, facts) = (source.parser(), source.facts().clone());
     let (mut edges, mut vertices) = (Edges::new(), BTreeSet::new());
     let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);

@@ -36,7 +36,7 @@ fn files_of_every_format_hold_the_same_graph() {
                 false => InputOptions::default(),
             };
             let image = directory.path().join("file.oc");
-            let input = import::open(&[path], &input).unwrap();
+            let input = import::open(&runtime(2), &[path], &input).unwrap();
             import(&runtime(2), input, &image, &ImportOptions::default()).unwrap();
             let from_file = open(&image);
             assert!(entries(&from_file, false) == entries(&direct, false), "{name}");

@@ -10,8 +10,8 @@ use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 
 /// All edges of a file as they stand there, and whether they have a direction.
-fn edges_of(path: &Path) -> (Vec<(u64, u64)>, bool) {
-    let mut source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
+fn edges_of(runtime: &Runtime, path: &Path) -> (Vec<(u64, u64)>, bool) {
+    let mut source = outcore_graph::import::open(runtime, &[path.to_owned()], &InputOptions::default()).unwrap();
     let parser = source.parser();
     let mut edges = Vec::new();
     let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);
@@ -47,11 +47,11 @@ fn sorted_once(mut edges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 fn check(path: &Path, directory: &Path) {
-    let (edges, directed) = edges_of(path);
     let image = directory.join("graph.oc");
     let options = RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).unwrap();
-    let source = outcore_graph::import::open(&[path.to_owned()], &InputOptions::default()).unwrap();
+    let (edges, directed) = edges_of(&runtime, path);
+    let source = outcore_graph::import::open(&runtime, &[path.to_owned()], &InputOptions::default()).unwrap();
     let report = import(&runtime, source, &image, &ImportOptions::default()).unwrap();
     let read = open(&image);
     let mirrored = |edges: &[(u64, u64)]| edges.iter().map(|&(source, target)| (target, source)).collect::<Vec<_>>();

@@ -193,7 +193,7 @@ fn child() {
     for ids in [IdKind::Integer, IdKind::String] {
         let input = InputOptions { ids, ..InputOptions::default() };
         let path = directory.path().join("text.oc");
-        let source = import::open(std::slice::from_ref(&text), &input).unwrap();
+        let source = import::open(&runtime, std::slice::from_ref(&text), &input).unwrap();
         let report = import(&runtime, source, &path, &ImportOptions::default()).unwrap();
         assert_eq!(report.manifest.import.edges_read, 8 << 17);
     }

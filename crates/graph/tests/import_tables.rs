@@ -1,8 +1,9 @@
-//! Parquet files: the same image from any number of workers, within the limit, or refused with the numbers.
+//! Parquet and Arrow files: the same image from any number of workers, within the limit, or refused with the numbers.
 
 mod given;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow::ipc::writer::FileWriter;
 use given::{files, random};
 use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
@@ -40,12 +41,19 @@ fn write(path: &Path, tables: &[RecordBatch], properties: WriterPropertiesBuilde
     writer.close().unwrap();
 }
 
+fn write_arrow(path: &Path, tables: &[RecordBatch]) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = FileWriter::try_new(file, &tables[0].schema()).unwrap();
+    tables.iter().for_each(|table| writer.write(table).unwrap());
+    writer.finish().unwrap();
+}
+
 fn groups_of(rows: usize) -> WriterPropertiesBuilder {
     WriterProperties::builder().set_max_row_group_row_count(Some(rows))
 }
 
-fn opened(paths: &[PathBuf]) -> Box<dyn Source> {
-    open(paths, &InputOptions::default()).unwrap()
+fn opened(runtime: &Runtime, paths: &[PathBuf]) -> Box<dyn Source> {
+    open(runtime, paths, &InputOptions::default()).unwrap()
 }
 
 #[test]
@@ -59,20 +67,28 @@ fn row_groups_make_the_same_image_in_any_order_of_decoding() {
         write(&paths[0], &tables[..1], groups_of(17_000));
         write(&paths[1], &tables[1..], groups_of(70_000));
         let options_of_import = ImportOptions { order: OrderChoice::Input, ..ImportOptions::default() };
-        let make = |threads: usize, budget_mib: u64, source: Box<dyn Source>| {
+        let make = |threads: usize, budget_mib: u64, source: &mut dyn FnMut(&Runtime) -> Box<dyn Source>| {
             let runtime = Runtime::new(options(threads, budget_mib)).unwrap();
-            let report = import(&runtime, source, &image, &options_of_import).unwrap();
+            let report = import(&runtime, source(&runtime), &image, &options_of_import).unwrap();
             assert_eq!(report.manifest.import.edges_read, 200_001);
             let mut files = files(&image);
             files.retain(|name, _| name.to_str() != Some("manifest.json"));
             files
         };
         let schema = tables[0].schema();
-        let rows = RecordBatchIterator::new(tables.map(Ok), schema);
-        let expected = make(1, 400, from_batches(Box::new(rows), "both", &InputOptions::default()).unwrap());
+        let arrow = directory.path().join("both.arrow");
+        write_arrow(&arrow, &tables);
+        let mut rows = Some(RecordBatchIterator::new(tables.map(Ok), schema));
+        let expected = make(1, 400, &mut |_| {
+            from_batches(Box::new(rows.take().unwrap()), "both", &InputOptions::default()).unwrap()
+        });
         for (threads, budget_mib) in [(1, 400), (2, 400), (5, 400), (1, 16), (3, 40)] {
-            let found = make(threads, budget_mib, opened(&paths));
+            let found = make(threads, budget_mib, &mut |runtime| opened(runtime, &paths));
             assert!(expected == found, "{threads} threads, {budget_mib} MiB, strings: {strings}");
+            if budget_mib > 16 {
+                let found = make(threads, budget_mib, &mut |runtime| opened(runtime, std::slice::from_ref(&arrow)));
+                assert!(expected == found, "Arrow, {threads} threads, {budget_mib} MiB, strings: {strings}");
+            }
         }
     }
 }
@@ -99,17 +115,40 @@ fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
         .set_data_page_size_limit(1 << 30)
         .set_data_page_row_count_limit(usize::MAX);
     write(&path, &[table(2_000_000, 1000, false)], properties);
-    let source = opened(std::slice::from_ref(&path));
+    let runtime = RuntimeOptions { progress: Some(Arc::new(Reading)), ..options(2, 80) };
+    let runtime = Runtime::new(runtime).unwrap();
+    let source = opened(&runtime, std::slice::from_ref(&path));
     // Three columns of one page, packed as much as not at all: 16 MB each way.
     let needed = source.facts().block_bytes;
     assert!((90 << 20..100 << 20).contains(&needed), "{needed}");
-    let runtime = RuntimeOptions { progress: Some(Arc::new(Reading)), ..options(2, 80) };
     let image = directory.path().join("graph.oc");
-    let error = import(&Runtime::new(runtime).unwrap(), source, &image, &ImportOptions::default()).unwrap_err();
+    let error = import(&runtime, source, &image, &ImportOptions::default()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("smaller row groups") && text.contains("raise the limit to at least"), "{text}");
     let runtime = Runtime::new(options(2, 120)).unwrap();
-    import(&runtime, opened(&[path]), &image, &ImportOptions::default()).unwrap();
+    import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions::default()).unwrap();
+}
+
+#[test]
+fn batches_that_do_not_fit_are_refused_as_they_arrive() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("large.arrow");
+    let image = directory.path().join("graph.oc");
+    // A message of 24 MB.
+    write_arrow(&path, &[table(1_000_000, 1000, false)]);
+    let runtime = Runtime::new(options(2, 20)).unwrap();
+    let text = open(&runtime, std::slice::from_ref(&path), &InputOptions::default()).err().unwrap().to_string();
+    assert!(text.contains("smaller batches") && text.contains("raise the limit to at least"), "{text}");
+    // The first batch says nothing of the second.
+    write_arrow(&path, &[table(1000, 1000, false), table(1_000_000, 1000, false)]);
+    for (budget_mib, fits) in [(30, false), (2000, true)] {
+        let runtime = Runtime::new(options(2, budget_mib)).unwrap();
+        let source = opened(&runtime, std::slice::from_ref(&path));
+        match import(&runtime, source, &image, &ImportOptions::default()) {
+            Ok(report) => assert!(fits && report.manifest.import.edges_read == 1_001_000),
+            Err(error) => assert!(!fits && error.to_string().contains("smaller batches"), "{error}"),
+        }
+    }
 }
 
 /// Not a test of its own: the process whose memory the next test looks at.
@@ -121,7 +160,7 @@ fn child() {
     let options = RuntimeOptions { threads: Some(2), memory_bytes, ..RuntimeOptions::default() };
     let image = path.with_extension("oc");
     let runtime = Runtime::new(options).unwrap();
-    let report = import(&runtime, opened(&[path]), &image, &ImportOptions::default()).unwrap();
+    let report = import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions::default()).unwrap();
     println!("edges {}", report.manifest.import.edges_read);
     println!("peak {}", peak_memory_bytes());
 }
@@ -146,6 +185,12 @@ fn stays_under(path: &Path, limit_mib: u64, rows: usize) {
 #[test]
 fn a_row_group_larger_than_the_limit_stays_under_it() {
     let directory = tempfile::tempdir().unwrap();
+    let arrow = directory.path().join("large.arrow");
+    let batch = table(300_000, 100_000, false);
+    write_arrow(&arrow, &[batch.clone(), batch.clone(), batch.clone(), batch.clone(), batch.clone(), batch]);
+    for limit_mib in [64, 80, 128, 200] {
+        stays_under(&arrow, limit_mib, 1_800_000);
+    }
     // 48 MB without strings.
     for (strings, limit_mib) in [(false, 40), (false, 64), (true, 48)] {
         let path = directory.path().join("large.parquet");

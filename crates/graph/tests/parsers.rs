@@ -3,9 +3,10 @@
 //! Real data is read where it is present: the directory in `OUTCORE_DATA`, else `../shared/data` beside the repository.
 
 use outcore_graph::import::{
-    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, Weights, formats, from_batches, open, parse_bytes,
+    self, Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, Weights, formats, from_batches, parse_bytes,
 };
 use outcore_graph::{Error, Result};
+use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -36,6 +37,10 @@ fn empty_batch() -> EdgeBatch {
 }
 
 /// Reads a source with two workers, who take the blocks in a shuffled order.
+fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+    import::open(&Runtime::new(RuntimeOptions::default()).unwrap(), paths, options)
+}
+
 fn collect(mut source: Box<dyn Source>) -> Result<Read> {
     let parser = source.parser();
     let mut blocks: Vec<Block> = Vec::new();

@@ -38,7 +38,8 @@ fn exports_import_again(image: &Path, directory: &Path) {
             Err(error) => panic!("{suffix}: {error}"),
         };
         let again = directory.join("again.oc");
-        let input = outcore_graph::import::open(std::slice::from_ref(&output), &InputOptions::default()).unwrap();
+        let input =
+            outcore_graph::import::open(&runtime(2), std::slice::from_ref(&output), &InputOptions::default()).unwrap();
         let options = ImportOptions {
             directed: Some(graph.is_directed()),
             duplicates: Duplicates::Keep,
@@ -119,7 +120,9 @@ fn isolated_vertices_come_back_from_lists_of_edges() {
             let output = directory.path().join(name);
             assert_eq!(export(&graph, &output).unwrap().isolated_vertices, isolated);
             let again = directory.path().join("again.oc");
-            let input = outcore_graph::import::open(std::slice::from_ref(&output), &InputOptions::default()).unwrap();
+            let input =
+                outcore_graph::import::open(&runtime(2), std::slice::from_ref(&output), &InputOptions::default())
+                    .unwrap();
             let notes = input.facts().notes.concat();
             assert!(notes.contains(&format!("{name}.vertices")), "{notes}");
             let options = ImportOptions { directed: Some(graph.is_directed()), ..ImportOptions::default() };
@@ -145,7 +148,7 @@ fn several_files_have_each_their_own_vertices_beside_and_wrong_ones_are_named() 
     let last = write("b.txt.vertices", "8\n");
     let image = directory.path().join("graph.oc");
     let import = |files: &[PathBuf]| {
-        let input = outcore_graph::import::open(files, &InputOptions::default()).unwrap();
+        let input = outcore_graph::import::open(&runtime(2), files, &InputOptions::default()).unwrap();
         import(&runtime(2), input, &image, &ImportOptions::default())
     };
     import(&files).unwrap();
@@ -170,7 +173,8 @@ fn real_graphs_pass_and_come_back() {
         for order in [OrderChoice::Input, OrderChoice::Degree] {
             let directory = tempfile::tempdir().unwrap();
             let image = directory.path().join("graph.oc");
-            let input = outcore_graph::import::open(std::slice::from_ref(&path), &InputOptions::default()).unwrap();
+            let input = outcore_graph::import::open(&runtime(2), std::slice::from_ref(&path), &InputOptions::default())
+                .unwrap();
             let options = ImportOptions { directed: Some(directed), order, ..ImportOptions::default() };
             import(&runtime(2), input, &image, &options).unwrap();
             check(&open(&image, 2)).unwrap();

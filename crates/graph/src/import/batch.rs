@@ -123,7 +123,7 @@ pub struct Facts {
     pub input_bytes: Option<u64>,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
-    /// What decoding a block takes beside what parsing text does, at most, in bytes.
+    /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.
     pub block_bytes: u64,
     /// What the user should know about how the input is read, in whole sentences.
     pub notes: Vec<String>,

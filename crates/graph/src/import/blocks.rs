@@ -157,10 +157,11 @@ impl LineBlocks {
 #[cfg(test)]
 mod tests {
     use super::super::input::Input;
+    use super::super::testing::unlimited;
     use super::*;
 
     fn blocks(text: &[u8]) -> LineBlocks {
-        LineBlocks::new(Input::memory("test", text).stream().expect("memory opens"))
+        LineBlocks::new(Input::memory("test", text, &unlimited()).stream().expect("memory opens"))
     }
 
     #[test]

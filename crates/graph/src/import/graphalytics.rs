@@ -12,14 +12,13 @@ use super::number::{Fields, lines, real};
 use super::text_source::integers_only;
 use super::vertices::with_vertex_file;
 use crate::error::{Error, Result};
-use std::path::{Path, PathBuf};
 
 /// Opens the graph that `input` belongs to; edges in memory have no siblings.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     integers_only(options.ids, "graphalytics")?;
     let files = Files::of(input)?;
     let properties = match &files.properties {
-        Some(path) => Properties::read(path)?,
+        Some(file) => Properties::read(file)?,
         None => Properties::default(),
     };
     let edge_blocks = LineBlocks::new(files.edges.stream()?);
@@ -57,7 +56,7 @@ fn options_for(options: &InputOptions, properties: &Properties) -> InputOptions 
 struct Files {
     vertices: Option<Input>,
     edges: Input,
-    properties: Option<PathBuf>,
+    properties: Option<Input>,
 }
 
 impl Files {
@@ -81,12 +80,12 @@ impl Files {
             Error::input(path, None, format!("a file {sibling_name} beside it"), "none")
                 .advise("a Graphalytics graph is both; a list of edges alone is read with --format edge-list")
         })?;
-        let properties = path.with_file_name(format!("{stem}.properties"));
+        let properties = input.sibling(format!("{stem}.properties").as_ref())?;
         let (vertices, edges) = match sibling_ending {
             "e" => (input.clone(), sibling),
             _ => (sibling, input.clone()),
         };
-        Ok(Files { vertices: Some(vertices), edges, properties: properties.is_file().then_some(properties) })
+        Ok(Files { vertices: Some(vertices), edges, properties })
     }
 }
 
@@ -98,10 +97,11 @@ struct Properties {
 }
 
 impl Properties {
-    fn read(path: &Path) -> Result<Self> {
+    fn read(file: &Input) -> Result<Self> {
+        let path = file.path();
         let mut bytes = Vec::new();
         let limit_bytes = 1 << 20;
-        Input::file(path)?.stream()?.fill(&mut bytes, limit_bytes)?;
+        file.stream()?.fill(&mut bytes, limit_bytes)?;
         if bytes.len() >= limit_bytes {
             return Err(Error::input(path, None, "less than a megabyte of properties", "more"));
         }
@@ -150,6 +150,7 @@ mod tests {
 
     #[test]
     fn a_graph_is_found_by_either_of_its_files() {
+        let runtime = outcore_io::Runtime::new(outcore_io::RuntimeOptions::default()).unwrap();
         let directory = tempfile::tempdir().expect("a scratch directory");
         let write = |name: &str, text: &str| {
             let path = directory.path().join(name);
@@ -157,11 +158,11 @@ mod tests {
             path
         };
         let vertices = write("g.v", "1\n2\n9\n");
-        let lonely = open(std::slice::from_ref(&vertices), &InputOptions::default());
+        let lonely = open(&runtime, std::slice::from_ref(&vertices), &InputOptions::default());
         assert!(lonely.err().expect("no edges yet").to_string().contains("g.e"));
         let edges = write("g.e", "1 2 0.5\n2 1 0.25\n");
         for paths in [vec![vertices.clone()], vec![edges.clone()], vec![vertices.clone(), edges.clone()]] {
-            let read = collect(open(&paths, &InputOptions::default()).unwrap()).unwrap();
+            let read = collect(open(&runtime, &paths, &InputOptions::default()).unwrap()).unwrap();
             assert_eq!((read.pairs, read.vertices), (vec![(1, 2), (2, 1)], vec![1, 2, 9]));
             assert_eq!((read.weights, read.facts.directed), (vec![0.5, 0.25], None));
         }
@@ -169,10 +170,10 @@ mod tests {
             "g.properties",
             "graph.g.directed = false\n# graph.g.directed = true\ngraph.g.edge-properties.names = km\n",
         );
-        let facts = open(std::slice::from_ref(&edges), &InputOptions::default()).unwrap().facts().clone();
+        let facts = open(&runtime, std::slice::from_ref(&edges), &InputOptions::default()).unwrap().facts().clone();
         assert_eq!((facts.directed, facts.weights.as_deref()), (Some(false), Some("km")));
         write("g.v", "1\n2 7\n9\n");
-        let error = collect(open(&[edges], &InputOptions::default()).unwrap()).err().expect("two on a line");
+        let error = collect(open(&runtime, &[edges], &InputOptions::default()).unwrap()).err().expect("two on a line");
         assert!(error.to_string().contains("g.v:2: expected one vertex"), "{error}");
     }
 }

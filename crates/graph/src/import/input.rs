@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
+use outcore_io::Budget;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -28,11 +29,13 @@ enum Content {
 pub(super) struct Input {
     path: PathBuf,
     content: Content,
+    /// What reading it may use.
+    budget: Arc<Budget>,
 }
 
 impl Input {
-    /// A file; refused if it is missing, a directory, or an image.
-    pub(super) fn file(path: &Path) -> Result<Self> {
+    /// A file, to be read within a budget; refused if it is missing, a directory, or an image.
+    pub(super) fn file(path: &Path, budget: &Arc<Budget>) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if metadata.is_dir() {
             if path.join("manifest.json").exists() {
@@ -41,12 +44,13 @@ impl Input {
             }
             return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
         }
-        Ok(Input { path: path.to_owned(), content: Content::File })
+        Ok(Input { path: path.to_owned(), content: Content::File, budget: Arc::clone(budget) })
     }
 
     /// Bytes in memory; `name` stands for the path in messages and decides the format.
-    pub(super) fn memory(name: &str, bytes: &[u8]) -> Self {
-        Input { path: PathBuf::from(name), content: Content::Memory(Bytes::copy_from_slice(bytes)) }
+    pub(super) fn memory(name: &str, bytes: &[u8], budget: &Arc<Budget>) -> Self {
+        let content = Content::Memory(Bytes::copy_from_slice(bytes));
+        Input { path: PathBuf::from(name), content, budget: Arc::clone(budget) }
     }
 
     /// The path, or the name that stands for it.
@@ -82,6 +86,11 @@ impl Input {
         name
     }
 
+    /// What reading the input may use.
+    pub(super) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
         if let Content::Memory(_) = self.content {
@@ -92,7 +101,7 @@ impl Input {
             name.push(ending);
             let path = self.path.with_file_name(name);
             if path.is_file() {
-                return Input::file(&path).map(Some);
+                return Input::file(&path, &self.budget).map(Some);
             }
         }
         Ok(None)
@@ -218,6 +227,20 @@ impl Stream {
         self.append(buffer, len)
     }
 
+    /// Reads as many bytes as fit; fewer are an error.
+    pub(super) fn read_exact(&mut self, bytes: &mut [u8]) -> Result<()> {
+        let peeked = self.peeked.len().min(bytes.len());
+        let (front, rest) = bytes.split_at_mut(peeked);
+        front.copy_from_slice(&self.peeked[..peeked]);
+        self.skip(peeked);
+        self.reader.read_exact(rest).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof if self.coding == Coding::Plain => {
+                truncated(&self.path, &format!("{} more bytes", rest.len()), self.position_bytes())
+            }
+            _ => self.failure(error),
+        })
+    }
+
     fn append(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
         let missing = len.saturating_sub(buffer.len());
         buffer.reserve(missing);
@@ -265,6 +288,7 @@ impl Read for Counted {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::unlimited;
     use super::*;
     use std::io::Write;
 
@@ -276,7 +300,7 @@ mod tests {
 
     fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        Input::memory("test", bytes).stream()?.fill(&mut out, 1 << 20)?;
+        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 20)?;
         Ok(out)
     }
 

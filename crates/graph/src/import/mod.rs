@@ -17,6 +17,7 @@
 //! others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them. [`from_batches`]
 //! takes tables from memory, and [`crate::generate`] makes graphs without any input.
 
+mod arrow_stream;
 mod ascii_graph;
 mod batch;
 mod binary;

@@ -8,9 +8,14 @@ use super::binary::{self, Record};
 use super::edge_list::{self, Shape};
 use super::input::Input;
 use super::vertices::with_vertex_file;
-use super::{ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, table};
+use super::{arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet};
 use crate::error::{Error, Result};
+use outcore_io::{Budget, Runtime};
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What bytes in memory may take to be read.
+const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// A format that can be read.
 pub(super) struct Format {
@@ -117,7 +122,12 @@ static FORMATS: [Format; 15] = [
         open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
     },
     Format { name: "parquet", endings: &[".parquet", ".pq"], lists: true, open: parquet::open },
-    Format { name: "arrow", endings: &[".arrow", ".feather", ".ipc", ".arrows"], lists: true, open: table::open_arrow },
+    Format {
+        name: "arrow",
+        endings: &[".arrow", ".feather", ".ipc", ".arrows"],
+        lists: true,
+        open: arrow_stream::open,
+    },
 ];
 
 /// The formats that can be read, by the name that `--format` takes, and what each is.
@@ -127,12 +137,13 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
 
 /// Opens inputs of one format, which together are one graph in the order given.
 ///
-/// Reads the first megabyte of each to find out what it is; nothing of the rest.
-pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+/// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of text, now
+/// and later, is counted in the runtime's budget.
+pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let first = Input::file(first)?;
+    let first = Input::file(first, runtime.budget())?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = format_of(&first, options)?;
@@ -141,7 +152,7 @@ pub fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
     for path in paths {
-        let input = Input::file(path)?;
+        let input = Input::file(path, runtime.budget())?;
         formats.push(format_of(&input, options)?);
         inputs.push(input);
     }
@@ -183,7 +194,8 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 /// Opens bytes in memory as a format.
 pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
-    open_one(&Input::memory(format.name, bytes), format, options)
+    let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
+    open_one(&Input::memory(format.name, bytes, &budget), format, options)
 }
 
 /// Reads bytes in memory as a format and counts the edges; for the fuzzers.

@@ -10,6 +10,7 @@ use super::parquet_pages::decoding_bytes;
 use super::table::{BLOCK_ROWS, TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
 use arrow::array::RecordBatch;
+use outcore_io::Reservation;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -103,7 +104,14 @@ impl Source for ParquetSource {
         let rows = u64::try_from(group.num_rows()).unwrap_or(0);
         let (sequence, first_record) = (self.sequence, self.next_row);
         let parts = rows.div_ceil(self.file.rows as u64);
-        let batches = RowGroup { file: Arc::clone(&self.file), group: self.next_group, reader: None, rows_left: rows };
+        let batches = RowGroup {
+            file: Arc::clone(&self.file),
+            group: self.next_group,
+            reader: None,
+            rows_left: rows,
+            block_bytes: self.facts.block_bytes,
+            reservation: None,
+        };
         self.next_group += 1;
         self.next_row = self.next_row.saturating_add(rows);
         self.sequence += parts;
@@ -126,11 +134,14 @@ struct RowGroup {
     group: usize,
     reader: Option<ParquetRecordBatchReader>,
     rows_left: u64,
+    block_bytes: u64,
+    /// Memory for decoding, from the first rows on.
+    reservation: Option<Reservation>,
 }
 
 impl RowGroup {
     fn decode_next(&mut self) -> std::result::Result<Option<RecordBatch>, String> {
-        let RowGroup { file, group, reader, rows_left } = self;
+        let RowGroup { file, group, reader, rows_left, .. } = self;
         guarded(|| {
             let reader = match reader {
                 Some(reader) => reader,
@@ -153,6 +164,13 @@ impl Iterator for RowGroup {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.reservation.is_none() {
+            let budget = self.file.input.budget();
+            match budget.reserve("decoding a row group", self.block_bytes) {
+                Ok(reservation) => self.reservation = Some(reservation),
+                Err(error) => return Some(Err(error.into())),
+            }
+        }
         let decoded = self.decode_next();
         decoded.map_err(|error| damaged(self.file.input.path(), "rows of a table", &error)).transpose()
     }

@@ -54,7 +54,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// A plan for what the budget has left, where decoding a block of the input takes `block_bytes`.
+    /// A plan for what the budget has left, where blocks of the input set `block_bytes` aside themselves.
     pub(super) fn new(runtime: &Runtime, block_bytes: u64) -> Result<Self> {
         let available = runtime.budget().available_bytes();
         // What is left over goes to small things: lists of blocks, paths, stacks.
@@ -65,8 +65,8 @@ impl Plan {
         let share = memory_bytes / workers as u64;
         let edge_buffer_bytes = (share / 32).clamp(96 << 10, MIB) as usize;
         let run_buffer_bytes = (share / 64).clamp(32 << 10, MIB) as usize;
-        let parse_bytes = PARSE_BYTES.saturating_add(block_bytes);
-        let fixed = parse_bytes.saturating_add(super::sample::BYTES + (edge_buffer_bytes + run_buffer_bytes) as u64);
+        let buffers_bytes = super::sample::BYTES + (edge_buffer_bytes + run_buffer_bytes) as u64;
+        let fixed = block_bytes.saturating_add(PARSE_BYTES + buffers_bytes);
         let dictionary_bytes = (memory_bytes / readers as u64).saturating_sub(fixed);
         if dictionary_bytes < LEAST_DICTIONARY_BYTES {
             let purpose = match block_bytes {
@@ -88,7 +88,7 @@ impl Plan {
             workers,
             readers,
             memory_bytes,
-            parse_bytes,
+            parse_bytes: PARSE_BYTES,
             edge_buffer_bytes,
             run_buffer_bytes,
             dictionary_bytes,

@@ -1,20 +1,17 @@
-//! Tables: which columns hold what, Arrow files and streams, and record batches from Python; Parquet files are in `parquet.rs`.
+//! Tables: which columns hold what, and record batches from Python; `parquet.rs` and `arrow_stream.rs` read files.
 //!
 //! The ends are the columns `source` and `target` (or `src`, `dst`, or `from`, `to`), else the first two; the weights the
 //! column that `--weights` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
 //! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
-//! panic on damaged ones; that is caught here and becomes an error. Decoding runs in the cutter; a block is at most
-//! 65,536 rows.
+//! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows.
 
-use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights};
-use super::input::Input;
+use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
 use super::text_source::begin;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
-use arrow::buffer::Buffer;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
-use arrow::ipc::reader::StreamDecoder;
+use outcore_io::Reservation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,24 +19,24 @@ use std::sync::Arc;
 /// How many rows a block has at most.
 pub(super) const BLOCK_ROWS: usize = 1 << 16;
 
-/// How much of an Arrow file is read at once.
-const READ_BYTES: usize = 1 << 20;
-
-/// How an Arrow file begins and ends.
-const FILE_MAGIC: &[u8] = b"ARROW1";
-
-/// How far the first message of an Arrow file may be from its beginning.
-const MOST_PADDING_BYTES: usize = 4096;
-
 /// What the ends of an edge are commonly called.
 const END_NAMES: [(&str, &str); 3] = [("source", "target"), ("src", "dst"), ("from", "to")];
 
 /// What a reader of tables yields.
-type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, String>> + Send>;
+pub(super) type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
+
+/// Rows in memory.
+pub(super) struct Batch {
+    pub(super) rows: RecordBatch,
+    /// Memory set aside for them, where they do not hold it themselves.
+    pub(super) unpacked: Option<Arc<Reservation>>,
+    /// What they take.
+    pub(super) len_bytes: u64,
+}
 
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
 pub fn from_batches(
-    reader: Box<dyn RecordBatchReader + Send>,
+    mut reader: Box<dyn RecordBatchReader + Send>,
     name: &str,
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
@@ -47,124 +44,17 @@ pub fn from_batches(
     let schema = reader.schema();
     let columns = TableColumns::find(&schema, &path, options)?;
     let chosen = columns.chosen();
-    let batches = reader.map(move |batch| {
-        let batch = batch.map_err(|error| error.to_string())?;
-        batch.project(&chosen).map_err(|error| error.to_string())
+    let source = path.clone();
+    let batches = std::iter::from_fn(move || {
+        let rows = guarded(|| {
+            let batch = reader.next().transpose().map_err(|error| error.to_string())?;
+            batch.map(|batch| batch.project(&chosen).map_err(|error| error.to_string())).transpose()
+        });
+        let batch = |rows| Batch { rows, unpacked: None, len_bytes: 0 };
+        rows.map(|rows| rows.map(batch)).map_err(|error| damaged(&source, "rows of a table", &error)).transpose()
     });
-    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), None))
-}
-
-/// Opens an Arrow file or stream.
-pub(super) fn open_arrow(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
-    let mut stream = input.stream()?;
-    let start = stream.peek(8)?;
-    if start.starts_with(b"FEA1") {
-        return Err(Error::input(input.path(), None, "an Arrow file or stream", "a file of Feather version 1")
-            .advise("write it again with version 2"));
-    }
-    // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
-    let is_file = start.starts_with(FILE_MAGIC);
-    if is_file {
-        // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
-        let start = stream.peek(MOST_PADDING_BYTES)?;
-        let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
-        stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
-    }
-    let mut reader = ArrowStream {
-        stream,
-        decoder: StreamDecoder::new(),
-        buffer: Buffer::from_vec(Vec::<u8>::new()),
-        first: None,
-        is_file,
-        ended: false,
-    };
-    let failed = |error: String| damaged(input.path(), "an Arrow file or stream", &error);
-    reader.first = reader.next_batch().transpose().map_err(failed)?;
-    let schema = reader.decoder.schema();
-    let schema = schema.ok_or_else(|| failed("it ends before its schema".to_owned()))?;
-    let columns = TableColumns::find(&schema, input.path(), options)?;
-    let chosen = columns.chosen();
-    let batches = reader.map(move |batch| batch?.project(&chosen).map_err(|error| error.to_string()));
-    let path = input.path().to_owned();
-    Ok(TableSource::boxed("arrow", path, columns, Box::new(batches), input.size_bytes()))
-}
-
-/// Decodes an Arrow stream from what arrives, so that no length in the file decides an allocation.
-struct ArrowStream {
-    stream: super::input::Stream,
-    decoder: StreamDecoder,
-    buffer: Buffer,
-    first: Option<RecordBatch>,
-    is_file: bool,
-    ended: bool,
-}
-
-impl ArrowStream {
-    fn next_batch(&mut self) -> Option<std::result::Result<RecordBatch, String>> {
-        if self.ended {
-            return None;
-        }
-        loop {
-            let decoder = &mut self.decoder;
-            let buffer = &mut self.buffer;
-            match guarded(|| decoder.decode(buffer).map_err(|error| error.to_string())) {
-                Ok(Some(batch)) => return Some(Ok(batch)),
-                Ok(None) => {}
-                Err(error) => {
-                    self.ended = true;
-                    // The decoder stands between messages and refuses more bytes: it has seen the end mark.
-                    let is_end = !self.buffer.is_empty() && self.decoder.finish().is_ok();
-                    let rest = if is_end { self.check_rest() } else { Err(error) };
-                    return rest.err().map(Err);
-                }
-            }
-            let mut bytes = Vec::new();
-            if let Err(error) = self.stream.fill(&mut bytes, READ_BYTES) {
-                self.ended = true;
-                return Some(Err(error.to_string()));
-            }
-            if bytes.is_empty() {
-                break;
-            }
-            self.buffer = Buffer::from_vec(bytes);
-        }
-        self.ended = true;
-        if self.is_file {
-            return Some(Err("it ends before its table of contents".to_owned()));
-        }
-        self.decoder.finish().err().map(|error| Err(error.to_string()))
-    }
-
-    /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
-    fn check_rest(&mut self) -> std::result::Result<(), String> {
-        if !self.is_file {
-            return Err("bytes after the end of the stream".to_owned());
-        }
-        let mut tail = self.buffer.as_slice().to_vec();
-        loop {
-            tail.drain(..tail.len().saturating_sub(FILE_MAGIC.len()));
-            let kept = tail.len();
-            self.stream.fill(&mut tail, kept + READ_BYTES).map_err(|error| error.to_string())?;
-            if tail.len() == kept {
-                break;
-            }
-        }
-        if tail != FILE_MAGIC {
-            return Err("it ends inside its table of contents".to_owned());
-        }
-        Ok(())
-    }
-}
-
-impl Iterator for ArrowStream {
-    type Item = std::result::Result<RecordBatch, String>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.first.take() {
-            Some(batch) => Some(Ok(batch)),
-            None => self.next_batch(),
-        }
-    }
+    let facts = columns.facts("arrow");
+    Ok(TableSource::boxed(path, facts, columns, Box::new(batches)))
 }
 
 /// Runs a decoder of another library; its panic is an error of the file.
@@ -288,35 +178,22 @@ fn find_weight(
     Ok(Some((column, field.name().clone())))
 }
 
-struct TableSource {
+/// Batches, cut into blocks.
+pub(super) struct TableSource {
     batches: Batches,
     facts: Facts,
     parser: Arc<TableParser>,
     /// What is left of the last batch.
-    rest: Option<RecordBatch>,
+    rest: Option<Batch>,
     next_row: u64,
     sequence: u64,
     ended: bool,
 }
 
 impl TableSource {
-    fn boxed(
-        format: &'static str,
-        path: PathBuf,
-        columns: TableColumns,
-        batches: Batches,
-        input_bytes: Option<u64>,
-    ) -> Box<dyn Source> {
-        let facts = Facts { input_bytes, ..columns.facts(format) };
-        Box::new(TableSource {
-            batches,
-            facts,
-            parser: Arc::new(TableParser { path, columns }),
-            rest: None,
-            next_row: 0,
-            sequence: 0,
-            ended: false,
-        })
+    pub(super) fn boxed(path: PathBuf, facts: Facts, columns: TableColumns, batches: Batches) -> Box<dyn Source> {
+        let parser = Arc::new(TableParser { path, columns });
+        Box::new(TableSource { batches, facts, parser, rest: None, next_row: 0, sequence: 0, ended: false })
     }
 }
 
@@ -329,42 +206,46 @@ impl Source for TableSource {
         if self.ended {
             return Ok(None);
         }
-        let batch = match self.rest.take() {
-            Some(rest) => rest,
-            None => {
-                let batches = &mut self.batches;
-                match guarded(|| batches.next().transpose()) {
-                    Ok(Some(batch)) => batch,
-                    Ok(None) => {
-                        self.ended = true;
-                        return Ok(None);
-                    }
-                    Err(error) => {
-                        return Err(damaged(&self.parser.path, "rows of a table", &error));
-                    }
-                }
+        let Some(Batch { rows, unpacked, len_bytes }) =
+            self.rest.take().map(Ok).or_else(|| self.batches.next()).transpose()?
+        else {
+            self.ended = true;
+            return Ok(None);
+        };
+        let count = rows.num_rows();
+        let table = rows.slice(0, count.min(BLOCK_ROWS));
+        if count > BLOCK_ROWS {
+            let rows = rows.slice(BLOCK_ROWS, count - BLOCK_ROWS);
+            self.rest = Some(Batch { rows, unpacked: unpacked.clone(), len_bytes });
+        }
+        let (sequence, first_record) = (self.sequence, self.next_row);
+        self.sequence += 1;
+        self.next_row += table.num_rows() as u64;
+        let data = match unpacked {
+            None => BlockData::Table(table),
+            unpacked => {
+                BlockData::Rows(Rows { batches: Box::new(Kept { table: Some(table), _unpacked: unpacked }), parts: 1 })
             }
         };
-        let rows = batch.num_rows();
-        let table = batch.slice(0, rows.min(BLOCK_ROWS));
-        if rows > BLOCK_ROWS {
-            self.rest = Some(batch.slice(BLOCK_ROWS, rows - BLOCK_ROWS));
-        }
-        let first_record = self.next_row;
-        self.next_row += table.num_rows() as u64;
-        let block = Block {
-            sequence: self.sequence,
-            first_record,
-            first_vertex: 0,
-            input_bytes: 0,
-            data: BlockData::Table(table),
-        };
-        self.sequence += 1;
-        Ok(Some(block))
+        Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: 0, data }))
     }
 
     fn parser(&self) -> Arc<dyn Parser> {
         self.parser.clone()
+    }
+}
+
+/// A table, and the memory set aside for it until it has been parsed.
+struct Kept {
+    table: Option<RecordBatch>,
+    _unpacked: Option<Arc<Reservation>>,
+}
+
+impl Iterator for Kept {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.table.take().map(Ok)
     }
 }
 

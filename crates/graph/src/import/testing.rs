@@ -3,6 +3,8 @@
 use super::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
 use super::open::open_memory;
 use crate::error::Result;
+use outcore_io::Budget;
+use std::sync::Arc;
 
 /// What an input held, in input order.
 pub(super) struct Read {
@@ -15,6 +17,11 @@ pub(super) struct Read {
     pub(super) declared: Option<(u64, u64)>,
     pub(super) facts: Facts,
     pub(super) blocks: usize,
+}
+
+/// A budget that is never used up.
+pub(super) fn unlimited() -> Arc<Budget> {
+    Arc::new(Budget::new(u64::MAX, 0).expect("a limit"))
 }
 
 /// All edges of `bytes`; panics with the error if there is one.

@@ -72,10 +72,11 @@ impl Parser for VertexLines {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::unlimited;
     use super::*;
 
     fn read(text: &[u8], string_ids: bool) -> Result<Ids> {
-        let mut source = open(&Input::memory("v", text), string_ids)?;
+        let mut source = open(&Input::memory("v", text, &unlimited()), string_ids)?;
         let empty = || if string_ids { Ids::strings() } else { Ids::integers() };
         let mut batch = EdgeBatch { sequence: 0, ids: empty(), weights: Weights::None, vertices: empty() };
         let parser = source.parser();

@@ -1,0 +1,199 @@
+//! Arrow files and streams, message by message, each in memory of its own that the budget counts until the last of its rows is parsed.
+//!
+//! How large batches are shows only while they arrive. The first one is read when the input is opened, and the plan of an import
+//! leaves as much for every worker that reads; a larger one later takes what else is left, or is refused.
+
+use super::batch::{Facts, InputOptions, Source};
+use super::input::{Input, Stream};
+use super::table::{Batch, TableColumns, TableSource, damaged, guarded};
+use crate::error::{Error, Result};
+use arrow::array::{Array, RecordBatch};
+use arrow::buffer::Buffer;
+use arrow::ipc::reader::StreamDecoder;
+use bytes::Bytes;
+use outcore_io::Array as Memory;
+use std::sync::Arc;
+
+/// How much is read at once behind the last batch.
+const READ_BYTES: usize = 1 << 20;
+
+/// Headers of messages name the buffers of columns; larger ones are damaged.
+const MOST_METADATA_BYTES: usize = 16 << 20;
+
+/// How an Arrow file begins and ends.
+const FILE_MAGIC: &[u8] = b"ARROW1";
+
+/// How far the first message of an Arrow file may be from its beginning.
+const MOST_PADDING_BYTES: usize = 4096;
+
+/// Opens an Arrow file or stream.
+pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let mut stream = input.stream()?;
+    let start = stream.peek(8)?;
+    if start.starts_with(b"FEA1") {
+        return Err(Error::input(input.path(), None, "an Arrow file or stream", "a file of Feather version 1")
+            .advise("write it again with version 2"));
+    }
+    // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
+    let is_file = start.starts_with(FILE_MAGIC);
+    if is_file {
+        // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
+        let start = stream.peek(MOST_PADDING_BYTES)?;
+        let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
+        stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
+    }
+    let decoder = StreamDecoder::new();
+    let mut reader = ArrowStream { input: input.clone(), stream, decoder, first: None, is_file, ended: false };
+    reader.first = reader.next_batch().transpose()?;
+    let schema = reader.decoder.schema();
+    let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
+    let columns = TableColumns::find(&schema, input.path(), options)?;
+    let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
+    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, ..columns.facts("arrow") };
+    let chosen = columns.chosen();
+    let path = input.path().to_owned();
+    let batches = reader.map(move |batch| {
+        let batch = batch?;
+        let rows = batch.rows.project(&chosen);
+        let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
+        Ok(Batch { rows, ..batch })
+    });
+    Ok(TableSource::boxed(input.path().to_owned(), facts, columns, Box::new(batches)))
+}
+
+/// Batches from a stream.
+struct ArrowStream {
+    input: Input,
+    stream: Stream,
+    decoder: StreamDecoder,
+    first: Option<Batch>,
+    is_file: bool,
+    ended: bool,
+}
+
+/// A message as it lies in the file.
+struct Message {
+    len_bytes: usize,
+    /// Columns have memory of their own once they are unpacked.
+    is_compressed: bool,
+}
+
+/// Memory that is given back with the last array in it.
+struct Shared(Memory<u8>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl ArrowStream {
+    fn damaged(&self, error: &str) -> Error {
+        damaged(self.input.path(), "an Arrow file or stream", error)
+    }
+
+    fn purpose(&self) -> String {
+        format!("a batch of {} (less, if it is written with smaller batches)", self.input.path().display())
+    }
+
+    fn next_batch(&mut self) -> Option<Result<Batch>> {
+        if self.ended {
+            return None;
+        }
+        let next = self.decode_next();
+        self.ended = !matches!(next, Ok(Some(_)));
+        next.transpose()
+    }
+
+    /// The next batch; messages without one are schemas and dictionaries, which the decoder keeps.
+    fn decode_next(&mut self) -> Result<Option<Batch>> {
+        while let Some(message) = self.next_message()? {
+            let mut memory = Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes)?;
+            self.stream.read_exact(&mut memory)?;
+            let mut buffer = Buffer::from(Bytes::from_owner(Shared(memory)));
+            let decoder = &mut self.decoder;
+            let decoded = guarded(|| decoder.decode(&mut buffer).map_err(|error| error.to_string()));
+            let Some(rows) = decoded.map_err(|error| self.damaged(&error))? else { continue };
+            let mut batch = Batch { rows, unpacked: None, len_bytes: message.len_bytes as u64 };
+            if message.is_compressed {
+                let unpacked_bytes = columns_bytes(&batch.rows);
+                let unpacked = self.input.budget().reserve(&self.purpose(), unpacked_bytes)?;
+                batch.unpacked = Some(Arc::new(unpacked));
+                batch.len_bytes += unpacked_bytes;
+            }
+            return Ok(Some(batch));
+        }
+        Ok(None)
+    }
+
+    /// Looks at the next message without taking it; there is none at the end.
+    fn next_message(&mut self) -> Result<Option<Message>> {
+        let start = self.stream.peek(8)?;
+        // Old writers leave out the mark before the length.
+        let prefix = if start.starts_with(&[0xff; 4]) { 8 } else { 4 };
+        let len = start.get(prefix - 4..prefix).and_then(|len| len.first_chunk()).map(|len| u32::from_le_bytes(*len));
+        let len = match len {
+            None if start.is_empty() && !self.is_file => return Ok(None),
+            None if start.is_empty() => return Err(self.damaged("it ends before its table of contents")),
+            None => return Err(self.damaged("it ends inside a message")),
+            Some(0) => {
+                self.stream.skip(prefix);
+                return self.check_rest().map(|()| None);
+            }
+            Some(len) => prefix + len as usize,
+        };
+        if len > MOST_METADATA_BYTES {
+            return Err(self.damaged(&format!("a message whose header has {len} bytes")));
+        }
+        let head = self.stream.peek(len)?;
+        let parsed = head.get(prefix..len).ok_or("it ends inside a message".to_owned()).and_then(|head| {
+            let message = arrow::ipc::root_as_message(head).map_err(|error| error.to_string())?;
+            let batch = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+            let batch = batch.or(message.header_as_record_batch());
+            let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
+            let len_bytes = body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?;
+            Ok(Message { len_bytes, is_compressed: batch.is_some_and(|batch| batch.compression().is_some()) })
+        });
+        parsed.map(Some).map_err(|error| self.damaged(&error))
+    }
+
+    /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
+    fn check_rest(&mut self) -> Result<()> {
+        let mut tail = Vec::new();
+        loop {
+            let kept = tail.len();
+            self.stream.fill(&mut tail, kept + READ_BYTES)?;
+            if tail.len() == kept {
+                break;
+            }
+            if !self.is_file {
+                return Err(self.damaged("bytes after the end of the stream"));
+            }
+            tail.drain(..tail.len().saturating_sub(FILE_MAGIC.len()));
+        }
+        if self.is_file && tail != FILE_MAGIC {
+            return Err(self.damaged("it ends inside its table of contents"));
+        }
+        Ok(())
+    }
+}
+
+/// What the columns of a table hold.
+fn columns_bytes(rows: &RecordBatch) -> u64 {
+    let column_bytes = |column: &Arc<dyn Array>| {
+        let slices = column.to_data().get_slice_memory_size();
+        slices.unwrap_or_else(|_| column.get_array_memory_size()) as u64
+    };
+    rows.columns().iter().map(column_bytes).sum()
+}
+
+impl Iterator for ArrowStream {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.first.take() {
+            Some(batch) => Some(Ok(batch)),
+            None => self.next_batch(),
+        }
+    }
+}
