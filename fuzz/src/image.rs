@@ -179,9 +179,11 @@ fn work(image: &Path) -> Result<()> {
             noted(verify_bfs(&graph, source, &found));
         }
     }
-    let options = PageRankOptions { max_iter: 3, ..PageRankOptions::default() };
-    if let Some(found) = noted(pagerank(&graph, &options)) {
-        noted(verify_pagerank(&graph, &options, &found));
+    for weights in [false, true] {
+        let options = PageRankOptions { max_iter: 3, weights, ..PageRankOptions::default() };
+        if let Some(found) = noted(pagerank(&graph, &options)) {
+            noted(verify_pagerank(&graph, &options, &found));
+        }
     }
     if let Some(found) = noted(components(&graph, &ComponentsOptions::default())) {
         assert!(found.labels.iter().all(|label| u64::from(label.load(Ordering::Relaxed)) < vertices));

@@ -48,6 +48,7 @@ def pagerank(
     alpha: float = 0.85,
     tol: float = 1e-6,
     max_iter: int = 100,
+    weight: str | None = "weight",
     dangling: Literal["networkx", "gap"] = "networkx",
     verify: bool = False,
 ) -> PageRank:
@@ -59,6 +60,8 @@ def pagerank(
         tol: Stop when the sum over all vertices of the absolute change is below `tol` times the number of vertices. 0 makes
             exactly `max_iter` iterations.
         max_iter: The most iterations.
+        weight: The name of the weights by which a vertex divides its rank among its out-edges; where edges have none named "weight", or
+            for `None`, all count the same.
         dangling: What becomes of the rank of vertices without out-edges: "networkx" spreads it evenly over all vertices, so that
             ranks sum to 1; "gap" drops it, as the GAP benchmark does.
         verify: Whether to check the result with another pass over the edges.
@@ -67,16 +70,17 @@ def pagerank(
         A table with a row per vertex: `vertex` and `pagerank`. `iterations`, `residual` and `converged` say how it went. The
         ranks are the same to the last bit for every number of threads.
 
-    Cost: one pass over the in-lists per iteration; 20 bytes of memory per vertex.
+    Cost: one pass over the in-lists per iteration; 20 bytes of memory per vertex. With weights each pass reads them too, one pass over the
+    out-lists comes first, and it is 24 bytes.
 
     Raises:
         ConvergenceError: Not converged within `max_iter` iterations; its `result` has the ranks so far.
-        UsageError: An option out of range.
+        UsageError: An option out of range, no weights of that name, or weights that are negative or infinite.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
 
-    Differences from NetworkX: weights of edges are not used yet (compare with `weight=None`), there is neither `personalization`
-    nor `nstart`, and `tol=0` is allowed.
+    Differences from NetworkX: there is neither `personalization` nor `nstart`, `tol=0` is allowed, negative weights are refused, and so is
+    the name of weights that are not there, unless it is the default.
 
     Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999.
 
@@ -84,7 +88,7 @@ def pagerank(
     >>> ranks.top(1)[0][0], ranks.converged
     ('home', True)
     """
-    return _outcore.pagerank(graph, alpha, tol, max_iter, dangling, verify)
+    return _outcore.pagerank(graph, alpha, tol, max_iter, weight, dangling, verify)
 
 
 def components(graph: Graph, *, verify: bool = False) -> Components:
@@ -128,13 +132,16 @@ class Estimate(NamedTuple):
     """How many bytes those passes read at most; the page cache saves some."""
 
 
-def estimate(function: Callable[..., Table], graph: Graph, *, max_iter: int = 100, **options: Any) -> Estimate:
+def estimate(
+    function: Callable[..., Table], graph: Graph, *, max_iter: int = 100, weight: str | None = "weight", **options: Any
+) -> Estimate:
     """What an algorithm will need, before it starts.
 
     Args:
         function: `bfs`, `pagerank` or `components`.
         graph: The graph.
         max_iter: The most iterations, for `pagerank`.
+        weight: The name of the weights, for `pagerank`.
         options: Other options of the algorithm; they change nothing.
 
     >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
@@ -143,4 +150,4 @@ def estimate(function: Callable[..., Table], graph: Graph, *, max_iter: int = 10
     """
     if function not in (bfs, pagerank, components):
         raise TypeError(f"expected outcore.bfs, outcore.pagerank or outcore.components, found {function!r}")
-    return Estimate(*_outcore.estimate(function.__name__, graph, max_iter))
+    return Estimate(*_outcore.estimate(function.__name__, graph, max_iter, weight))

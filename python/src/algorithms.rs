@@ -75,14 +75,22 @@ pub fn bfs(py: Python<'_>, graph: &PyGraph, source: &Bound<'_, PyAny>, verify: b
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth })
 }
 
+/// Whether weights are to be used: those of a name, `weight` only if there are any.
+fn has_weights(py: Python<'_>, graph: &outcore::Graph, name: Option<&str>) -> PyResult<bool> {
+    let Some(name) = name else { return Ok(false) };
+    graph.has_weights(Some(name).filter(|&name| name != "weight")).map_err(|error| raise(py, error))
+}
+
 /// See `outcore.pagerank`.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "those of the Python function")]
 pub fn pagerank(
     py: Python<'_>,
     graph: &PyGraph,
     alpha: f64,
     tol: f64,
     max_iter: Whole<u32>,
+    weight: Option<&str>,
     dangling: &str,
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
@@ -92,7 +100,8 @@ pub fn pagerank(
         "gap" => Dangling::Gap,
         other => return Err(usage(py, format!("expected dangling 'networkx' or 'gap', found '{other}'"))),
     };
-    let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, dangling };
+    let weights = has_weights(py, &graph, weight)?;
+    let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, dangling, weights };
     let found = run(py, graph.runtime(), || {
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
@@ -138,12 +147,15 @@ pub fn estimate(
     algorithm: &str,
     graph: &PyGraph,
     max_iter: Whole<u32>,
+    weight: Option<&str>,
 ) -> PyResult<(u64, u64, f64, u64)> {
     let graph = graph.open(py)?;
     let found = match algorithm {
         "bfs" => outcore::estimate_bfs(&graph),
         "pagerank" => {
-            outcore::estimate_pagerank(&graph, &PageRankOptions { max_iter: max_iter.0, ..PageRankOptions::default() })
+            let weights = has_weights(py, &graph, weight)?;
+            let options = PageRankOptions { max_iter: max_iter.0, weights, ..PageRankOptions::default() };
+            outcore::estimate_pagerank(&graph, &options)
         }
         "components" => outcore::estimate_components(&graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),

@@ -119,7 +119,7 @@ def test_bfs(make, graph):
 @pytest.mark.parametrize("graph", cases("PR"))
 def test_pagerank(make, graph):
     given = properties(graph)
-    options = {"alpha": float(given["pr.damping-factor"]), "max_iter": int(given["pr.num-iterations"]), "tol": 0}
+    options = {"alpha": float(given["pr.damping-factor"]), "max_iter": int(given["pr.num-iterations"]), "tol": 0, "weight": None}
     made = opened(make, graph)
     found = oc.pagerank(made, verify=True, **options)
     assert found.iterations == options["max_iter"] and options["alpha"] == 0.85
@@ -145,7 +145,7 @@ def test_validation_pagerank(make, path):
     # These are the older form of two graphs above, whose properties have the number of iterations.
     twin = "test-pr-directed" if graph.directed else "test-pr-undirected"
     iterations = int(properties(FOLDER / twin)["pr.num-iterations"])
-    found = oc.pagerank(graph, tol=0, max_iter=iterations, verify=True)
+    found = oc.pagerank(graph, tol=0, max_iter=iterations, weight=None, verify=True)
     compare_ranks(graph, found, expected, exact=False)
 
 

@@ -116,7 +116,7 @@ def check_components(graph, matrix, id_of):
 
 def check_pagerank(graph, matrix):
     expected = power_iteration(matrix)
-    found = oc.pagerank(graph, tol=1e-14, max_iter=1000, verify=True)
+    found = oc.pagerank(graph, tol=1e-14, max_iter=1000, weight=None, verify=True)
     assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
     assert abs(found["pagerank"].sum() - 1) < 1e-9
 
@@ -163,6 +163,28 @@ def test_igraph(make, directed):
     expected = igraph.Graph(n=vertices, edges=loopless, directed=directed).pagerank(damping=0.85)
     found = oc.pagerank(graph, tol=1e-14, max_iter=1000)
     assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("name", ["middling", "sparse", "squared"])
+def test_weighted_pagerank(make, name, directed, kind):
+    """With the weights, as NetworkX by default; without them, as NetworkX without."""
+    vertices, edges = GRAPHS[name]
+    weighted = (nx.DiGraph if directed else nx.Graph)()
+    weighted.add_nodes_from(range(vertices))
+    for a, b in edges:
+        weighted.add_edge(a, b, weight=kind((a * 7919 + b * 104729) % 5 * 0.75))
+    ends = np.array(list(weighted.edges), dtype=np.int64).reshape(-1, 2)
+    weights = np.array([weight for _, _, weight in weighted.edges(data="weight")], dtype=kind)
+    graph = make((ends[:, 0], ends[:, 1], weights), vertices=vertices, directed=directed, threads=2)
+    assert (weights == 0).any()
+    for weight in ("weight", None):
+        expected = nx.pagerank(weighted, tol=1e-12, max_iter=1000, weight=weight)
+        found = oc.pagerank(graph, tol=1e-12, max_iter=1000, weight=weight, verify=True).to_dict()
+        assert max(abs(found[v] - expected[v]) for v in expected) < 1e-9
+    with pytest.raises(oc.UsageError, match="expected weights `cost`"):
+        oc.pagerank(graph, weight="cost")
 
 
 def test_gap_dangling(make):

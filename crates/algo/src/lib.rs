@@ -10,6 +10,7 @@ mod components;
 mod estimate;
 mod pagerank;
 pub mod verify;
+mod weights;
 
 pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 pub use components::{Components, ComponentsOptions, components, estimate_components};

@@ -7,6 +7,8 @@
 //! *Dangling vertices*, those without out-edges, keep the rank they would pass on. By NetworkX's rule it is spread evenly over all
 //! vertices, so ranks sum to 1; by the GAP benchmark's rule it is dropped.
 //!
+//! *Weights*, where they are used, are the shares by which a vertex divides its rank among its out-edges; without them, shares are equal.
+//!
 //! *Convergence.* As in NetworkX: the sum over all vertices of the absolute change falls below `tol` times the number of vertices.
 //!
 //! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, iterations keep and gather them in
@@ -15,15 +17,17 @@
 //!
 //! *Cost.* One pass over the in-lists per iteration, which is all that an iteration does: a vertex's next contribution is made where its sum
 //! ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is not stored: it is the contribution
-//! times the degree. (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices
+//! times the degree. With weights 24 bytes, for the sum of the out-edges' weights stands where the degree does; one pass over
+//! the out-lists makes these sums first, and passes read the weights too. (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices
 //! without any edge all have the same rank, which is counted and not stored; their memory is not touched.
 //!
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP benchmark suite*, 2015.
 
 use crate::estimate::Estimate;
+use crate::weights::Refused;
 use outcore_graph::{
-    Direction, Error, Frontier, Gathered, Graph, ListFold, Lists, Result, Stats, StatsBuilder, fold, gather_sum,
-    gather_sums, vertex_map, vertex_sum,
+    Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder, SweepStats,
+    Weights, fold, full_lists, gather_sum, gather_sums, gather_weighted_sum, vertex_map, vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
@@ -50,11 +54,13 @@ pub struct PageRankOptions {
     pub max_iter: u32,
     /// What becomes of the rank of vertices without out-edges.
     pub dangling: Dangling,
+    /// Whether edges count by their weights.
+    pub weights: bool,
 }
 
 impl Default for PageRankOptions {
     fn default() -> Self {
-        PageRankOptions { alpha: 0.85, tol: 1e-6, max_iter: 100, dangling: Dangling::Networkx }
+        PageRankOptions { alpha: 0.85, tol: 1e-6, max_iter: 100, dangling: Dangling::Networkx, weights: false }
     }
 }
 
@@ -79,7 +85,19 @@ const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
 /// What PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    Estimate::new(graph, 20 * graph.vertices(), f64::from(options.max_iter), graph.pages(Direction::In))
+    let (mut state_bytes, mut passes) = (20 * graph.vertices(), f64::from(options.max_iter));
+    if options.weights {
+        state_bytes += 4 * graph.vertices() + graph.weight_bytes(Direction::In);
+        state_bytes += if graph.is_directed() { graph.weight_bytes(Direction::Out) } else { 0 };
+        passes += 1.0;
+    }
+    Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, options))
+}
+
+/// The pages that an iteration reads.
+fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
+    let weights = if options.weights { graph.weight_pages(Direction::In) } else { 0 };
+    graph.pages(Direction::In) + weights
 }
 
 /// Computes the PageRank of every vertex.
@@ -87,20 +105,33 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
 /// A result that did not converge within `max_iter` iterations says so in `converged`.
 ///
 /// # Errors
-/// Options out of range, too little memory (20 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
+/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with weights), a page that
+/// cannot be read or is damaged, a request to stop.
 pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
-    iterate(graph, options, graph.vertices() >= SINGLE_FROM_VERTICES)
+    graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
+    let mut stats = StatsBuilder::start();
+    if options.weights {
+        let (strengths, read) = strengths(graph)?;
+        stats.step("strengths", graph.vertices(), read);
+        // Weights may be of any size, so their contributions do not fit single precision.
+        return iterate(graph, options, strengths, stats, false);
+    }
+    let (degrees, read) = graph.degrees(Direction::Out)?;
+    stats.other(read);
+    iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES)
 }
 
 /// Iterates, at first with contributions of single precision if `single`.
-fn iterate(graph: &Graph, options: &PageRankOptions, single: bool) -> Result<PageRank> {
-    let mut stats = StatsBuilder::start();
+fn iterate<D: Divisors>(
+    graph: &Graph,
+    options: &PageRankOptions,
+    divisors: D,
+    stats: StatsBuilder,
+    single: bool,
+) -> Result<PageRank> {
     let vertices = graph.vertices();
-    graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
-    let (degrees, read) = graph.degrees(Direction::Out)?;
-    stats.other(read);
-    let mut iteration = Iteration::new(graph, options, degrees, stats)?;
+    let mut iteration = Iteration::new(graph, options, divisors, stats)?;
     let enough = options.tol * vertices as f64;
     let ranks = if single {
         let first = iteration.start::<AtomicF32>()?;
@@ -115,8 +146,73 @@ fn iterate(graph: &Graph, options: &PageRankOptions, single: bool) -> Result<Pag
     let converged = iteration.residual < enough || vertices == 0;
     let ranks = iteration.ranks(last)?;
     let Iteration { stats, made, residual, .. } = iteration;
-    let stats = stats.finish(graph.runtime(), graph.pages(Direction::In));
+    let stats = stats.finish(graph.runtime(), pages_per_pass(graph, options));
     Ok(PageRank { ranks, iterations: made, residual, converged, stats })
+}
+
+/// What the rank of a vertex is divided by.
+trait Divisors: Sync {
+    /// The number of its out-edges, or the sum of their weights; 0 if it has none.
+    fn of(&self, v: usize) -> f64;
+}
+
+impl Divisors for Array<AtomicU32> {
+    #[inline]
+    fn of(&self, v: usize) -> f64 {
+        f64::from(self[v].load(Ordering::Relaxed))
+    }
+}
+
+impl Divisors for Array<AtomicF64> {
+    #[inline]
+    fn of(&self, v: usize) -> f64 {
+        self[v].load()
+    }
+}
+
+/// The sum of the weights of every vertex's out-edges.
+fn strengths(graph: &Graph) -> Result<(Array<AtomicF64>, SweepStats)> {
+    let budget = graph.runtime().budget();
+    let strengths = Array::zeroed(budget, "sums of weights", graph.vertices() as usize)?;
+    let accepts =
+        |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
+    let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
+    let edges = Edges { direction: Direction::Out, weights: true };
+    let (_, read) = fold(graph, edges, Frontier::All, &Strengths { strengths: &strengths, refused: &refused })?;
+    refused.check(graph, edges)?;
+    Ok((strengths, read))
+}
+
+/// Sums of weights, and ranks divided by them, are finite between these.
+const LARGEST_WEIGHT: f64 = 1e200;
+const SMALLEST_WEIGHT: f64 = 1e-200;
+
+struct Strengths<'a> {
+    strengths: &'a [AtomicF64],
+    refused: &'a Refused,
+}
+
+impl ListFold for Strengths<'_> {
+    type Value = f64;
+    type Total = ();
+
+    fn part(&self, list: List<'_>) -> f64 {
+        (0..list.neighbours.len())
+            .map(|i| {
+                let weight = list.weights.real(i);
+                self.refused.look(list.vertex, weight);
+                weight
+            })
+            .sum()
+    }
+
+    fn merge(&self, before: f64, after: f64) -> f64 {
+        before + after
+    }
+
+    fn finish(&self, vertex: u32, sum: Option<f64>, (): &mut ()) {
+        self.strengths[vertex as usize].store(sum.unwrap_or(0.0));
+    }
 }
 
 fn check(options: &PageRankOptions) -> Result<()> {
@@ -149,10 +245,10 @@ impl Contribution for AtomicF64 {
 }
 
 /// Between two iterations.
-struct Iteration<'a> {
+struct Iteration<'a, D> {
     graph: &'a Graph,
     options: &'a PageRankOptions,
-    degrees: Array<AtomicU32>,
+    divisors: D,
     stats: StatsBuilder,
     task: Task,
     /// How many iterations were made, and how much the last one changed.
@@ -163,27 +259,25 @@ struct Iteration<'a> {
     isolated: f64,
 }
 
-impl<'a> Iteration<'a> {
+impl<'a, D: Divisors> Iteration<'a, D> {
     /// Before the first one, when all ranks are the same.
-    fn new(
-        graph: &'a Graph,
-        options: &'a PageRankOptions,
-        degrees: Array<AtomicU32>,
-        stats: StatsBuilder,
-    ) -> Result<Self> {
+    fn new(graph: &'a Graph, options: &'a PageRankOptions, divisors: D, stats: StatsBuilder) -> Result<Self> {
         let count = graph.vertices() as f64;
         let dangling = vertex_sum(graph.runtime(), graph.vertices(), |range| {
-            degrees[range].iter().filter(|degree| degree.load(Ordering::Relaxed) == 0).count() as f64 / count
+            range.filter(|&v| divisors.of(v) == 0.0).count() as f64 / count
         })?;
         let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
         let residual = if count == 0.0 { 0.0 } else { f64::INFINITY };
-        Ok(Iteration { graph, options, degrees, stats, task, made: 0, residual, dangling, isolated: 1.0 / count })
+        Ok(Iteration { graph, options, divisors, stats, task, made: 0, residual, dangling, isolated: 1.0 / count })
     }
 
     /// What turns a vertex's rank into its contribution.
     #[inline]
     fn divisor(&self, v: usize) -> f64 {
-        f64::from(self.degrees[v].load(Ordering::Relaxed).max(1))
+        match self.divisors.of(v) {
+            0.0 => 1.0,
+            divisor => divisor,
+        }
     }
 
     /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
@@ -204,9 +298,9 @@ impl<'a> Iteration<'a> {
 
     /// Contributions where all ranks are the same; vertices without out-edges have none yet.
     fn start<T: Contribution>(&self) -> Result<Array<T>> {
-        self.each(|v| match self.degrees[v].load(Ordering::Relaxed) {
-            0 => 0.0,
-            degree => self.isolated / f64::from(degree),
+        self.each(|v| match self.divisors.of(v) {
+            0.0 => 0.0,
+            divisor => self.isolated / divisor,
         })
     }
 
@@ -215,16 +309,18 @@ impl<'a> Iteration<'a> {
     fn repeat<T: Contribution>(&mut self, first: Array<T>, enough: f64, spare_bytes: u64) -> Result<Array<T>> {
         let (graph, options) = (self.graph, self.options);
         let budget = graph.runtime().budget();
-        let (mut contributions, mut next) = (first, Array::<T>::zeroed(budget, "contributions", self.degrees.len())?);
+        let (mut contributions, mut next) =
+            (first, Array::<T>::zeroed(budget, "contributions", graph.vertices() as usize)?);
         let spare = budget.reserve("contributions in double precision", spare_bytes)?;
         graph.fill_cache()?;
         drop(spare);
         let count = graph.vertices() as f64;
+        let edges = Edges { direction: Direction::In, weights: options.weights };
         while self.made < options.max_iter && self.residual >= enough {
             let dangling = if options.dangling == Dangling::Networkx { self.dangling } else { 0.0 };
             let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
             let pull = Pull { before: self, base, contributions: &contributions, next: &next };
-            let (total, sweep) = fold(graph, Direction::In, Frontier::All, &pull)?;
+            let (total, sweep) = fold(graph, edges, Frontier::All, &pull)?;
             self.residual = total.change + total.isolated as f64 * (base - self.isolated).abs();
             self.dangling = total.dangling + total.isolated as f64 * base;
             self.isolated = base;
@@ -242,7 +338,7 @@ impl<'a> Iteration<'a> {
             for v in range {
                 let contribution = contributions[v].load();
                 // Nobody but an isolated vertex has neither out-edges nor rank of its own.
-                let isolated = contribution == 0.0 && self.degrees[v].load(Ordering::Relaxed) == 0;
+                let isolated = contribution == 0.0 && self.divisors.of(v) == 0.0;
                 contributions[v].store(if isolated { self.isolated } else { contribution * self.divisor(v) });
             }
             Ok(())
@@ -252,8 +348,8 @@ impl<'a> Iteration<'a> {
 }
 
 /// One iteration: sums the contributions of every vertex's in-neighbours and makes its next contribution of them.
-struct Pull<'a, T> {
-    before: &'a Iteration<'a>,
+struct Pull<'a, D, T> {
+    before: &'a Iteration<'a, D>,
     base: f64,
     contributions: &'a [T],
     next: &'a [T],
@@ -269,18 +365,24 @@ struct Total {
     isolated: u64,
 }
 
-impl<T: Contribution> ListFold for Pull<'_, T> {
+impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
     /// The sum over a list.
     type Value = f64;
     type Total = Total;
 
-    fn part(&self, _vertex: u32, neighbours: &[u32]) -> f64 {
-        gather_sum(self.contributions, neighbours)
+    fn part(&self, list: List<'_>) -> f64 {
+        match self.before.options.weights {
+            true => gather_weighted_sum(self.contributions, &list),
+            false => gather_sum(self.contributions, list.neighbours),
+        }
     }
 
     #[inline]
-    fn parts(&self, lists: &Lists, sums: &mut Vec<f64>) {
-        gather_sums(self.contributions, lists, sums);
+    fn parts(&self, lists: &Lists, weights: Weights<'_>, sums: &mut Vec<f64>) {
+        match self.before.options.weights {
+            true => sums.extend(full_lists(lists, weights).map(|list| self.part(list))),
+            false => gather_sums(self.contributions, lists, sums),
+        }
     }
 
     #[inline]
@@ -291,12 +393,13 @@ impl<T: Contribution> ListFold for Pull<'_, T> {
     #[inline]
     fn finish(&self, vertex: u32, sum: Option<f64>, total: &mut Total) {
         let v = vertex as usize;
-        let dangling = self.before.degrees[v].load(Ordering::Relaxed) == 0;
+        let divisor = self.before.divisors.of(v);
+        let dangling = divisor == 0.0;
         if dangling && sum.is_none() {
             total.isolated += 1;
             return;
         }
-        let divisor = self.before.divisor(v);
+        let divisor = if dangling { 1.0 } else { divisor };
         let before = match self.before.made {
             0 => self.before.isolated,
             _ => self.contributions[v].loaded().into() * divisor,
@@ -340,7 +443,9 @@ mod tests {
         import(&runtime, source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
         let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
         let run = |tol, max_iter, single| {
-            iterate(&graph, &PageRankOptions { tol, max_iter, ..PageRankOptions::default() }, single).unwrap()
+            let options = PageRankOptions { tol, max_iter, ..PageRankOptions::default() };
+            let degrees = graph.degrees(Direction::Out).unwrap().0;
+            iterate(&graph, &options, degrees, StatsBuilder::start(), single).unwrap()
         };
         let early = difference(&run(0.0, 5, true), &run(0.0, 5, false));
         assert!(early > 0.0 && early < 2e-7, "{early:e}");

@@ -6,7 +6,9 @@
 use crate::bfs::Bfs;
 use crate::components::Components;
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
-use outcore_graph::{Direction, Error, Frontier, Graph, ListFold, Result, fold, scan, vertex_map, vertex_sum};
+use outcore_graph::{
+    Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, fold, scan, vertex_map, vertex_sum,
+};
 use outcore_io::{Array, AtomicF64};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -85,7 +87,8 @@ impl ListFold for BfsCheck<'_> {
     type Value = Seen;
     type Total = ();
 
-    fn part(&self, vertex: u32, neighbours: &[u32]) -> Seen {
+    fn part(&self, list: List<'_>) -> Seen {
+        let List { vertex, neighbours, .. } = list;
         let above = self.found.level(vertex).and_then(|level| level.checked_sub(1));
         let parent = self.found.parent(vertex);
         let mut seen = Seen { least: u32::MAX, first_above: u32::MAX, parent: false };
@@ -131,36 +134,45 @@ impl ListFold for BfsCheck<'_> {
 /// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more than they may be.
 ///
 /// An iteration brings ranks closer to the fixed point by a factor of `alpha`, so if the last one changed them by `residual`, another one changes them by at
-/// most `alpha` times that. Ranks are not below zero, and by NetworkX's rule they sum to 1.
+/// most `alpha` times that. Ranks are not below zero, and by NetworkX's rule they sum to 1. With weights it takes a pass more, for their sums.
 ///
 /// # Errors
-/// Ranks that contradict this, too little memory (12 bytes per vertex), or a page that cannot be read.
+/// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
 pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRank) -> Result<()> {
     let vertices = graph.vertices();
     if vertices == 0 || found.iterations == 0 {
         return Ok(());
     }
-    graph.make_room("verification of PageRank", 12 * vertices)?;
-    let (degrees, _) = graph.degrees(Direction::Out)?;
-    let incoming = Array::<AtomicF64>::zeroed(graph.runtime().budget(), "incoming ranks", vertices as usize)?;
-    let degree = |v: usize| f64::from(degrees[v].load(Ordering::Relaxed));
-    scan(
-        graph,
-        Direction::Out,
-        Frontier::All,
-        || (),
-        |(), list| {
-            let v = list.vertex as usize;
-            let share = found.ranks[v].load() / degree(v);
-            list.neighbours.iter().for_each(|&neighbour| incoming[neighbour as usize].add(share));
-        },
-    )?;
+    graph.make_room("verification of PageRank", if options.weights { 16 } else { 12 } * vertices)?;
+    let array = |purpose| Array::<AtomicF64>::zeroed(graph.runtime().budget(), purpose, vertices as usize);
+    let edges = Edges { direction: Direction::Out, weights: options.weights };
+    let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
+        let sums = array("sums of weights")?;
+        let add = |(): &mut (), list: List<'_>| {
+            sums[list.vertex as usize].add((0..list.neighbours.len()).map(|i| list.weights.real(i)).sum());
+        };
+        scan(graph, edges, Frontier::All, || (), add)?;
+        Box::new(move |v| sums[v].load())
+    } else {
+        let (degrees, _) = graph.degrees(Direction::Out)?;
+        Box::new(move |v| f64::from(degrees[v].load(Ordering::Relaxed)))
+    };
+    let incoming = array("incoming ranks")?;
+    let weight = |list: &List<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
+    let push = |(): &mut (), list: List<'_>| {
+        let v = list.vertex as usize;
+        let share = if strength(v) == 0.0 { 0.0 } else { found.ranks[v].load() / strength(v) };
+        for (i, &neighbour) in list.neighbours.iter().enumerate() {
+            incoming[neighbour as usize].add(share * weight(&list, i));
+        }
+    };
+    scan(graph, edges, Frontier::All, || (), push)?;
     let count = vertices as f64;
     let sum =
         |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
     let total = sum(&|v| found.ranks[v].load())?;
     let dangling = match options.dangling {
-        Dangling::Networkx => sum(&|v| if degree(v) == 0.0 { found.ranks[v].load() } else { 0.0 })?,
+        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { found.ranks[v].load() } else { 0.0 })?,
         Dangling::Gap => 0.0,
     };
     let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;

@@ -9,7 +9,7 @@ use model::Model;
 use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
 use outcore_algo::{BfsOptions, ComponentsOptions, Dangling, PageRankOptions, bfs, components, pagerank};
 use outcore_graph::Graph;
-use outcore_graph::import::OrderChoice;
+use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use std::sync::atomic::Ordering;
 
 /// Imports a graph, runs everything and compares it with the model, from some sources.
@@ -205,11 +205,13 @@ fn every_changed_level_and_parent_is_refused() {
 
 #[test]
 fn every_changed_rank_is_refused() {
-    for directed in [true, false] {
+    for (directed, weights) in [(true, false), (false, false), (true, true), (false, true)] {
         for dangling in [Dangling::Networkx, Dangling::Gap] {
             let directory = tempfile::tempdir().unwrap();
-            let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-            let options = PageRankOptions { tol: 1e-12, max_iter: 500, dangling, ..PageRankOptions::default() };
+            let given = Given { weighted: weights, ..tampering(directed) };
+            let graph = open(&given.image(directory.path(), OrderChoice::Input), 1, None, None);
+            let options =
+                PageRankOptions { tol: 1e-12, max_iter: 500, dangling, weights, ..PageRankOptions::default() };
             let found = pagerank(&graph, &options).unwrap();
             assert!(found.converged);
             verify_pagerank(&graph, &options, &found).unwrap();
@@ -223,6 +225,32 @@ fn every_changed_rank_is_refused() {
                 found.ranks[vertex].store(rank);
             }
             verify_pagerank(&graph, &options, &found).unwrap();
+        }
+    }
+}
+
+#[test]
+fn weights_that_are_no_shares_are_refused_with_their_edge() {
+    for (weight, refused) in
+        [("0", false), ("1e-200", false), ("1e200", false), ("-1", true), ("inf", true), ("1e-300", true)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let input = directory.path().join("edges.txt");
+        std::fs::write(&input, format!("ann bob 2\nbob cat {weight}\nbob eve 1\ncat bob 1\n")).unwrap();
+        let runtime = runtime(2, None);
+        let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
+        let image = import_source(source, directory.path(), true, Duplicates::First, OrderChoice::Input);
+        let graph = open(&image, 2, None, None);
+        let options = PageRankOptions { weights: true, ..iterations(20) };
+        match pagerank(&graph, &options) {
+            Ok(found) => {
+                assert!(!refused, "{weight}");
+                verify_pagerank(&graph, &options, &found).unwrap();
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(refused && text.contains("at the edge between bob and cat"), "{weight}: {text}");
+            }
         }
     }
 }

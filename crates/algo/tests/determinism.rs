@@ -57,7 +57,7 @@ fn kronecker_graphs_give_the_same_bits_everywhere() {
 fn hubs(vertices: u32, directed: bool) -> Given {
     let out = (2..vertices).filter(|&v| mix(u64::from(v)).is_multiple_of(3)).map(|v| (0, v));
     let into = (2..vertices).filter(|&v| mix(u64::from(v)) % 3 == 1 || v % 1000 == 0).map(|v| (v, 1));
-    Given::new(vertices, out.chain(into).collect(), directed)
+    Given { weighted: true, ..Given::new(vertices, out.chain(into).collect(), directed) }
 }
 
 #[test]

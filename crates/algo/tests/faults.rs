@@ -18,7 +18,8 @@ fn image(directory: &Path, directed: bool) -> PathBuf {
     let mut edges: Vec<(u32, u32)> =
         (0..50_000).map(|i| ((mix(i) % most) as u32, (mix(!i) % most / (1 + i % 9)) as u32)).collect();
     edges.extend((0..cycle).map(|v| (4000 + v, 4000 + (v + 4001) % cycle)));
-    Given::new(4000 + cycle, edges, directed).image(directory, OrderChoice::Input)
+    let given = Given { weighted: true, ..Given::new(4000 + cycle, edges, directed) };
+    given.image(directory, OrderChoice::Input)
 }
 
 /// Opens an image on a device with faults; opening does not count as an operation of the device.

@@ -260,6 +260,12 @@ pub enum Algorithm {
         /// What becomes of the rank of vertices without out-edges
         #[arg(long, value_enum, default_value = "networkx")]
         dangling: Dangling,
+        /// The weights by which edges count; those named `weight` if not given, and all the same if there are none
+        #[arg(long, value_name = "NAME")]
+        weight: Option<String>,
+        /// All edges count the same, whatever their weights
+        #[arg(long, conflicts_with = "weight")]
+        unweighted: bool,
         /// What every algorithm takes
         #[command(flatten)]
         common: Common,

@@ -22,12 +22,15 @@ const SHOWN: usize = 10;
 pub fn run(args: &RunArgs) -> Result<()> {
     match &args.algorithm {
         Algorithm::Bfs { source, common } => bfs(source, common),
-        Algorithm::Pagerank { alpha, tol, max_iter, dangling, common } => {
+        Algorithm::Pagerank { alpha, tol, max_iter, dangling, weight, unweighted, common } => {
             let dangling = match dangling {
                 Dangling::Networkx => outcore::Dangling::Networkx,
                 Dangling::Gap => outcore::Dangling::Gap,
             };
-            pagerank(&PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling }, common)
+            let graph = open(common)?;
+            let weights = !unweighted && graph.has_weights(weight.as_deref())?;
+            let options = PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling, weights };
+            pagerank(&graph, &options, common)
         }
         Algorithm::Components { common } => components(common),
     }
@@ -62,14 +65,13 @@ fn bfs(source: &str, common: &Common) -> Result<()> {
     finish(&graph, columns, &found.stats, common)
 }
 
-fn pagerank(options: &PageRankOptions, common: &Common) -> Result<()> {
-    let graph = open(common)?;
+fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> Result<()> {
     if common.explain {
-        return explain(&outcore::estimate_pagerank(&graph, options), "at most");
+        return explain(&outcore::estimate_pagerank(graph, options), "at most");
     }
-    let found = outcore::pagerank(&graph, options)?;
+    let found = outcore::pagerank(graph, options)?;
     if common.verify {
-        verify::verify_pagerank(&graph, options, &found)?;
+        verify::verify_pagerank(graph, options, &found)?;
     }
     let outcome = if found.converged { "converged" } else { "did not converge" };
     say(format_args!("{outcome} after {} iterations, residual {:e}", found.iterations, found.residual))?;
@@ -77,8 +79,8 @@ fn pagerank(options: &PageRankOptions, common: &Common) -> Result<()> {
         eprintln!("outcore: the ranks did not converge to a tolerance of {:e}; raise --max-iter", options.tol);
     }
     let ranks = Column::Real(Arc::new(found.ranks));
-    show_top(&Table::new(Arc::clone(&graph), vec![("pagerank".to_owned(), ranks.clone())]), "pagerank")?;
-    finish(&graph, vec![("pagerank".to_owned(), ranks)], &found.stats, common)
+    show_top(&Table::new(Arc::clone(graph), vec![("pagerank".to_owned(), ranks.clone())]), "pagerank")?;
+    finish(graph, vec![("pagerank".to_owned(), ranks)], &found.stats, common)
 }
 
 fn components(common: &Common) -> Result<()> {

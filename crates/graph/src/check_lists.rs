@@ -5,10 +5,11 @@
 
 use crate::check::{bad, hash, hash_pair};
 use crate::error::{Error, Result};
-use crate::graph::{Direction, Graph, read_index};
+use crate::graph::{Direction, Graph};
 use crate::image::ImageFile;
 use crate::ordered::{ListStream, Place, list_file};
 use crate::stream::{ColumnStream, STREAM_BYTES};
+use crate::weights::read_weight_index;
 use outcore_format::{Index, Lists, Order, PAGE_BYTES, PageStart, WeightKind};
 use outcore_io::{Array, Task};
 use std::ops::Range;
@@ -137,24 +138,11 @@ pub(crate) fn check_lists(
 
 impl Weights {
     fn of(graph: &Graph, direction: Direction) -> Result<Option<Self>> {
-        let Some(column) = &graph.manifest().weights else { return Ok(None) };
-        let (file, pages) = match list_file(graph, direction) {
-            ImageFile::InLists => (ImageFile::InWeight, column.in_pages),
-            _ => (ImageFile::OutWeight, column.out_pages),
-        };
-        let origin = file.origin(graph.manifest().image_id);
-        let index = Arc::new(read_index(graph.path(), file, origin, pages)?);
-        // Every page of the column is read if the index has places for all of them among the edges.
-        let entries = graph.manifest().out_lists.entries;
-        let first = (!index.is_empty()).then(|| index.get(0));
-        let last = index.len().checked_sub(1).map(|page| index.get(page));
-        if first.unwrap_or(0) != 0 || last.is_some_and(|last| last >= entries) || (first.is_none() && entries > 0) {
-            let path = graph.path().join(file.index_name().unwrap_or_default());
-            let (expected, found) =
-                (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
-            return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
+        if graph.manifest().weights.is_none() {
+            return Ok(None);
         }
-        Ok(Some(Weights { file, index, real: column.kind == WeightKind::F64 }))
+        let (file, kind, index) = read_weight_index(graph, direction)?;
+        Ok(Some(Weights { file, index: Arc::new(index), real: kind == WeightKind::F64 }))
     }
 }
 

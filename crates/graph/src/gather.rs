@@ -9,6 +9,7 @@
 //! order they are the hubs, of which most of what is gathered comes, and they stay near. (`docs/performance.md` has the figures.)
 #![allow(unsafe_code)]
 
+use crate::scan::List;
 use outcore_format::Lists;
 use outcore_io::buffer::prefetch;
 use outcore_io::{AtomicF32, AtomicF64};
@@ -98,6 +99,18 @@ fn plain_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
 /// If a neighbour is beyond `values`.
 pub fn gather_sum<T: Gathered>(values: &[T], neighbours: &[u32]) -> f64 {
     sum(&fetch(values, neighbours, |_| ()))
+}
+
+/// The sum of `values[neighbour]` over one list, each times the weight of the edge.
+///
+/// # Panics
+/// If a neighbour is beyond `values`, or the list has no weights.
+pub fn gather_weighted_sum<T: Gathered>(values: &[T], list: &List<'_>) -> f64 {
+    let loaded = fetch(values, list.neighbours, |ahead| {
+        ahead.iter().for_each(|&place| prefetch(values, place as usize));
+    });
+    let products: Vec<f64> = (0..).zip(loaded).map(|(i, value)| list.weights.real(i) * value.into()).collect();
+    sum(&products)
 }
 
 /// The values of neighbours; `ask` is called with neighbours some time before they are needed.

@@ -8,6 +8,7 @@ use crate::decode::{DECODER_BYTES, Decoder};
 use crate::error::{Error, Result};
 use crate::image::{ImageFile, MANIFEST};
 use crate::stats::SweepStats;
+use crate::weights::WeightColumn;
 use outcore_format::{IdColumn, Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, bytes_text};
@@ -31,6 +32,21 @@ pub enum Direction {
     Out,
     /// Lists of the vertices that edges come from.
     In,
+}
+
+/// Which lists are visited, and whether with the weights beside them; a [`Direction`] alone is without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edges {
+    /// Which lists.
+    pub direction: Direction,
+    /// Whether the weights of the edges are read too.
+    pub weights: bool,
+}
+
+impl From<Direction> for Edges {
+    fn from(direction: Direction) -> Self {
+        Edges { direction, weights: false }
+    }
 }
 
 /// How a graph is opened.
@@ -62,6 +78,8 @@ pub(crate) struct Lists {
     pub file: usize,
     pub origin: Origin,
     pub pages: u64,
+    /// The weights beside them, once they were asked for.
+    pub weights: OnceLock<WeightColumn>,
 }
 
 /// What one worker reads and decodes with.
@@ -283,9 +301,10 @@ impl Graph {
         if cache.is_some() {
             return Ok(());
         }
-        let lists: u64 = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages);
-        // Room for all lists and some more, for sets fill whole.
-        let wanted = (lists + 64) * (PAGE_BYTES as u64 + 64);
+        let weights = self.manifest.weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
+        let pages = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages) + weights;
+        // Room for all lists and weights and some more, for files do not fill sets evenly.
+        let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
         let available = self.runtime.budget().available_bytes();
         let bytes = wanted.min(available).min(self.options.cache_bytes.unwrap_or(u64::MAX));
         *cache = PageCache::new(self.runtime.budget(), bytes)?.map(Arc::new);
@@ -390,7 +409,7 @@ fn open_lists(
         return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
     }
     let place = files.iter().position(|(name, _)| *name == file).unwrap_or_default();
-    Ok(Lists { index, file: place, origin, pages: lists.pages })
+    Ok(Lists { index, file: place, origin, pages: lists.pages, weights: OnceLock::new() })
 }
 
 /// Reads the index of a file of `pages` pages.

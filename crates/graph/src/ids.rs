@@ -351,6 +351,23 @@ impl Graph {
     }
 }
 
+impl Graph {
+    /// The id of a vertex, looked up in all ids: for messages.
+    ///
+    /// # Errors
+    /// A vertex that is not there, or a column that cannot be read or is damaged.
+    pub fn id(&self, vertex: u32) -> Result<Id<String>> {
+        let mut ids = IdStream::new(self)?;
+        while let Some((first, batch)) = ids.next()? {
+            let place = u64::from(vertex).saturating_sub(first) as usize;
+            if place < batch.len() {
+                return Ok(batch.get(place).to_owned());
+            }
+        }
+        Err(Error::Usage(format!("expected a vertex below {}, found {vertex}", self.vertices())))
+    }
+}
+
 /// All ids in memory: the id of any vertex at once.
 pub struct IdLookup {
     ids: Held,

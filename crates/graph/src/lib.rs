@@ -29,23 +29,25 @@ mod table;
 mod top;
 mod vertex_map;
 mod vertex_set;
+mod weights;
 
 pub use check::{CheckReport, check};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
 pub use error::{Error, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
-pub use gather::{Gathered, gather_sum, gather_sums};
-pub use graph::{Direction, Graph, GraphOptions, read_manifest};
+pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum};
+pub use graph::{Direction, Edges, Graph, GraphOptions, read_manifest};
 pub use ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
 pub use image::{ImageFile, MANIFEST};
 pub use info::GraphInfo;
-pub use outcore_format::Lists;
+pub use outcore_format::{Lists, WeightKind};
 pub use output::OUTPUT_ENDINGS;
-pub use scan::{Frontier, List, ListFold, fold, scan};
+pub use scan::{Frontier, List, ListFold, fold, full_lists, scan};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use table::{Column, Table, TableReader};
 pub use vertex_map::{vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
+pub use weights::Weights;
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: u64 = outcore_format::PAGE_BYTES as u64;

@@ -5,10 +5,11 @@
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
 
 use crate::error::Result;
-use crate::graph::{Direction, Graph};
+use crate::graph::{Direction, Edges, Graph};
 use crate::stats::SweepStats;
 use crate::sweep::{PageVisitor, Selection, count_pages, sweep, units_of};
 use crate::vertex_set::Bitmap;
+use crate::weights::Weights;
 use outcore_format::Lists;
 
 /// Whose lists are visited.
@@ -29,6 +30,8 @@ pub struct List<'a> {
     pub vertex: u32,
     /// The neighbours in rising order.
     pub neighbours: &'a [u32],
+    /// The weights of the edges to them, if they were asked for.
+    pub weights: Weights<'a>,
     /// The ordinal of the first of these edges: their place in edge columns.
     pub first_edge: u64,
     /// The list began in an earlier page.
@@ -80,14 +83,21 @@ impl Frontier<'_> {
 
 /// The list at a place of a page.
 #[inline]
-fn list_at(lists: &Lists, i: usize) -> List<'_> {
+fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> List<'a> {
     List {
         vertex: lists.first_vertex as u32 + i as u32,
         neighbours: lists.list(i),
+        weights: weights.part(lists.ends[i] as usize..lists.ends[i + 1] as usize),
         first_edge: lists.first_edge + u64::from(lists.ends[i]),
         continues: i == 0 && lists.continues,
         continued: i + 1 == lists.count && lists.continued,
     }
+}
+
+/// The lists of a page that are not empty.
+#[inline]
+pub fn full_lists<'a>(lists: &'a Lists, weights: Weights<'a>) -> impl Iterator<Item = List<'a>> {
+    (0..lists.count).map(move |i| list_at(lists, weights, i)).filter(|list| !list.neighbours.is_empty())
 }
 
 /// Visits the lists of a frontier, part by part.
@@ -99,14 +109,15 @@ fn list_at(lists: &Lists, i: usize) -> List<'_> {
 /// A page that cannot be read or is damaged, or a request to stop.
 pub fn scan<S: Send>(
     graph: &Graph,
-    direction: Direction,
+    edges: impl Into<Edges>,
     frontier: Frontier<'_>,
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, List<'_>) + Sync,
 ) -> Result<(Vec<S>, SweepStats)> {
-    let selection = frontier.selection(graph, direction);
+    let edges = edges.into();
+    let selection = frontier.selection(graph, edges.direction);
     let visit = &visit;
-    let (visitors, stats) = sweep(graph, direction, &selection, || ScanVisitor { frontier, state: make(), visit })?;
+    let (visitors, stats) = sweep(graph, edges, &selection, || ScanVisitor { frontier, state: make(), visit })?;
     Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
 }
 
@@ -119,8 +130,8 @@ struct ScanVisitor<'a, S, V> {
 // Frontiers and visitors are shared, states are sent.
 impl<S: Send, V: Fn(&mut S, List<'_>) + Sync> PageVisitor for ScanVisitor<'_, S, V> {
     #[inline]
-    fn page(&mut self, lists: &Lists) -> Result<()> {
-        self.frontier.wanted(lists, |i| (self.visit)(&mut self.state, list_at(lists, i)));
+    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+        self.frontier.wanted(lists, |i| (self.visit)(&mut self.state, list_at(lists, weights, i)));
         Ok(())
     }
 
@@ -136,8 +147,8 @@ pub trait ListFold: Sync {
     /// What all lists come to, which is summed in an order that does not depend on the workers; `()` if that is of no interest.
     type Total: Default + Send;
 
-    /// The value of a part of the vertex's list, which is not empty.
-    fn part(&self, vertex: u32, neighbours: &[u32]) -> Self::Value;
+    /// The value of a list, or of a part of one, which is not empty.
+    fn part(&self, list: List<'_>) -> Self::Value;
 
     /// The value of two adjacent parts.
     fn merge(&self, before: Self::Value, after: Self::Value) -> Self::Value;
@@ -153,13 +164,8 @@ pub trait ListFold: Sync {
     /// The values of all lists of a page that are not empty, in order, where all of them are wanted: a chance to go over a page
     /// faster than list by list.
     #[inline]
-    fn parts(&self, lists: &Lists, values: &mut Vec<Self::Value>) {
-        for (vertex, i) in (lists.first_vertex as u32..).zip(0..lists.count) {
-            let list = lists.list(i);
-            if !list.is_empty() {
-                values.push(self.part(vertex, list));
-            }
-        }
+    fn parts(&self, lists: &Lists, weights: Weights<'_>, values: &mut Vec<Self::Value>) {
+        values.extend(full_lists(lists, weights).map(|list| self.part(list)));
     }
 }
 
@@ -169,11 +175,12 @@ pub trait ListFold: Sync {
 /// A page that cannot be read or is damaged, or a request to stop.
 pub fn fold<F: ListFold>(
     graph: &Graph,
-    direction: Direction,
+    edges: impl Into<Edges>,
     frontier: Frontier<'_>,
     folder: &F,
 ) -> Result<(F::Total, SweepStats)> {
-    let selection = frontier.selection(graph, direction);
+    let edges = edges.into();
+    let selection = frontier.selection(graph, edges.direction);
     let make = || FoldVisitor {
         frontier,
         folder,
@@ -183,7 +190,7 @@ pub fn fold<F: ListFold>(
         total: F::Total::default(),
         totals: Vec::new(),
     };
-    let (visitors, stats) = sweep(graph, direction, &selection, make)?;
+    let (visitors, stats) = sweep(graph, edges, &selection, make)?;
     let (mut loose, mut totals) = (Vec::new(), Vec::new());
     for visitor in visitors {
         loose.extend(visitor.loose);
@@ -231,23 +238,22 @@ struct FoldVisitor<'a, F: ListFold> {
 
 impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
     #[inline]
-    fn page(&mut self, lists: &Lists) -> Result<()> {
+    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let mut values = std::mem::take(&mut self.values);
         values.clear();
         let frontier = self.frontier;
         let all = matches!(frontier, Frontier::All);
         if all {
-            self.folder.parts(lists, &mut values);
+            self.folder.parts(lists, weights, &mut values);
         }
         let mut next = values.iter();
         let last = lists.count - usize::from(lists.continued);
         frontier.wanted(lists, |i| {
             let vertex = lists.first_vertex as u32 + i as u32;
-            let list = lists.list(i);
-            let value = match list.is_empty() {
+            let value = match lists.ends[i] == lists.ends[i + 1] {
                 true => None,
                 false if all => next.next().copied(),
-                false => Some(self.folder.part(vertex, list)),
+                false => Some(self.folder.part(list_at(lists, weights, i))),
             };
             match value {
                 Some(value) if i == 0 && lists.continues || i >= last => {

@@ -3,25 +3,28 @@
 //! Pages come in units of 64, the same units whatever the number of workers and the size of the cache. Workers take the
 //! next unit as they become free, plan its reads (one word of page bitmap becomes merged extents), and keep a ring full of
 //! reads under way. A unit's pages reach the visitor in order, on one worker, whether they come from the device or the cache. What depends
-//! on an order of pages can therefore be combined first within units and then over units, always in the same way.
+//! on an order of pages can therefore be combined first within units and then over units, always in the same way. Where
+//! weights are wanted, those of some pages of a unit are read before these pages (`weights.rs`).
 
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
-use crate::graph::{Direction, Graph, Lists, Worker};
+use crate::graph::{Direction, Edges, Graph, Lists, Worker};
 use crate::stats::SweepStats;
 use crate::vertex_set::Bitmap;
+use crate::weights::{Batch, WeightColumn, Weights};
 use outcore_format::{Lists as DecodedLists, PAGE_BYTES, PageBytes};
 use outcore_io::plan::{Span, UNIT_PAGES, USUAL_GAP_PAGES, extents};
 use outcore_io::{PageCache, PageKey, Pinned};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What happens to the pages of a sweep.
 pub(crate) trait PageVisitor: Send {
-    /// The next page of the unit that this worker is at.
-    fn page(&mut self, lists: &DecodedLists) -> Result<()>;
+    /// The next page of the unit that this worker is at, and the weights of its edges if they are wanted.
+    fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()>;
     /// The unit's wanted pages have all been visited.
     fn end_unit(&mut self, unit: u64) -> Result<()>;
 }
@@ -86,9 +89,11 @@ struct Sweep<'a> {
     graph: &'a Graph,
     lists: &'a Lists,
     selection: &'a Selection<'a>,
+    weights: Option<&'a WeightColumn>,
     cache: Option<Arc<PageCache>>,
-    /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part.
+    /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. Lists come before weights.
     keep_below: u64,
+    keep_weights_below: u64,
     /// The longest gap that is read over.
     gap_pages: u32,
     next: AtomicUsize,
@@ -97,23 +102,30 @@ struct Sweep<'a> {
 /// Visits the selected pages. `make` gives every worker its visitor, and what became of them is returned.
 pub(crate) fn sweep<V: PageVisitor>(
     graph: &Graph,
-    direction: Direction,
+    edges: Edges,
     selection: &Selection<'_>,
     make: impl Fn() -> V + Sync,
 ) -> Result<(Vec<V>, SweepStats)> {
     let start = Instant::now();
-    let lists = graph.lists(direction);
-    let cache = graph.cache();
-    let keep_below = match (&cache, selection) {
-        (Some(cache), Selection::All) => cache.capacity_pages(),
-        _ => u64::MAX,
+    let Edges { direction, weights } = edges;
+    let (weights, prepared) = match weights {
+        true => graph.weight_column(direction).map(|(column, stats)| (Some(column), stats))?,
+        false => (None, SweepStats::default()),
     };
     // All pages have no gaps but those of what is cached, which ends the extents anyway.
     let (gap_pages, measured) = match selection {
         Selection::All => (USUAL_GAP_PAGES, SweepStats::default()),
         _ => graph.merge_gap(direction)?,
     };
-    let sweep = Sweep { graph, lists, selection, cache, keep_below, gap_pages, next: AtomicUsize::new(0) };
+    let lists = graph.lists(direction);
+    let cache = graph.cache();
+    let keep_below = match (&cache, selection) {
+        (Some(cache), Selection::All) => cache.capacity_pages(),
+        _ => u64::MAX,
+    };
+    let keep_weights_below = keep_below.saturating_sub(lists.pages);
+    let next = AtomicUsize::new(0);
+    let sweep = Sweep { graph, lists, selection, weights, cache, keep_below, keep_weights_below, gap_pages, next };
     let units = match selection {
         Selection::Units(units) => units.len(),
         _ => lists.pages.div_ceil(UNIT_PAGES) as usize,
@@ -129,17 +141,30 @@ pub(crate) fn sweep<V: PageVisitor>(
         total.add(&stats);
     }
     total.add(&measured);
+    total.add(&prepared);
     total.seconds = start.elapsed().as_secs_f64();
     Ok((visitors, total))
 }
 
-/// A unit whose reads are under way.
-struct Flight {
+/// The pages wanted of one unit of a file, whose reads are under way.
+struct Reads {
+    file: usize,
     unit: u64,
+    /// The pages that are not cached.
     wanted: u64,
     cached: Vec<(u32, Pinned)>,
     spans: Vec<Span>,
     pushed: usize,
+}
+
+/// A unit of lists, or some of its pages, and the weights beside them.
+struct Flight {
+    unit: u64,
+    /// First those of weights, last the one of lists.
+    reads: Vec<Reads>,
+    /// The edges whose weights are wanted.
+    edges: Vec<Range<u64>>,
+    ends_unit: bool,
 }
 
 /// One worker's part of a sweep.
@@ -148,13 +173,25 @@ struct Pass<'a> {
     worker: &'a mut Worker,
     stop: &'a AtomicBool,
     flights: VecDeque<Flight>,
+    /// What is left of a unit whose weights are too many for one flight.
+    rest: Option<(u64, u64)>,
+    weights: Batch,
     exhausted: bool,
     stats: SweepStats,
 }
 
 impl<'a> Pass<'a> {
     fn new(sweep: &'a Sweep<'a>, worker: &'a mut Worker, stop: &'a AtomicBool) -> Self {
-        Pass { sweep, worker, stop, flights: VecDeque::new(), exhausted: false, stats: SweepStats::default() }
+        Pass {
+            sweep,
+            worker,
+            stop,
+            flights: VecDeque::new(),
+            rest: None,
+            weights: Batch::new(sweep.weights),
+            exhausted: false,
+            stats: SweepStats::default(),
+        }
     }
 
     fn run(mut self, visitor: &mut impl PageVisitor) -> Result<SweepStats> {
@@ -164,40 +201,46 @@ impl<'a> Pass<'a> {
                 return Ok(self.stats);
             }
             self.push()?;
-            let Some(flight) = self.flights.pop_front() else { break };
-            self.land(flight, visitor)?;
+            if self.flights.is_empty() {
+                return Ok(self.stats);
+            }
+            self.land(visitor)?;
         }
-        Ok(self.stats)
     }
 
     /// Takes units and starts their reads until the ring is full.
     fn push(&mut self) -> Result<()> {
         loop {
+            let mut reading = true;
             if let Some(last) = self.flights.back_mut() {
-                while last.pushed < last.spans.len() {
-                    let span = last.spans[last.pushed];
-                    let page = last.unit * UNIT_PAGES + u64::from(span.start);
-                    let (offset, len) = (page * PAGE_BYTES as u64, span.len as usize * PAGE_BYTES);
-                    if !self.worker.reader.push(self.sweep.lists.file, offset, len, page)? {
-                        return Ok(self.worker.reader.submit()?);
+                for reads in &mut last.reads {
+                    while let Some(span) = reads.spans.get(reads.pushed) {
+                        let page = reads.unit * UNIT_PAGES + u64::from(span.start);
+                        let (offset, len) = (page * PAGE_BYTES as u64, span.len as usize * PAGE_BYTES);
+                        if !self.worker.reader.push(reads.file, offset, len, page)? {
+                            return Ok(self.worker.reader.submit()?);
+                        }
+                        reads.pushed += 1;
                     }
-                    last.pushed += 1;
                 }
+                // Units that are all in the cache need no reads: do not run ahead with them.
+                reading = last.reads.iter().any(|reads| !reads.spans.is_empty());
             }
-            // Units that are all in the cache need no reads: do not run ahead with them.
-            let reading = self.flights.back().is_none_or(|last| !last.spans.is_empty());
             if self.exhausted || !reading {
                 return Ok(self.worker.reader.submit()?);
             }
             match self.take_unit() {
-                Some(flight) => self.flights.push_back(flight),
+                Some((unit, wanted)) => self.plan(unit, wanted),
                 None => self.exhausted = true,
             }
         }
     }
 
-    /// The next unit with wanted pages.
-    fn take_unit(&mut self) -> Option<Flight> {
+    /// The next unit with wanted pages, or what is left of one.
+    fn take_unit(&mut self) -> Option<(u64, u64)> {
+        if let Some(rest) = self.rest.take() {
+            return Some(rest);
+        }
         let sweep = self.sweep;
         let units = sweep.lists.pages.div_ceil(UNIT_PAGES);
         loop {
@@ -211,17 +254,32 @@ impl<'a> Pass<'a> {
                 }
             };
             if wanted != 0 {
-                return Some(self.plan(unit, wanted));
+                return Some((unit, wanted));
             }
         }
     }
 
-    fn plan(&mut self, unit: u64, wanted: u64) -> Flight {
+    /// Plans the reads of a unit: all of it, or as many pages as there is room for the weights of.
+    fn plan(&mut self, unit: u64, mut wanted: u64) {
+        let (mut reads, mut edges) = (Vec::new(), Vec::new());
+        if let Some(column) = self.sweep.weights {
+            let (pages, ranges) = column.batch(unit, wanted);
+            for (unit, wanted) in column.units(&ranges) {
+                reads.push(self.plan_reads(column.file, unit, wanted));
+            }
+            self.rest = Some((unit, wanted & !pages)).filter(|&(_, rest)| rest != 0);
+            (wanted, edges) = (pages, ranges);
+        }
+        reads.push(self.plan_reads(self.sweep.lists.file, unit, wanted));
+        self.flights.push_back(Flight { unit, reads, edges, ends_unit: self.rest.is_none() });
+    }
+
+    fn plan_reads(&mut self, file: usize, unit: u64, wanted: u64) -> Reads {
         let mut missing = wanted;
         let mut cached = Vec::new();
         if let Some(cache) = &self.sweep.cache {
             for bit in bits(wanted) {
-                let key = PageKey { file: self.sweep.lists.file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
+                let key = PageKey { file: file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
                 if let Some(page) = cache.get(key) {
                     missing &= !(1 << bit);
                     cached.push((bit, page));
@@ -231,65 +289,93 @@ impl<'a> Pass<'a> {
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
         let spans = extents(missing, self.sweep.gap_pages).collect();
-        Flight { unit, wanted: missing, cached, spans, pushed: 0 }
+        Reads { file, unit, wanted: missing, cached, spans, pushed: 0 }
     }
 
-    /// Visits the pages of the oldest unit, as its extents arrive.
-    fn land(&mut self, mut flight: Flight, visitor: &mut impl PageVisitor) -> Result<()> {
-        let mut cached = std::mem::take(&mut flight.cached).into_iter().peekable();
-        let unit = flight.unit;
+    /// Visits the pages of the oldest flight, as its extents arrive.
+    fn land(&mut self, visitor: &mut impl PageVisitor) -> Result<()> {
+        self.weights.begin();
+        for i in 0..self.flights[0].reads.len() {
+            self.land_reads(i, visitor)?;
+        }
+        match self.flights.pop_front() {
+            Some(flight) if flight.ends_unit => visitor.end_unit(flight.unit),
+            _ => Ok(()),
+        }
+    }
+
+    fn land_reads(&mut self, i: usize, visitor: &mut impl PageVisitor) -> Result<()> {
+        let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
         let mut done = 0;
-        while done < flight.spans.len() {
-            if done == flight.pushed {
-                // The ring was too full for this unit's other extents; what was visited has made room.
-                self.flights.push_front(flight);
+        while let Some(&span) = self.flights[0].reads[i].spans.get(done) {
+            if done == self.flights[0].reads[i].pushed {
+                // The ring was too full for this flight's other extents; what was visited has made room.
                 self.push()?;
-                flight = self.flights.pop_front().expect("it was just put there");
                 continue;
             }
-            let span = flight.spans[done];
-            let extent = self.worker.reader.next()?.expect("the extent was pushed");
+            let Pass { sweep, worker: Worker { reader, decoder }, flights, weights, .. } = self;
+            let (flight, reads) = (&flights[0], &flights[0].reads[i]);
+            let mut arrival = Arrival { sweep, decoder, weights, edges: &flight.edges, reads };
+            let extent = reader.next()?.expect("the extent was pushed");
             let (pages, _) = extent.bytes.as_chunks::<PAGE_BYTES>();
             for (bit, bytes) in (span.start..).zip(pages) {
                 while let Some((bit, page)) = cached.next_if(|(cached, _)| *cached < bit) {
-                    visit(self.sweep, &mut self.worker.decoder, unit, bit, &page, true, visitor)?;
+                    arrival.page(bit, &page, true, visitor)?;
                 }
-                if flight.wanted >> bit & 1 == 1 {
-                    visit(self.sweep, &mut self.worker.decoder, unit, bit, bytes, false, visitor)?;
+                if reads.wanted >> bit & 1 == 1 {
+                    arrival.page(bit, bytes, false, visitor)?;
                 }
             }
             done += 1;
         }
-        for (bit, page) in cached {
-            visit(self.sweep, &mut self.worker.decoder, unit, bit, &page, true, visitor)?;
-        }
-        visitor.end_unit(unit)
+        let Pass { sweep, worker, flights, weights, .. } = self;
+        let (edges, reads) = (&flights[0].edges, &flights[0].reads[i]);
+        let mut arrival = Arrival { sweep, decoder: &mut worker.decoder, weights, edges, reads };
+        cached.try_for_each(|(bit, page)| arrival.page(bit, &page, true, visitor))
     }
 }
 
-/// Verifies, decodes and visits one page, and keeps it if the cache wants it. Cached pages have been verified.
-fn visit(
-    sweep: &Sweep<'_>,
-    decoder: &mut Decoder,
-    unit: u64,
-    bit: u32,
-    bytes: &PageBytes,
-    cached: bool,
-    visitor: &mut impl PageVisitor,
-) -> Result<()> {
-    let lists = sweep.lists;
-    let number = unit * UNIT_PAGES + u64::from(bit);
-    let page = if cached { lists.origin.trust(bytes) } else { lists.origin.verify(number, bytes) };
-    let decoded = page
-        .and_then(|page| decoder.decode(&page, sweep.graph.shape()))
-        .map_err(|error| Error::corrupt(sweep.graph.data_file(lists.file).path(), number * PAGE_BYTES as u64, error))?;
-    visitor.page(decoded)?;
-    if let (false, Some(cache)) = (cached, &sweep.cache)
-        && number < sweep.keep_below
-    {
-        cache.insert(PageKey { file: lists.file as u32, page: number }, bytes);
+/// What pages that arrive go through.
+struct Arrival<'a> {
+    sweep: &'a Sweep<'a>,
+    decoder: &'a mut Decoder,
+    weights: &'a mut Batch,
+    edges: &'a [Range<u64>],
+    reads: &'a Reads,
+}
+
+impl Arrival<'_> {
+    /// Takes the weights of a page, or visits its lists, and keeps it if the cache wants it. Cached pages have been verified.
+    fn page(&mut self, bit: u32, bytes: &PageBytes, cached: bool, visitor: &mut impl PageVisitor) -> Result<()> {
+        let Reads { file, unit, .. } = *self.reads;
+        let number = unit * UNIT_PAGES + u64::from(bit);
+        let corrupt =
+            |error| Error::corrupt(self.sweep.graph.data_file(file).path(), number * PAGE_BYTES as u64, error);
+        let keep_below = match self.sweep.weights {
+            Some(column) if column.file == file => {
+                self.weights.take_page(column, self.edges, number, bytes, cached).map_err(corrupt)?;
+                self.sweep.keep_weights_below
+            }
+            _ => {
+                let origin = self.sweep.lists.origin;
+                let page = if cached { origin.trust(bytes) } else { origin.verify(number, bytes) };
+                let decoded = page.and_then(|page| self.decoder.decode(&page, self.sweep.graph.shape()));
+                let lists = decoded.map_err(corrupt)?;
+                let weights = match self.sweep.weights {
+                    Some(column) => self.weights.next(column, number, lists).map_err(corrupt)?,
+                    None => Weights::NONE,
+                };
+                visitor.page(lists, weights)?;
+                self.sweep.keep_below
+            }
+        };
+        if let (false, Some(cache)) = (cached, &self.sweep.cache)
+            && number < keep_below
+        {
+            cache.insert(PageKey { file: file as u32, page: number }, bytes);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn bits(mut word: u64) -> impl Iterator<Item = u32> {

@@ -7,7 +7,8 @@ use outcore_algo::{
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
-    Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source, import,
+    Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source,
+    Weights, import,
 };
 use outcore_graph::{Graph, GraphOptions, IdBatch, IdStream};
 use outcore_io::backend::Backend;
@@ -24,11 +25,13 @@ pub struct Given {
     pub directed: bool,
     /// Parallel edges stay.
     pub parallel: bool,
+    /// Edges have weights from 0 to below 4, the same in both directions.
+    pub weighted: bool,
 }
 
 impl Given {
     pub fn new(vertices: u32, edges: Vec<(u32, u32)>, directed: bool) -> Self {
-        Given { vertices, edges, directed, parallel: false }
+        Given { vertices, edges, directed, parallel: false, weighted: false }
     }
 
     /// Imports the graph and returns the image.
@@ -37,9 +40,10 @@ impl Given {
             format: "by hand",
             declared: Some((0, u64::from(self.vertices))),
             edges: Some(self.edges.len() as u64),
+            weights: self.weighted.then(|| "weight".to_owned()),
             ..Facts::default()
         };
-        let source = GivenSource { edges: Arc::new(self.edges.clone()), facts, next: 0 };
+        let source = GivenSource { given: Arc::new(self.clone()), facts, next: 0 };
         let duplicates = if self.parallel { Duplicates::Keep } else { Duplicates::First };
         import_source(Box::new(source), directory, self.directed, duplicates, order)
     }
@@ -47,8 +51,14 @@ impl Given {
 
 const BLOCK_EDGES: usize = 10_000;
 
+/// The weight of an edge of a weighted graph: none in one of eight.
+pub fn weight(source: u32, target: u32) -> f64 {
+    let mixed = mix(u64::from(source.min(target)) << 32 | u64::from(source.max(target)));
+    if mixed.is_multiple_of(8) { 0.0 } else { (mixed >> 11) as f64 / (1u64 << 51) as f64 }
+}
+
 struct GivenSource {
-    edges: Arc<Vec<(u32, u32)>>,
+    given: Arc<Given>,
     facts: Facts,
     next: usize,
 }
@@ -59,7 +69,7 @@ impl Source for GivenSource {
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
-        if self.next * BLOCK_EDGES >= self.edges.len() {
+        if self.next * BLOCK_EDGES >= self.given.edges.len() {
             return Ok(None);
         }
         let sequence = self.next as u64;
@@ -69,16 +79,19 @@ impl Source for GivenSource {
     }
 
     fn parser(&self) -> Arc<dyn Parser> {
-        Arc::new(GivenParser(Arc::clone(&self.edges)))
+        Arc::new(GivenParser(Arc::clone(&self.given)))
     }
 }
 
-struct GivenParser(Arc<Vec<(u32, u32)>>);
+struct GivenParser(Arc<Given>);
 
 impl Parser for GivenParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         let Ids::Integer { values, .. } = &mut batch.ids else { panic!("ids are integers") };
-        let edges = self.0.chunks(BLOCK_EDGES).nth(block.sequence as usize).unwrap_or_default();
+        let edges = self.0.edges.chunks(BLOCK_EDGES).nth(block.sequence as usize).unwrap_or_default();
+        if self.0.weighted {
+            batch.weights = Weights::Real(edges.iter().map(|&(source, target)| weight(source, target)).collect());
+        }
         values.extend(edges.iter().flat_map(|&(source, target)| [u64::from(source), u64::from(target)]));
         Ok(())
     }
@@ -88,9 +101,9 @@ impl Parser for GivenParser {
     }
 }
 
-/// A Kronecker graph as an image.
+/// A Kronecker graph with weights as an image.
 pub fn kronecker(directory: &Path, scale: u32, edge_factor: u64, directed: bool, order: OrderChoice) -> PathBuf {
-    let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 7, weights: false };
+    let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 7, weights: true };
     import_source(generated(&options).unwrap(), directory, directed, Duplicates::First, order)
 }
 
@@ -125,11 +138,14 @@ pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cac
 pub enum Algorithm {
     Bfs,
     PageRank,
+    /// PageRank with weights, where there are any.
+    WeightedPageRank,
     Components,
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 3] = [Algorithm::Bfs, Algorithm::PageRank, Algorithm::Components];
+    pub const ALL: [Algorithm; 4] =
+        [Algorithm::Bfs, Algorithm::PageRank, Algorithm::WeightedPageRank, Algorithm::Components];
 
     /// Runs it and writes all of its answer as numbers, real ones by their bits.
     pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
@@ -139,8 +155,9 @@ impl Algorithm {
                 let values = plain(&found.levels).into_iter().chain(plain(&found.parents));
                 values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
             }
-            Algorithm::PageRank => {
-                let found = pagerank(graph, &iterations(5))?;
+            Algorithm::PageRank | Algorithm::WeightedPageRank => {
+                let weights = self == Algorithm::WeightedPageRank && graph.weight_name().is_some();
+                let found = pagerank(graph, &PageRankOptions { weights, ..iterations(5) })?;
                 let bits = ranks(&found.ranks).into_iter().map(f64::to_bits);
                 bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
             }
@@ -154,7 +171,7 @@ impl Algorithm {
 
 /// So many iterations, whatever the ranks converge to.
 pub fn iterations(count: u32) -> PageRankOptions {
-    PageRankOptions { tol: 0.0, max_iter: count, alpha: 0.85, dangling: Dangling::Networkx }
+    PageRankOptions { tol: 0.0, max_iter: count, alpha: 0.85, dangling: Dangling::Networkx, weights: false }
 }
 
 /// All three results.

@@ -1,0 +1,50 @@
+//! Weights that an algorithm cannot work with are refused, with the edge that has them.
+
+use outcore_graph::{Edges, Error, Frontier, Graph, Result, scan};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The first vertex with a weight that is refused.
+pub(crate) struct Refused {
+    /// Which weights are wanted, in words.
+    expected: &'static str,
+    accepts: fn(f64) -> bool,
+    vertex: AtomicU64,
+}
+
+impl Refused {
+    pub fn new(expected: &'static str, accepts: fn(f64) -> bool) -> Self {
+        Refused { expected, accepts, vertex: AtomicU64::new(u64::MAX) }
+    }
+
+    /// Takes note of the vertex if the weight is refused.
+    #[inline]
+    pub fn look(&self, vertex: u32, weight: f64) {
+        if !(self.accepts)(weight) {
+            self.vertex.fetch_min(u64::from(vertex), Ordering::Relaxed);
+        }
+    }
+
+    /// An error that names an edge, if a weight was refused. `edges` are those that were looked at.
+    pub fn check(&self, graph: &Graph, edges: Edges) -> Result<()> {
+        let Ok(vertex) = u32::try_from(self.vertex.load(Ordering::Relaxed)) else { return Ok(()) };
+        let found = Mutex::new((u32::MAX, 0.0));
+        scan(
+            graph,
+            edges,
+            Frontier::List(&[vertex]),
+            || (),
+            |(), list| {
+                for (i, &neighbour) in list.neighbours.iter().enumerate() {
+                    let mut first = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    if !(self.accepts)(list.weights.real(i)) && neighbour < first.0 {
+                        *first = (neighbour, list.weights.real(i));
+                    }
+                }
+            },
+        )?;
+        let (neighbour, weight) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (one, other) = (graph.id(vertex)?, graph.id(neighbour)?);
+        Err(Error::Usage(format!("expected {}, found {weight} at the edge between {one} and {other}", self.expected)))
+    }
+}

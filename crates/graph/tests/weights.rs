@@ -1,0 +1,130 @@
+//! Weights beside lists: every edge comes with its own, whoever reads it, from wherever, in whatever batches.
+
+mod common;
+
+use common::{Model, Random, runtime};
+use outcore_format::WeightKind;
+use outcore_graph::{Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, List, SweepStats, scan};
+use outcore_io::backend::{Faults, Sim};
+use std::path::Path;
+
+/// The neighbours of a list and the weights beside them.
+type Pairs = Vec<(u32, f64)>;
+
+fn with_weights(direction: Direction) -> Edges {
+    Edges { direction, weights: true }
+}
+
+/// Visits a frontier with weights and puts the parts of lists in order.
+fn seen(graph: &Graph, direction: Direction, frontier: Frontier<'_>) -> Result<(Vec<(u32, Pairs)>, SweepStats), Error> {
+    let visit = |seen: &mut Vec<(u64, u32, Pairs)>, list: List<'_>| {
+        assert!(list.neighbours.is_empty() || list.weights.bits().len() == list.neighbours.len());
+        let pairs = list.neighbours.iter().enumerate().map(|(i, &neighbour)| (neighbour, list.weights.real(i)));
+        seen.push((list.first_edge, list.vertex, pairs.collect()));
+    };
+    let (workers, stats) = scan(graph, with_weights(direction), frontier, Vec::new, visit)?;
+    let mut parts: Vec<_> = workers.into_iter().flatten().collect();
+    parts.sort_by_key(|&(first_edge, vertex, _)| (vertex, first_edge));
+    let mut lists: Vec<(u32, Pairs)> = Vec::new();
+    for (_, vertex, pairs) in parts {
+        match lists.last_mut() {
+            Some((last, all)) if *last == vertex => all.extend(pairs),
+            _ => lists.push((vertex, pairs)),
+        }
+    }
+    Ok((lists, stats))
+}
+
+fn model(directed: bool, kind: WeightKind) -> Model {
+    Model::random(11, 30_000, 400_000, directed, true).with_weights(kind)
+}
+
+fn open(image: &Path, threads: usize, cache_bytes: u64) -> Graph {
+    let graph = Graph::open(&runtime(threads), image, GraphOptions { cache_bytes: Some(cache_bytes) }).unwrap();
+    graph.fill_cache().unwrap();
+    graph
+}
+
+#[test]
+fn every_edge_has_its_weight_in_every_frontier() {
+    for (directed, kind) in [(true, WeightKind::F64), (false, WeightKind::I64)] {
+        let (model, directory) = (model(directed, kind), tempfile::tempdir().unwrap());
+        let image = model.write(directory.path());
+        let mut random = Random(3);
+        for (threads, cache_bytes) in [(1, 0), (2, 1 << 20), (3, 1 << 28)] {
+            let graph = open(&image, threads, cache_bytes);
+            for direction in [Direction::Out, Direction::In] {
+                let expected: Vec<_> = (0..).zip(model.lists(direction)).collect();
+                let longest = expected.iter().map(|(_, list)| list.len()).max();
+                assert!(
+                    longest > Some(9000) || direction == Direction::In,
+                    "a list of several pages, found {longest:?}"
+                );
+                for round in 0..2 {
+                    let (found, stats) = seen(&graph, direction, Frontier::All).unwrap();
+                    assert!(found == expected, "{directed} {kind:?} {threads} threads");
+                    let pages = graph.pages(direction) + graph.weight_pages(direction);
+                    // The first time, the lists' first edges are read too; where batches meet, a page of weights is wanted twice.
+                    let prepared = if round == 0 { graph.pages(direction) } else { 0 };
+                    assert!((pages..=pages + prepared + pages / 8 + 4).contains(&stats.pages_wanted), "{stats:?}");
+                    let cached = round > 0 && cache_bytes == 1 << 28;
+                    // Some sets of the cache are full before others are.
+                    assert!(!cached || stats.pages_read <= pages / 10, "{stats:?} of {pages}");
+                }
+                for share in [3, 50, 5000] {
+                    let set = Bitmap::new(graph.runtime().budget(), "a test", graph.vertices()).unwrap();
+                    let chosen: Vec<u32> = (0..30_000).filter(|_| random.below(share) == 0).collect();
+                    chosen.iter().for_each(|&vertex| assert!(set.insert(vertex)));
+                    let expected: Vec<_> = chosen.iter().map(|&v| expected[v as usize].clone()).collect();
+                    assert!(seen(&graph, direction, Frontier::List(&chosen)).unwrap().0 == expected);
+                    assert!(seen(&graph, direction, Frontier::Set(&set)).unwrap().0 == expected);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn short_reads_change_nothing_and_damaged_weights_are_refused() {
+    let (model, directory) = (model(true, WeightKind::F64), tempfile::tempdir().unwrap());
+    let image = model.write(directory.path());
+    let expected: Vec<_> = (0..).zip(model.lists(Direction::In)).collect();
+    for seed in 0..5 {
+        let faults = Faults { seed, short_reads_percent: 30, ..Faults::default() };
+        let graph = common::open_with(&image, Sim::new(faults));
+        assert!(seen(&graph, Direction::In, Frontier::All).unwrap().0 == expected);
+    }
+    let path = image.join("edges/in_weight.pages");
+    let whole = std::fs::read(&path).unwrap();
+    for page in [0, 100, whole.len() / 4096 - 1] {
+        let mut bytes = whole.clone();
+        bytes[page * 4096 + 1234] ^= 4;
+        std::fs::write(&path, &bytes).unwrap();
+        match seen(&open(&image, 2, 0), Direction::In, Frontier::All) {
+            Err(Error::Corrupt { path: found, offset_bytes, .. }) => {
+                assert_eq!((found, offset_bytes), (path.clone(), page as u64 * 4096));
+            }
+            other => panic!("{:?}", other.map(|(lists, _)| lists.len())),
+        }
+    }
+}
+
+#[test]
+fn weights_that_are_not_there_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = Model::random(1, 100, 300, true, false).write(directory.path());
+    let graph = open(&image, 1, 0);
+    let error = seen(&graph, Direction::Out, Frontier::All).unwrap_err().to_string();
+    assert!(error.contains("expected edges with weights, found none"), "{error}");
+    assert!(!graph.has_weights(None).unwrap());
+    let error = graph.has_weights(Some("cost")).unwrap_err().to_string();
+    assert!(error.contains("`cost`") && error.contains("without weights"), "{error}");
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(
+        &Model::random(1, 100, 300, true, false).empty().with_weights(WeightKind::I64).write(directory.path()),
+        1,
+        0,
+    );
+    assert!(graph.has_weights(None).unwrap() && graph.has_weights(Some("weight")).unwrap());
+    assert!(seen(&graph, Direction::In, Frontier::All).unwrap().0.is_empty());
+}
