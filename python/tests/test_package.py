@@ -338,6 +338,8 @@ def test_ctrl_c(scratch, work):
 
 def test_networkx_agrees_under_the_users_ids(make):
     plain = nx.les_miserables_graph()
-    ranks = oc.pagerank(make(plain), tol=1e-12, max_iter=500).to_dict()
-    expected = nx.pagerank(plain, weight=None, tol=1e-12, max_iter=500)
-    assert max(abs(ranks[name] - expected[name]) for name in expected) < 1e-9
+    graph = make(plain)
+    for weight in ("weight", None):
+        ranks = oc.pagerank(graph, weight=weight, tol=1e-12, max_iter=500).to_dict()
+        expected = nx.pagerank(plain, weight=weight, tol=1e-12, max_iter=500)
+        assert max(abs(ranks[name] - expected[name]) for name in expected) < 1e-9

@@ -27,10 +27,11 @@ use crate::estimate::Estimate;
 use crate::weights::Refused;
 use outcore_graph::{
     Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder, SweepStats,
-    Weights, fold, full_lists, gather_sum, gather_sums, gather_weighted_sum, vertex_map, vertex_sum,
+    Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What becomes of the rank of vertices without out-edges.
@@ -372,16 +373,8 @@ impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
 
     fn part(&self, list: List<'_>) -> f64 {
         match self.before.options.weights {
-            true => gather_weighted_sum(self.contributions, &list),
+            true => gather_weighted_sum(self.contributions, list.neighbours, list.weights),
             false => gather_sum(self.contributions, list.neighbours),
-        }
-    }
-
-    #[inline]
-    fn parts(&self, lists: &Lists, weights: Weights<'_>, sums: &mut Vec<f64>) {
-        match self.before.options.weights {
-            true => sums.extend(full_lists(lists, weights).map(|list| self.part(list))),
-            false => gather_sums(self.contributions, lists, sums),
         }
     }
 
@@ -406,10 +399,19 @@ impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
         };
         let rank = self.base + self.before.options.alpha * sum.unwrap_or(0.0);
         total.change += (rank - before).abs();
-        if dangling {
-            total.dangling += rank;
-        }
+        total.dangling += if dangling { rank } else { 0.0 };
         self.next[v].set(rank / divisor);
+    }
+
+    fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, total: &mut Total) {
+        let sums = match self.before.options.weights {
+            true => gather_weighted_sums(self.contributions, lists, weights, range.clone()),
+            false => gather_sums(self.contributions, lists, range.clone()),
+        };
+        for (i, sum) in range.zip(sums) {
+            let vertex = lists.first_vertex as u32 + i as u32;
+            self.finish(vertex, (lists.ends[i] < lists.ends[i + 1]).then_some(sum), total);
+        }
     }
 
     #[inline]

@@ -9,12 +9,13 @@
 //! order they are the hubs, of which most of what is gathered comes, and they stay near. (`docs/performance.md` has the figures.)
 #![allow(unsafe_code)]
 
-use crate::scan::List;
+use crate::weights::Weights;
 use outcore_format::Lists;
 use outcore_io::buffer::prefetch;
 use outcore_io::{AtomicF32, AtomicF64};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 /// A number that sums gather.
 pub trait Gathered: Sync {
@@ -74,23 +75,25 @@ const STEP: usize = 256;
 /// Values in so many first bytes are not asked for: what the second-level cache holds.
 const NEAR_BYTES: usize = 1 << 20;
 
-/// The sum of `values[neighbour]` over every list of a page that is not empty, in order.
+/// The sums of `values[neighbour]` over adjacent lists of a page.
 ///
 /// # Panics
 /// If a neighbour is beyond `values`.
-pub fn gather_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
+pub fn gather_sums<T: Gathered>(values: &[T], lists: &Lists, range: Range<usize>) -> Vec<f64> {
+    let ends = &lists.ends[range.start..=range.end];
+    let neighbours = &lists.neighbours[ends[0] as usize..ends[range.len()] as usize];
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the processor has the features.
-        return unsafe { x86::wide_sums(values, lists, sums) };
+        return unsafe { x86::wide_sums(values, neighbours, ends) };
     }
-    plain_sums(values, lists, sums);
+    plain_sums(values, neighbours, ends)
 }
 
-fn plain_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
+fn plain_sums<T: Gathered>(values: &[T], neighbours: &[u32], ends: &[u32]) -> Vec<f64> {
     let ask = |ahead: &[u32]| ahead.iter().for_each(|&place| prefetch(values, place as usize));
-    let loaded = fetch(values, &lists.neighbours[..lists.edges()], ask);
-    add(&loaded, lists, sums, sum);
+    let loaded = fetch(values, neighbours, ask);
+    add(&loaded, ends, sum)
 }
 
 /// The sum of `values[neighbour]` over one list.
@@ -101,15 +104,27 @@ pub fn gather_sum<T: Gathered>(values: &[T], neighbours: &[u32]) -> f64 {
     sum(&fetch(values, neighbours, |_| ()))
 }
 
-/// The sum of `values[neighbour]` over one list, each times the weight of the edge.
+/// The sums of `values[neighbour]` times the weight of the edge over adjacent lists of a page.
 ///
 /// # Panics
-/// If a neighbour is beyond `values`, or the list has no weights.
-pub fn gather_weighted_sum<T: Gathered>(values: &[T], list: &List<'_>) -> f64 {
-    let loaded = fetch(values, list.neighbours, |ahead| {
-        ahead.iter().for_each(|&place| prefetch(values, place as usize));
-    });
-    let products: Vec<f64> = (0..).zip(loaded).map(|(i, value)| list.weights.real(i) * value.into()).collect();
+/// If a neighbour is beyond `values`, or there are no weights.
+pub fn gather_weighted_sums<T: Gathered>(
+    values: &[T],
+    lists: &Lists,
+    weights: Weights<'_>,
+    range: Range<usize>,
+) -> Vec<f64> {
+    let list = |i: usize| (lists.list(i), weights.part(lists.ends[i] as usize..lists.ends[i + 1] as usize));
+    range.map(list).map(|(neighbours, weights)| gather_weighted_sum(values, neighbours, weights)).collect()
+}
+
+/// The sum of `values[neighbour]` times the weight of the edge over one list.
+///
+/// # Panics
+/// If a neighbour is beyond `values`, or there are no weights.
+pub fn gather_weighted_sum<T: Gathered>(values: &[T], neighbours: &[u32], weights: Weights<'_>) -> f64 {
+    let loaded = fetch(values, neighbours, |ahead| ahead.iter().for_each(|&place| prefetch(values, place as usize)));
+    let products: Vec<f64> = (0..).zip(loaded).map(|(i, value)| weights.real(i) * value.into()).collect();
     sum(&products)
 }
 
@@ -130,17 +145,15 @@ fn fetch<T: Gathered>(values: &[T], neighbours: &[u32], ask: impl Fn(&[u32])) ->
     loaded
 }
 
-/// Adds the sums of all lists that are not empty.
+/// The sums of lists that end where `ends` says after the first.
 #[inline(always)]
-fn add<V>(loaded: &[V], lists: &Lists, sums: &mut Vec<f64>, sum: impl Fn(&[V]) -> f64) {
-    let mut from = 0;
-    for &to in &lists.ends[1..=lists.count] {
-        let to = to as usize;
-        if from < to {
-            sums.push(sum(&loaded[from..to]));
-        }
-        from = to;
-    }
+fn add<V>(mut loaded: &[V], ends: &[u32], sum: impl Fn(&[V]) -> f64) -> Vec<f64> {
+    let list = |pair: &[u32]| {
+        let (list, rest) = loaded.split_at((pair[1] - pair[0]) as usize);
+        loaded = rest;
+        sum(list)
+    };
+    ends.windows(2).map(list).collect()
 }
 
 fn sum<V: Copy + Into<f64>>(list: &[V]) -> f64 {
@@ -159,11 +172,11 @@ mod x86 {
     /// # Safety
     /// The processor has the features.
     #[target_feature(enable = "avx512f,avx512vl,bmi2,popcnt")]
-    pub unsafe fn wide_sums<T: Gathered>(values: &[T], lists: &Lists, sums: &mut Vec<f64>) {
+    pub unsafe fn wide_sums<T: Gathered>(values: &[T], neighbours: &[u32], ends: &[u32]) -> Vec<f64> {
         // SAFETY: the processor has the features.
-        let loaded = fetch(values, &lists.neighbours[..lists.edges()], |ahead| unsafe { ask_far(values, ahead) });
+        let loaded = fetch(values, neighbours, |ahead| unsafe { ask_far(values, ahead) });
         // SAFETY: as above.
-        add(&loaded, lists, sums, |list| unsafe { wide_sum::<T>(list) });
+        add(&loaded, ends, |list| unsafe { wide_sum::<T>(list) })
     }
 
     /// Asks for the values of at most `STEP` neighbours that are not near.
@@ -221,15 +234,16 @@ mod tests {
     fn sums_are_right_for_every_length_and_the_same_with_and_without_simd() {
         let values: Vec<AtomicF64> = (0..1000).map(|i| AtomicF64::from(f64::from(i * i % 71) / 7.0)).collect();
         let lists = lists((0..100).chain([0, 0, 3]));
-        let (mut sums, mut plain) = (Vec::new(), Vec::new());
-        gather_sums(&values, &lists, &mut sums);
-        plain_sums(&values, &lists, &mut plain);
-        assert_eq!(sums, plain);
-        let filled = (0..lists.count).map(|i| lists.list(i)).filter(|list| !list.is_empty());
+        let plain = plain_sums(&values, &lists.neighbours, &lists.ends);
+        let all = (0..lists.count).map(|i| lists.list(i));
         let expected: Vec<f64> =
-            filled.map(|list| list.iter().map(|&neighbour| values[neighbour as usize].load()).sum()).collect();
-        assert_eq!(sums.len(), expected.len());
-        assert!(sums.iter().zip(&expected).all(|(sum, expected)| (sum - expected).abs() < 1e-9 * expected));
+            all.map(|list| list.iter().map(|&neighbour| values[neighbour as usize].load()).sum()).collect();
+        for range in [0..lists.count, 3..lists.count - 2, 50..50] {
+            let sums = gather_sums(&values, &lists, range.clone());
+            assert_eq!(sums, plain[range.clone()]);
+            let pairs = sums.iter().zip(&expected[range]);
+            assert!(pairs.into_iter().all(|(sum, expected)| (sum - expected).abs() <= 1e-9 * expected));
+        }
     }
 
     #[test]
@@ -237,6 +251,6 @@ mod tests {
     fn a_neighbour_beyond_the_values_is_refused() {
         let values: Vec<AtomicF32> = (0..3).map(|_| AtomicF32::default()).collect();
         let lists = Lists { ends: vec![0, 2], neighbours: vec![1, 3], count: 1, ..Lists::default() };
-        gather_sums(&values, &lists, &mut Vec::new());
+        gather_sums(&values, &lists, 0..1);
     }
 }

@@ -11,6 +11,7 @@ use crate::sweep::{PageVisitor, Selection, count_pages, sweep, units_of};
 use crate::vertex_set::Bitmap;
 use crate::weights::Weights;
 use outcore_format::Lists;
+use std::ops::Range;
 
 /// Whose lists are visited.
 #[derive(Clone, Copy)]
@@ -94,12 +95,6 @@ fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> List<'a> {
     }
 }
 
-/// The lists of a page that are not empty.
-#[inline]
-pub fn full_lists<'a>(lists: &'a Lists, weights: Weights<'a>) -> impl Iterator<Item = List<'a>> {
-    (0..lists.count).map(move |i| list_at(lists, weights, i)).filter(|list| !list.neighbours.is_empty())
-}
-
 /// Visits the lists of a frontier, part by part.
 ///
 /// Every worker gets a state from `make`; the states are returned in the order of the workers. Which lists a worker
@@ -161,11 +156,14 @@ pub trait ListFold: Sync {
     #[inline]
     fn add(&self, _total: &mut Self::Total, _later: Self::Total) {}
 
-    /// The values of all lists of a page that are not empty, in order, where all of them are wanted: a chance to go over a page
-    /// faster than list by list.
+    /// Folds and finishes adjacent lists that the page holds from their beginning to their end, where all lists are wanted: a chance to go
+    /// over a page faster than list by list.
     #[inline]
-    fn parts(&self, lists: &Lists, weights: Weights<'_>, values: &mut Vec<Self::Value>) {
-        values.extend(full_lists(lists, weights).map(|list| self.part(list)));
+    fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, total: &mut Self::Total) {
+        for list in range.map(|i| list_at(lists, weights, i)) {
+            let value = (!list.neighbours.is_empty()).then(|| self.part(list));
+            self.finish(list.vertex, value, total);
+        }
     }
 }
 
@@ -184,7 +182,6 @@ pub fn fold<F: ListFold>(
     let make = || FoldVisitor {
         frontier,
         folder,
-        values: Vec::new(),
         open: None,
         loose: Vec::new(),
         total: F::Total::default(),
@@ -226,8 +223,6 @@ struct Loose<A> {
 struct FoldVisitor<'a, F: ListFold> {
     frontier: Frontier<'a>,
     folder: &'a F,
-    /// The values of the page under way.
-    values: Vec<F::Value>,
     open: Option<Open<F::Value>>,
     /// Ends of lists; those of the unit under way carry the unit `u64::MAX` until it ends.
     loose: Vec<Loose<F::Value>>,
@@ -239,30 +234,16 @@ struct FoldVisitor<'a, F: ListFold> {
 impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
-        let mut values = std::mem::take(&mut self.values);
-        values.clear();
+        let head = usize::from(lists.continues && lists.count > 0);
+        let tail = lists.count - usize::from(lists.continued);
         let frontier = self.frontier;
-        let all = matches!(frontier, Frontier::All);
-        if all {
-            self.folder.parts(lists, weights, &mut values);
+        if matches!(frontier, Frontier::All) && head <= tail {
+            (0..head).for_each(|i| self.list(lists, weights, i));
+            self.folder.whole(lists, weights, head..tail, &mut self.total);
+            (tail..lists.count).for_each(|i| self.list(lists, weights, i));
+        } else {
+            frontier.wanted(lists, |i| self.list(lists, weights, i));
         }
-        let mut next = values.iter();
-        let last = lists.count - usize::from(lists.continued);
-        frontier.wanted(lists, |i| {
-            let vertex = lists.first_vertex as u32 + i as u32;
-            let value = match lists.ends[i] == lists.ends[i + 1] {
-                true => None,
-                false if all => next.next().copied(),
-                false => Some(self.folder.part(list_at(lists, weights, i))),
-            };
-            match value {
-                Some(value) if i == 0 && lists.continues || i >= last => {
-                    self.split(vertex, value, i == 0 && lists.continues, i >= last)
-                }
-                value => self.folder.finish(vertex, value, &mut self.total),
-            }
-        });
-        self.values = values;
         Ok(())
     }
 
@@ -279,6 +260,18 @@ impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
 }
 
 impl<F: ListFold> FoldVisitor<'_, F> {
+    /// A list of a page, or the part of it that is there.
+    fn list(&mut self, lists: &Lists, weights: Weights<'_>, i: usize) {
+        let list = list_at(lists, weights, i);
+        let value = (!list.neighbours.is_empty()).then(|| self.folder.part(list));
+        match value {
+            Some(value) if list.continues || list.continued => {
+                self.split(list.vertex, value, list.continues, list.continued);
+            }
+            value => self.folder.finish(list.vertex, value, &mut self.total),
+        }
+    }
+
     /// A part of a list that spans pages.
     fn split(&mut self, vertex: u32, value: F::Value, continues: bool, continued: bool) {
         let open = match self.open.take() {
