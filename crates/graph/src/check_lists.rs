@@ -206,7 +206,7 @@ impl Context<'_> {
 
     fn check_page(&self, number: u64, lists: &Lists, weights: &[u64], stretch: &mut Stretch) -> Result<()> {
         let start = PageStart { first_vertex: lists.first_vertex, continues: lists.continues };
-        let said = self.graph.lists(self.direction).index.get(number);
+        let said = self.graph.list_pages(self.direction).index.get(number);
         if start.key() != said {
             let expected = format!("vertex {}, as the index says", said / 2);
             let error = outcore_format::Error::new(8, expected, format!("vertex {}", lists.first_vertex));

@@ -88,6 +88,26 @@ pub(crate) struct Worker {
     pub decoder: Decoder,
 }
 
+impl Worker {
+    fn new(runtime: &Runtime, files: &[(ImageFile, Arc<DataFile>)], ring_bytes: u64) -> Result<Self> {
+        let open: Vec<_> = files.iter().map(|(_, file)| Arc::clone(file)).collect();
+        let reader = Reader::new(runtime.backend(), runtime.budget(), &open, ring_bytes as usize)?;
+        Ok(Worker { reader, decoder: Decoder::default() })
+    }
+
+    /// What was read since the last call.
+    pub fn take_stats(&mut self) -> SweepStats {
+        let stats = self.reader.take_stats();
+        SweepStats {
+            seconds_io_wait: stats.wait_ns as f64 / 1e9,
+            requests: stats.requests,
+            bytes_read: stats.read_bytes,
+            pages_read: stats.read_bytes / PAGE_BYTES as u64,
+            ..SweepStats::default()
+        }
+    }
+}
+
 impl Graph {
     /// Opens an image.
     ///
@@ -113,12 +133,8 @@ impl Graph {
         let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
         let share = budget.available_bytes() / 8 / threads;
         let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
-        let open: Vec<_> = files.iter().map(|(_, file)| Arc::clone(file)).collect();
-        let mut workers = Vec::new();
-        for _ in 0..threads {
-            let reader = Reader::new(runtime.backend(), budget, &open, ring as usize)?;
-            workers.push(Worker { reader, decoder: Decoder::default() });
-        }
+        let worker = |_| Worker::new(runtime, &files, ring);
+        let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
         Ok(Graph {
             runtime: Arc::clone(runtime),
             path: path.to_owned(),
@@ -166,7 +182,7 @@ impl Graph {
 
     /// How many pages the lists of one direction have.
     pub fn pages(&self, direction: Direction) -> u64 {
-        self.lists(direction).pages
+        self.list_pages(direction).pages
     }
 
     /// The size of everything in the image, in bytes.
@@ -183,7 +199,7 @@ impl Graph {
         self.out.index.memory_bytes() + self.in_.as_ref().map_or(0, |lists| lists.index.memory_bytes())
     }
 
-    pub(crate) fn lists(&self, direction: Direction) -> &Lists {
+    pub(crate) fn list_pages(&self, direction: Direction) -> &Lists {
         match (direction, &self.in_) {
             (Direction::In, Some(lists)) => lists,
             _ => &self.out,
@@ -202,6 +218,11 @@ impl Graph {
     /// The open file at a place among the readers' files.
     pub(crate) fn data_file(&self, place: usize) -> &Arc<DataFile> {
         &self.files[place].1
+    }
+
+    /// A worker beside those of the graph, with a ring of its own.
+    pub(crate) fn new_worker(&self, ring_bytes: u64) -> Result<Worker> {
+        Worker::new(&self.runtime, &self.files, ring_bytes)
     }
 
     /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
@@ -228,7 +249,7 @@ impl Graph {
             if stop.load(Ordering::Relaxed) {
                 worker.reader.clear();
             }
-            let stats = worker.reader.take_stats();
+            let stats = worker.take_stats();
             if let Ok(mut slot) = slots[number].lock() {
                 *slot = Some(worker);
             }
@@ -242,10 +263,7 @@ impl Graph {
         let mut values = Vec::new();
         for (value, stats) in outcome? {
             values.push(value);
-            total.seconds_io_wait += stats.wait_ns as f64 / 1e9;
-            total.requests += stats.requests;
-            total.bytes_read += stats.read_bytes;
-            total.pages_read += stats.read_bytes / PAGE_BYTES as u64;
+            total.add(&stats);
         }
         Ok((values, total))
     }
@@ -253,7 +271,7 @@ impl Graph {
     /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked for, if the image is large
     /// enough for that to matter. And what the measurement read.
     pub(crate) fn merge_gap(&self, direction: Direction) -> Result<(u32, SweepStats)> {
-        let lists = self.lists(direction);
+        let lists = self.list_pages(direction);
         if let Some(&gap) = self.merge_gap.get() {
             return Ok((gap, SweepStats::default()));
         }

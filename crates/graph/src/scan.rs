@@ -41,11 +41,11 @@ pub struct List<'a> {
     pub continued: bool,
 }
 
-impl Frontier<'_> {
-    pub(crate) fn selection(&self, graph: &Graph, direction: Direction) -> Selection<'_> {
+impl<'a> Frontier<'a> {
+    pub(crate) fn selection(self, graph: &Graph, direction: Direction) -> Selection<'a> {
         match self {
             Frontier::All => Selection::All,
-            Frontier::List(vertices) => Selection::Units(units_of(graph.lists(direction), vertices)),
+            Frontier::List(vertices) => Selection::Units(units_of(graph.list_pages(direction), vertices)),
             Frontier::Set(set) => Selection::Set(set),
         }
     }
@@ -61,7 +61,7 @@ impl Frontier<'_> {
 
     /// Calls `visit` with the places of the page's wanted lists, in order.
     #[inline]
-    fn wanted(&self, lists: &Lists, mut visit: impl FnMut(usize)) {
+    pub(crate) fn wanted(&self, lists: &Lists, mut visit: impl FnMut(usize)) {
         let first = lists.first_vertex;
         let end = first + lists.count as u64;
         match self {
@@ -84,7 +84,7 @@ impl Frontier<'_> {
 
 /// The list at a place of a page.
 #[inline]
-fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> List<'a> {
+pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> List<'a> {
     List {
         vertex: lists.first_vertex as u32 + i as u32,
         neighbours: lists.list(i),
@@ -112,7 +112,7 @@ pub fn scan<S: Send>(
     let edges = edges.into();
     let selection = frontier.selection(graph, edges.direction);
     let visit = &visit;
-    let (visitors, stats) = sweep(graph, edges, &selection, || ScanVisitor { frontier, state: make(), visit })?;
+    let (visitors, stats) = sweep(graph, edges, selection, || ScanVisitor { frontier, state: make(), visit })?;
     Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
 }
 
@@ -187,7 +187,7 @@ pub fn fold<F: ListFold>(
         total: F::Total::default(),
         totals: Vec::new(),
     };
-    let (visitors, stats) = sweep(graph, edges, &selection, make)?;
+    let (visitors, stats) = sweep(graph, edges, selection, make)?;
     let (mut loose, mut totals) = (Vec::new(), Vec::new());
     for visitor in visitors {
         loose.extend(visitor.loose);

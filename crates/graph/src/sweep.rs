@@ -14,11 +14,11 @@ use crate::vertex_set::Bitmap;
 use crate::weights::{Batch, WeightColumn, Weights};
 use outcore_format::{Lists as DecodedLists, PAGE_BYTES, PageBytes};
 use outcore_io::plan::{Span, UNIT_PAGES, USUAL_GAP_PAGES, extents};
-use outcore_io::{PageCache, PageKey, Pinned};
+use outcore_io::{PageCache, PageKey, Pinned, Reader};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What happens to the pages of a sweep.
@@ -79,16 +79,16 @@ fn pages_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
 
 /// How many pages a sweep over the set would visit.
 pub(crate) fn count_pages(graph: &Graph, direction: Direction, set: &Bitmap) -> u64 {
-    let lists = graph.lists(direction);
+    let lists = graph.list_pages(direction);
     let count = |unit| u64::from(pages_of_set(lists, graph.vertices(), set, unit).count_ones());
     (0..lists.pages.div_ceil(UNIT_PAGES)).map(count).sum()
 }
 
 /// A sweep under way: what its workers share.
-struct Sweep<'a> {
+pub(crate) struct Sweep<'a> {
     graph: &'a Graph,
     lists: &'a Lists,
-    selection: &'a Selection<'a>,
+    selection: Selection<'a>,
     weights: Option<&'a WeightColumn>,
     cache: Option<Arc<PageCache>>,
     /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. Lists come before weights.
@@ -96,52 +96,83 @@ struct Sweep<'a> {
     keep_weights_below: u64,
     /// The longest gap that is read over.
     gap_pages: u32,
+    /// The most pages of lists that are visited at once.
+    batch_pages: u32,
     next: AtomicUsize,
+    prepared: SweepStats,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep over the selected pages, of which a worker visits at most `batch_pages` at once.
+    pub fn new(graph: &'a Graph, edges: Edges, selection: Selection<'a>, batch_pages: u32) -> Result<Self> {
+        let Edges { direction, weights } = edges;
+        let (weights, mut prepared) = match weights {
+            true => graph.weight_column(direction).map(|(column, stats)| (Some(column), stats))?,
+            false => (None, SweepStats::default()),
+        };
+        // All pages have no gaps but those of what is cached, which ends the extents anyway.
+        let (gap_pages, measured) = match selection {
+            Selection::All => (USUAL_GAP_PAGES, SweepStats::default()),
+            _ => graph.merge_gap(direction)?,
+        };
+        prepared.add(&measured);
+        let lists = graph.list_pages(direction);
+        let cache = graph.cache();
+        let keep_below = match (&cache, &selection) {
+            (Some(cache), Selection::All) => cache.capacity_pages(),
+            _ => u64::MAX,
+        };
+        let keep_weights_below = keep_below.saturating_sub(lists.pages);
+        let next = AtomicUsize::new(0);
+        Ok(Sweep {
+            graph,
+            lists,
+            selection,
+            weights,
+            cache,
+            keep_below,
+            keep_weights_below,
+            gap_pages,
+            batch_pages,
+            next,
+            prepared,
+        })
+    }
+
+    /// What was read before the first unit.
+    pub fn prepared(&self) -> &SweepStats {
+        &self.prepared
+    }
+
+    /// How many units there are to visit, at most.
+    fn units(&self) -> usize {
+        match &self.selection {
+            Selection::Units(units) => units.len(),
+            _ => self.lists.pages.div_ceil(UNIT_PAGES) as usize,
+        }
+    }
 }
 
 /// Visits the selected pages. `make` gives every worker its visitor, and what became of them is returned.
 pub(crate) fn sweep<V: PageVisitor>(
     graph: &Graph,
     edges: Edges,
-    selection: &Selection<'_>,
+    selection: Selection<'_>,
     make: impl Fn() -> V + Sync,
 ) -> Result<(Vec<V>, SweepStats)> {
     let start = Instant::now();
-    let Edges { direction, weights } = edges;
-    let (weights, prepared) = match weights {
-        true => graph.weight_column(direction).map(|(column, stats)| (Some(column), stats))?,
-        false => (None, SweepStats::default()),
-    };
-    // All pages have no gaps but those of what is cached, which ends the extents anyway.
-    let (gap_pages, measured) = match selection {
-        Selection::All => (USUAL_GAP_PAGES, SweepStats::default()),
-        _ => graph.merge_gap(direction)?,
-    };
-    let lists = graph.lists(direction);
-    let cache = graph.cache();
-    let keep_below = match (&cache, selection) {
-        (Some(cache), Selection::All) => cache.capacity_pages(),
-        _ => u64::MAX,
-    };
-    let keep_weights_below = keep_below.saturating_sub(lists.pages);
-    let next = AtomicUsize::new(0);
-    let sweep = Sweep { graph, lists, selection, weights, cache, keep_below, keep_weights_below, gap_pages, next };
-    let units = match selection {
-        Selection::Units(units) => units.len(),
-        _ => lists.pages.div_ceil(UNIT_PAGES) as usize,
-    };
-    let (outcome, mut total) = graph.with_workers(units, |worker, stop| {
-        let mut visitor = make();
-        let stats = Pass::new(&sweep, worker, stop).run(&mut visitor)?;
-        Ok((visitor, stats))
+    let sweep = Sweep::new(graph, edges, selection, UNIT_PAGES as u32)?;
+    let (outcome, mut total) = graph.with_workers(sweep.units(), |worker, stop| {
+        let (mut visitor, mut pass) = (make(), Pass::new(&sweep));
+        while !stop.load(Ordering::Relaxed) && pass.step(&sweep, worker, &mut visitor)? {}
+        Ok((visitor, pass.stats))
     })?;
     let mut visitors = Vec::new();
     for (visitor, stats) in outcome {
         visitors.push(visitor);
         total.add(&stats);
     }
-    total.add(&measured);
-    total.add(&prepared);
+    total.add(&sweep.prepared);
     total.seconds = start.elapsed().as_secs_f64();
     Ok((visitors, total))
 }
@@ -168,24 +199,19 @@ struct Flight {
 }
 
 /// One worker's part of a sweep.
-struct Pass<'a> {
-    sweep: &'a Sweep<'a>,
-    worker: &'a mut Worker,
-    stop: &'a AtomicBool,
+pub(crate) struct Pass {
     flights: VecDeque<Flight>,
-    /// What is left of a unit whose weights are too many for one flight.
+    /// What is left of a unit of which not all pages are visited at once.
     rest: Option<(u64, u64)>,
     weights: Batch,
     exhausted: bool,
-    stats: SweepStats,
+    /// What was wanted, and what of it was cached; the reader knows the rest.
+    pub stats: SweepStats,
 }
 
-impl<'a> Pass<'a> {
-    fn new(sweep: &'a Sweep<'a>, worker: &'a mut Worker, stop: &'a AtomicBool) -> Self {
+impl Pass {
+    pub fn new(sweep: &Sweep<'_>) -> Self {
         Pass {
-            sweep,
-            worker,
-            stop,
             flights: VecDeque::new(),
             rest: None,
             weights: Batch::new(sweep.weights),
@@ -194,22 +220,19 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn run(mut self, visitor: &mut impl PageVisitor) -> Result<SweepStats> {
-        loop {
-            self.sweep.graph.runtime().cancel().check()?;
-            if self.stop.load(Ordering::Relaxed) {
-                return Ok(self.stats);
-            }
-            self.push()?;
-            if self.flights.is_empty() {
-                return Ok(self.stats);
-            }
-            self.land(visitor)?;
+    /// Visits the next pages; `false` if there are none. The same worker must be given every time.
+    pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<bool> {
+        sweep.graph.runtime().cancel().check()?;
+        self.push(sweep, &mut worker.reader)?;
+        if self.flights.is_empty() {
+            return Ok(false);
         }
+        self.land(sweep, worker, visitor)?;
+        Ok(true)
     }
 
     /// Takes units and starts their reads until the ring is full.
-    fn push(&mut self) -> Result<()> {
+    fn push(&mut self, sweep: &Sweep<'_>, reader: &mut Reader) -> Result<()> {
         loop {
             let mut reading = true;
             if let Some(last) = self.flights.back_mut() {
@@ -217,8 +240,8 @@ impl<'a> Pass<'a> {
                     while let Some(span) = reads.spans.get(reads.pushed) {
                         let page = reads.unit * UNIT_PAGES + u64::from(span.start);
                         let (offset, len) = (page * PAGE_BYTES as u64, span.len as usize * PAGE_BYTES);
-                        if !self.worker.reader.push(reads.file, offset, len, page)? {
-                            return Ok(self.worker.reader.submit()?);
+                        if !reader.push(reads.file, offset, len, page)? {
+                            return Ok(reader.submit()?);
                         }
                         reads.pushed += 1;
                     }
@@ -227,25 +250,24 @@ impl<'a> Pass<'a> {
                 reading = last.reads.iter().any(|reads| !reads.spans.is_empty());
             }
             if self.exhausted || !reading {
-                return Ok(self.worker.reader.submit()?);
+                return Ok(reader.submit()?);
             }
-            match self.take_unit() {
-                Some((unit, wanted)) => self.plan(unit, wanted),
+            match self.take_unit(sweep) {
+                Some((unit, wanted)) => self.plan(sweep, unit, wanted),
                 None => self.exhausted = true,
             }
         }
     }
 
     /// The next unit with wanted pages, or what is left of one.
-    fn take_unit(&mut self) -> Option<(u64, u64)> {
+    fn take_unit(&mut self, sweep: &Sweep<'_>) -> Option<(u64, u64)> {
         if let Some(rest) = self.rest.take() {
             return Some(rest);
         }
-        let sweep = self.sweep;
         let units = sweep.lists.pages.div_ceil(UNIT_PAGES);
         loop {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
-            let (unit, wanted) = match sweep.selection {
+            let (unit, wanted) = match &sweep.selection {
                 Selection::Units(chosen) => *chosen.get(place)?,
                 _ if place as u64 >= units => return None,
                 Selection::All => (place as u64, all_pages(sweep.lists.pages, place as u64)),
@@ -259,25 +281,28 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Plans the reads of a unit: all of it, or as many pages as there is room for the weights of.
-    fn plan(&mut self, unit: u64, mut wanted: u64) {
+    /// Plans the reads of a unit, or of as many of its pages as may be visited at once.
+    fn plan(&mut self, sweep: &Sweep<'_>, unit: u64, wanted: u64) {
         let (mut reads, mut edges) = (Vec::new(), Vec::new());
-        if let Some(column) = self.sweep.weights {
-            let (pages, ranges) = column.batch(unit, wanted);
-            for (unit, wanted) in column.units(&ranges) {
-                reads.push(self.plan_reads(column.file, unit, wanted));
-            }
-            self.rest = Some((unit, wanted & !pages)).filter(|&(_, rest)| rest != 0);
-            (wanted, edges) = (pages, ranges);
+        let mut batch = wanted;
+        while batch.count_ones() > sweep.batch_pages {
+            batch &= !(1 << (63 - batch.leading_zeros()));
         }
-        reads.push(self.plan_reads(self.sweep.lists.file, unit, wanted));
+        if let Some(column) = sweep.weights {
+            (batch, edges) = column.batch(unit, batch);
+            for (unit, wanted) in column.units(&edges) {
+                reads.push(self.plan_reads(sweep, column.file, unit, wanted));
+            }
+        }
+        reads.push(self.plan_reads(sweep, sweep.lists.file, unit, batch));
+        self.rest = Some((unit, wanted & !batch)).filter(|&(_, rest)| rest != 0);
         self.flights.push_back(Flight { unit, reads, edges, ends_unit: self.rest.is_none() });
     }
 
-    fn plan_reads(&mut self, file: usize, unit: u64, wanted: u64) -> Reads {
+    fn plan_reads(&mut self, sweep: &Sweep<'_>, file: usize, unit: u64, wanted: u64) -> Reads {
         let mut missing = wanted;
         let mut cached = Vec::new();
-        if let Some(cache) = &self.sweep.cache {
+        if let Some(cache) = &sweep.cache {
             for bit in bits(wanted) {
                 let key = PageKey { file: file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
                 if let Some(page) = cache.get(key) {
@@ -288,15 +313,15 @@ impl<'a> Pass<'a> {
         }
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
-        let spans = extents(missing, self.sweep.gap_pages).collect();
+        let spans = extents(missing, sweep.gap_pages).collect();
         Reads { file, unit, wanted: missing, cached, spans, pushed: 0 }
     }
 
     /// Visits the pages of the oldest flight, as its extents arrive.
-    fn land(&mut self, visitor: &mut impl PageVisitor) -> Result<()> {
+    fn land(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<()> {
         self.weights.begin();
         for i in 0..self.flights[0].reads.len() {
-            self.land_reads(i, visitor)?;
+            self.land_reads(sweep, worker, i, visitor)?;
         }
         match self.flights.pop_front() {
             Some(flight) if flight.ends_unit => visitor.end_unit(flight.unit),
@@ -304,18 +329,24 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn land_reads(&mut self, i: usize, visitor: &mut impl PageVisitor) -> Result<()> {
+    fn land_reads(
+        &mut self,
+        sweep: &Sweep<'_>,
+        worker: &mut Worker,
+        i: usize,
+        visitor: &mut impl PageVisitor,
+    ) -> Result<()> {
+        let Worker { reader, decoder } = worker;
         let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
         let mut done = 0;
         while let Some(&span) = self.flights[0].reads[i].spans.get(done) {
             if done == self.flights[0].reads[i].pushed {
                 // The ring was too full for this flight's other extents; what was visited has made room.
-                self.push()?;
+                self.push(sweep, reader)?;
                 continue;
             }
-            let Pass { sweep, worker: Worker { reader, decoder }, flights, weights, .. } = self;
-            let (flight, reads) = (&flights[0], &flights[0].reads[i]);
-            let mut arrival = Arrival { sweep, decoder, weights, edges: &flight.edges, reads };
+            let (flight, reads) = (&self.flights[0], &self.flights[0].reads[i]);
+            let mut arrival = Arrival { sweep, decoder, weights: &mut self.weights, edges: &flight.edges, reads };
             let extent = reader.next()?.expect("the extent was pushed");
             let (pages, _) = extent.bytes.as_chunks::<PAGE_BYTES>();
             for (bit, bytes) in (span.start..).zip(pages) {
@@ -328,9 +359,8 @@ impl<'a> Pass<'a> {
             }
             done += 1;
         }
-        let Pass { sweep, worker, flights, weights, .. } = self;
-        let (edges, reads) = (&flights[0].edges, &flights[0].reads[i]);
-        let mut arrival = Arrival { sweep, decoder: &mut worker.decoder, weights, edges, reads };
+        let (edges, reads) = (&self.flights[0].edges, &self.flights[0].reads[i]);
+        let mut arrival = Arrival { sweep, decoder, weights: &mut self.weights, edges, reads };
         cached.try_for_each(|(bit, page)| arrival.page(bit, &page, true, visitor))
     }
 }

@@ -36,6 +36,10 @@ pub struct Weights<'a> {
 impl<'a> Weights<'a> {
     pub(crate) const NONE: Weights<'static> = Weights { bits: &[], kind: WeightKind::I64 };
 
+    pub(crate) fn new(bits: &'a [u64], kind: WeightKind) -> Self {
+        Weights { bits, kind }
+    }
+
     /// Whether weights were asked for and there are edges.
     pub fn is_empty(&self) -> bool {
         self.bits.is_empty()
@@ -123,7 +127,7 @@ impl Graph {
 
     /// The column of weights, and what it cost to prepare it if that was done now.
     pub(crate) fn weight_column(&self, direction: Direction) -> Result<(&WeightColumn, SweepStats)> {
-        let lists = self.lists(direction);
+        let lists = self.list_pages(direction);
         if let Some(column) = lists.weights.get() {
             return Ok((column, SweepStats::default()));
         }
@@ -167,7 +171,7 @@ impl WeightColumn {
     fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
         let (file, kind, index) = read_weight_index(graph, direction)?;
         graph.make_room("weights of edges", graph.weight_bytes(direction))?;
-        let (budget, lists) = (graph.runtime().budget(), graph.lists(direction));
+        let (budget, lists) = (graph.runtime().budget(), graph.list_pages(direction));
         let workers = graph.runtime().threads() as u64 * WORKER_BYTES;
         let workers = budget.reserve("weights of edges", workers + index.memory_bytes())?;
         let first_edges = Array::<AtomicU64>::zeroed(budget, "first edges of pages", lists.pages as usize)?;
