@@ -55,7 +55,7 @@ fuzz:
 
 bench: install
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement bench/requirements.txt
-	$(PYTHON) bench/compare.py --outcore $(abspath $(OUTCORE)) --scale $(SCALE)
+	$(PYTHON) bench/compare.py --outcore $(abspath $(OUTCORE)) --scale $(SCALE) $(if $(GAP),--gap $(GAP))
 
 clean:
 	rm -rf target $(VENV)

@@ -1,6 +1,9 @@
-"""Runs Outcore beside NetworKit, igraph and SciPy on the same edges, checks that the answers agree, and prints ratios.
+"""Runs Outcore beside NetworKit, igraph, SciPy and GAP on the same edges, checks that the answers agree, and prints ratios.
 
-usage: compare.py --outcore PROGRAM [--scale 22] [--rounds 5] [--memory 512MiB] [--peers networkit,igraph,scipy]
+usage: compare.py --outcore PROGRAM [--scale 22] [--rounds 5] [--memory 512MiB] [--peers networkit,igraph,scipy] [--gap FOLDER]
+
+FOLDER holds the programs `pr`, `bfs` and `cc` of the GAP benchmark suite, built from its own repository. GAP's own verifiers check its answers, and its
+PageRank is measured against Outcore's by GAP's rule for dangling vertices.
 
 All edges come from `outcore generate kronecker`. Peers hold the graph in memory and only their kernel is timed. Outcore runs as a process of its own each time, with a cold page cache
 (its reads go past the operating system's cache) under the memory limit; its time is that of the algorithm, reading columns and lists included. Rounds of all engines alternate, so that a
@@ -9,6 +12,7 @@ slow minute of the machine hits all of them. Printed are medians, the least and 
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -61,6 +65,56 @@ def networkit_peer(edges, count):
         return algorithm.numberOfComponents()
 
     return {"pagerank": pagerank, "bfs": bfs, "components": components}
+
+
+class Gap:
+    """GAP's programs. Each call reads the graph again; only the kernel's own time counts."""
+
+    def __init__(self, programs, folder, edges, count):
+        self.programs = programs
+        self.files = {"directed": folder / "directed.sg", "both": folder / "both.sg"}
+        loopless = edges[edges[:, 0] != edges[:, 1]].astype(np.uint64)
+        out = self.keys(loopless[:, 0], loopless[:, 1])
+        into = self.keys(loopless[:, 1], loopless[:, 0])
+        self.write("directed", count, [out, into])
+        self.write("both", count, [np.union1d(out, into)])
+
+    @staticmethod
+    def keys(sources, targets):
+        return np.unique(sources << np.uint64(32) | targets)
+
+    def write(self, name, count, lists):
+        """GAP's serialised graph: whether directed, how many edges and vertices, and for each direction offsets and neighbours."""
+        with open(self.files[name], "wb") as file:
+            np.array([name == "directed"], dtype=np.uint8).tofile(file)
+            np.array([len(lists[0]), count], dtype=np.int64).tofile(file)
+            for keys in lists:
+                degrees = np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=count)
+                np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64).tofile(file)
+                keys.astype(np.uint32).tofile(file)
+
+    def run(self, kernel, graph, *options):
+        """Runs a kernel once; returns its seconds and what it printed."""
+        program = [pathlib.Path(self.programs) / kernel, "-f", self.files[graph], "-n", "1", *map(str, options)]
+        environment = os.environ | {"OMP_NUM_THREADS": "2"}
+        text = subprocess.run(program, check=True, text=True, capture_output=True, env=environment).stdout
+        assert "FAIL" not in text, text
+        return float(text.split("Average Time:")[1].split()[0]), text
+
+    def pagerank(self, iterations):
+        return self.run("pr", "directed", "-i", iterations, "-t", 0)[0]
+
+    def bfs(self, source):
+        return self.run("bfs", "both", "-r", source)[0]
+
+    def components(self):
+        return self.run("cc", "both")[0]
+
+    def verify(self, source):
+        self.run("bfs", "both", "-r", source, "-v")
+        self.run("pr", "directed", "-i", 30, "-v")
+        text = self.run("cc", "both", "-v", "-a")[1]
+        return int(text.split("There are ")[1].split()[0])
 
 
 def igraph_peer(edges, count):
@@ -126,14 +180,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--memory", default="512MiB")
     parser.add_argument("--peers", default="networkit,igraph,scipy")
+    parser.add_argument("--gap")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         tuples, directed, both = folder / "k.graph500", folder / "directed.oc", folder / "undirected.oc"
         outcore(options.outcore, "generate", "kronecker", tuples, "--scale", options.scale)
         # Everybody gets the same vertices: those that have edges, numbered without gaps.
-        ids, edges = np.unique(np.fromfile(tuples, dtype=np.int64), return_inverse=True)
-        count, edges = len(ids), edges.astype(np.int64).reshape(-1, 2)
+        edges = np.fromfile(tuples, dtype=np.int64).reshape(-1, 2)
+        there = np.zeros(edges.max() + 1, dtype=bool)
+        there[edges[:, 0]] = there[edges[:, 1]] = True
+        count, edges = int(there.sum()), (np.cumsum(there) - 1)[edges]
         edges.tofile(tuples)
         table = Table()
         for image, direction in ((directed, "--directed"), (both, "--undirected")):
@@ -149,8 +206,28 @@ def main():
             seconds, kernels = timed(lambda: PEERS[peer](edges, count))
             print(f"{peer}: graph in memory after {seconds:.1f} s")
             peers[peer] = kernels
+        gap = Gap(options.gap, folder, edges, count) if options.gap else None
+        del edges
         compare(options, table, peers, folder, directed, both, sources)
+        if gap:
+            compare_gap(options, table, gap, folder, directed, both, sources)
         table.show()
+
+
+def compare_gap(options, table, gap, folder, directed, both, sources):
+    run = lambda *arguments, **more: run_outcore(options.outcore, *arguments, **more)
+    ours = subprocess.check_output([options.outcore, "run", "components", both, "--quiet"], text=True)
+    assert int(ours.split()[0]) == gap.verify(sources[0]), "GAP finds other components"
+    rule = ("--max-iter", ITERATIONS, "--tol", 0, "--dangling", "gap")
+    for _ in range(options.rounds):
+        stats = run("pagerank", directed, options.memory, folder, *rule)
+        table.add("pagerank by GAP's rule", "outcore", stats["seconds"] / ITERATIONS)
+        table.add("pagerank by GAP's rule", "gap", gap.pagerank(ITERATIONS) / ITERATIONS)
+        for source in sources:
+            table.add("bfs, every source", "outcore", run("bfs", both, options.memory, folder, "--source", source)["seconds"])
+            table.add("bfs, every source", "gap", gap.bfs(source))
+        table.add("components beside GAP", "outcore", run("components", both, options.memory, folder)["seconds"])
+        table.add("components beside GAP", "gap", gap.components())
 
 
 def sample_sources(edges, count):
