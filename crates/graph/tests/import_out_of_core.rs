@@ -6,7 +6,8 @@ use given::{Given, Id, entries, files, open, random};
 use outcore_graph::generate::{GenerateOptions, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -170,6 +171,48 @@ fn a_tight_limit_is_enough_or_refused_before_anything_is_read() {
     assert!(enough > 10 && refused > 3, "{enough} limits were enough, {refused} were not");
 }
 
+/// Text of so many edges fills a window of 8 MiB.
+const WINDOW_EDGES: u64 = 700_000;
+
+/// Edges as text in one frame with a window of two to that power.
+fn write_zstd(path: &Path, edges: u64, window_log: u32) {
+    let mut encoder = zstd::Encoder::new(std::fs::File::create(path).unwrap(), 1).unwrap();
+    encoder.window_log(window_log).unwrap();
+    let mut state = edges;
+    for _ in 0..edges {
+        writeln!(encoder, "{} {}", random(&mut state) % 1_000_000, random(&mut state) % 1_000_000).unwrap();
+    }
+    encoder.finish().unwrap();
+}
+
+#[test]
+fn windows_of_several_inputs_are_counted_at_the_beginning_and_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let inputs: Vec<PathBuf> = (0..4).map(|input| directory.path().join(format!("{input}.txt.zst"))).collect();
+    // The largest is not the first, and has ids of vertices beside it, whose window is open at the same time.
+    for (input, window_log) in inputs.iter().zip([20, 24, 10, 24]) {
+        write_zstd(input, 50_000, window_log);
+    }
+    let beside = directory.path().join("1.txt.zst.vertices.zst");
+    std::fs::write(&beside, zstd::encode_all(&b"2000000\n"[..], 1).unwrap()).unwrap();
+    for (budget_mib, refusal) in [(14, Some("decompressing")), (24, Some("an import needs")), (34, None)] {
+        let runtime = runtime(2, budget_mib);
+        let source = import::open(&runtime, &inputs, &InputOptions::default());
+        match source.and_then(|source| import(&runtime, source, &path, &ImportOptions::default())) {
+            Ok(report) => {
+                let facts = report.manifest.import;
+                assert_eq!((refusal, facts.edges_read, facts.isolated_vertices), (None, 200_000, 1));
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(refusal.is_some_and(|part| text.contains(part)) && text.contains("raise the limit"), "{text}");
+            }
+        }
+        assert_eq!(path.exists(), refusal.is_none());
+    }
+}
+
 /// Not a test of its own: the process whose memory the next test looks at.
 #[test]
 #[ignore = "is run by the next test, in a process of its own"]
@@ -197,15 +240,23 @@ fn child() {
         let report = import(&runtime, source, &path, &ImportOptions::default()).unwrap();
         assert_eq!(report.manifest.import.edges_read, 8 << 17);
     }
+    let text = std::env::var_os("OUTCORE_TEST_TEXT").map(PathBuf::from).unwrap();
+    let source = import::open(&runtime, &[text], &InputOptions::default()).unwrap();
+    let report = import(&runtime, source, &directory.path().join("window.oc"), &ImportOptions::default()).unwrap();
+    assert_eq!(report.manifest.import.edges_read, WINDOW_EDGES);
     println!("peak {}", peak_memory_bytes());
 }
 
 #[test]
 fn the_real_peak_stays_under_the_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = directory.path().join("window.txt.zst");
+    write_zstd(&text, WINDOW_EDGES, 23);
     for limit_mib in [32u64, 64, 256] {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
             .env("OUTCORE_TEST_LIMIT_MIB", limit_mib.to_string())
+            .env("OUTCORE_TEST_TEXT", &text)
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&child.stdout).into_owned();

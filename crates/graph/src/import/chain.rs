@@ -31,7 +31,7 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
         inputs,
         format,
         options,
-        current: first,
+        current: Some(first),
         place: 0,
         first_sequence: 0,
         blocks_of_current: 0,
@@ -84,7 +84,8 @@ struct Chain {
     inputs: Vec<Input>,
     format: &'static Format,
     options: InputOptions,
-    current: Box<dyn Source>,
+    /// Nothing at the end of the last one.
+    current: Option<Box<dyn Source>>,
     place: usize,
     first_sequence: u64,
     blocks_of_current: u64,
@@ -100,25 +101,28 @@ impl Source for Chain {
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
-        loop {
-            if let Some(mut block) = self.current.next_block()? {
+        while let Some(current) = &mut self.current {
+            if let Some(mut block) = current.next_block()? {
                 self.blocks_of_current += block.parts_count();
                 block.sequence += self.first_sequence;
                 block.input_bytes += self.bytes_before;
                 return Ok(Some(block));
             }
-            self.declared = hull(self.declared, self.current.declared());
+            self.declared = hull(self.declared, current.declared());
+            self.bytes_before += current.facts().input_bytes.unwrap_or(0);
+            // It gives its memory back before the next one is opened.
+            self.current = None;
             self.place += 1;
-            let Some(input) = self.inputs.get(self.place) else {
-                return Ok(None);
-            };
-            self.bytes_before += self.current.facts().input_bytes.unwrap_or(0);
             self.first_sequence += self.blocks_of_current;
             self.blocks_of_current = 0;
-            self.current = open_one(input, self.format, &self.options)?;
-            let part = (self.first_sequence, self.current.parser());
-            self.parser.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+            if let Some(input) = self.inputs.get(self.place) {
+                let next = open_one(input, self.format, &self.options)?;
+                let part = (self.first_sequence, next.parser());
+                self.parser.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+                self.current = Some(next);
+            }
         }
+        Ok(None)
     }
 
     fn parser(&self) -> Arc<dyn Parser> {

@@ -2,8 +2,9 @@
 //!
 //! gzip (any number of members) and zstd (any number of frames) are told by their first bytes, not by the file's
 //! name. A compressed stream that stops in its middle is an error and never a shorter graph. Cost: one system
-//! call per block for plain files; a zstd window may take up to 128 MiB (larger ones are refused by the library).
+//! call per block for plain files; zstd windows take up to 2 GiB, which the budget counts.
 
+use super::zstd_frames::{Windows, ZstdFrames, is_zstd};
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
 use outcore_io::Budget;
@@ -29,13 +30,13 @@ enum Content {
 pub(super) struct Input {
     path: PathBuf,
     content: Content,
-    /// What reading it may use.
-    budget: Arc<Budget>,
+    /// Of this input and all that are read together with it.
+    windows: Arc<Windows>,
 }
 
 impl Input {
-    /// A file, to be read within a budget; refused if it is missing, a directory, or an image.
-    pub(super) fn file(path: &Path, budget: &Arc<Budget>) -> Result<Self> {
+    /// A file; refused if it is missing, a directory, or an image.
+    pub(super) fn file(path: &Path, windows: &Arc<Windows>) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if metadata.is_dir() {
             if path.join("manifest.json").exists() {
@@ -44,13 +45,13 @@ impl Input {
             }
             return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
         }
-        Ok(Input { path: path.to_owned(), content: Content::File, budget: Arc::clone(budget) })
+        Ok(Input { path: path.to_owned(), content: Content::File, windows: Arc::clone(windows) })
     }
 
     /// Bytes in memory; `name` stands for the path in messages and decides the format.
-    pub(super) fn memory(name: &str, bytes: &[u8], budget: &Arc<Budget>) -> Self {
+    pub(super) fn memory(name: &str, bytes: &[u8], windows: &Arc<Windows>) -> Self {
         let content = Content::Memory(Bytes::copy_from_slice(bytes));
-        Input { path: PathBuf::from(name), content, budget: Arc::clone(budget) }
+        Input { path: PathBuf::from(name), content, windows: Arc::clone(windows) }
     }
 
     /// The path, or the name that stands for it.
@@ -88,7 +89,7 @@ impl Input {
 
     /// What reading the input may use.
     pub(super) fn budget(&self) -> &Arc<Budget> {
-        &self.budget
+        self.windows.budget()
     }
 
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
@@ -101,7 +102,7 @@ impl Input {
             name.push(ending);
             let path = self.path.with_file_name(name);
             if path.is_file() {
-                return Input::file(&path, &self.budget).map(Some);
+                return Input::file(&path, &self.windows).map(Some);
             }
         }
         Ok(None)
@@ -125,7 +126,7 @@ impl Input {
         raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
         let coding = if magic.starts_with(&[0x1f, 0x8b]) {
             Coding::Gzip
-        } else if magic == [0x28, 0xb5, 0x2f, 0xfd] {
+        } else if is_zstd(&magic) {
             Coding::Zstd
         } else {
             Coding::Plain
@@ -142,17 +143,22 @@ impl Input {
             }
             Coding::Zstd => {
                 let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
-                Box::new(zstd::stream::read::Decoder::with_buffer(buffered).map_err(failed)?)
+                Box::new(ZstdFrames::new(buffered, &self.path, &self.windows).map_err(failed)?)
             }
         };
-        Ok(Stream {
+        let mut stream = Stream {
             path: self.path.clone(),
             reader,
             coding,
             position_bytes,
             size_bytes: self.size_bytes(),
             peeked: Vec::new(),
-        })
+        };
+        if coding == Coding::Zstd {
+            // The first window is counted now, before it is planned what to do with the memory that is left.
+            stream.peek(1)?;
+        }
+        Ok(stream)
     }
 }
 
@@ -248,8 +254,12 @@ impl Stream {
         read.map(drop).map_err(|error| self.failure(error))
     }
 
-    /// What a failed read means: the device, a truncated stream, or a damaged one.
+    /// What a failed read means: the budget, the device, a truncated stream, or a damaged one.
     fn failure(&self, error: std::io::Error) -> Error {
+        let error = match error.downcast::<outcore_io::Error>() {
+            Ok(error) => return error.into(),
+            Err(error) => error,
+        };
         let at = self.position_bytes();
         if self.coding == Coding::Plain || error.raw_os_error().is_some() {
             return outcore_io::Error::file_at(&self.path, "read", at, error).into();

@@ -61,6 +61,7 @@ mod translate;
 mod vertex_lines;
 mod vertices;
 mod workspace;
+mod zstd_frames;
 
 pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
 pub use estimate::{ImportEstimate, estimate};

@@ -8,6 +8,7 @@ use super::binary::{self, Record};
 use super::edge_list::{self, Shape};
 use super::input::Input;
 use super::vertices::with_vertex_file;
+use super::zstd_frames::Windows;
 use super::{arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet};
 use crate::error::{Error, Result};
 use outcore_io::{Budget, Runtime};
@@ -143,7 +144,8 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let first = Input::file(first, runtime.budget())?;
+    let windows = Windows::new(runtime.budget());
+    let first = Input::file(first, &windows)?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = format_of(&first, options)?;
@@ -152,7 +154,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
     for path in paths {
-        let input = Input::file(path, runtime.budget())?;
+        let input = Input::file(path, &windows)?;
         formats.push(format_of(&input, options)?);
         inputs.push(input);
     }
@@ -195,7 +197,7 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    open_one(&Input::memory(format.name, bytes, &budget), format, options)
+    open_one(&Input::memory(format.name, bytes, &Windows::new(&budget)), format, options)
 }
 
 /// Reads bytes in memory as a format and counts the edges; for the fuzzers.

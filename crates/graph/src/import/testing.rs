@@ -2,6 +2,7 @@
 
 use super::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
 use super::open::open_memory;
+use super::zstd_frames::Windows;
 use crate::error::Result;
 use outcore_io::Budget;
 use std::sync::Arc;
@@ -19,9 +20,9 @@ pub(super) struct Read {
     pub(super) blocks: usize,
 }
 
-/// A budget that is never used up.
-pub(super) fn unlimited() -> Arc<Budget> {
-    Arc::new(Budget::new(u64::MAX, 0).expect("a limit"))
+/// Windows in a budget that is never used up.
+pub(super) fn unlimited() -> Arc<Windows> {
+    Windows::new(&Arc::new(Budget::new(u64::MAX, 0).expect("a limit")))
 }
 
 /// All edges of `bytes`; panics with the error if there is one.
