@@ -2,8 +2,12 @@
 
 mod given;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
-use arrow::ipc::writer::FileWriter;
+use arrow::array::{
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
+use arrow::datatypes::Int32Type;
+use arrow::ipc::CompressionType;
+use arrow::ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::{files, random};
 use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
@@ -41,9 +45,10 @@ fn write(path: &Path, tables: &[RecordBatch], properties: WriterPropertiesBuilde
     writer.close().unwrap();
 }
 
-fn write_arrow(path: &Path, tables: &[RecordBatch]) {
+fn write_arrow(path: &Path, tables: &[RecordBatch], compression: Option<CompressionType>) {
     let file = std::fs::File::create(path).unwrap();
-    let mut writer = FileWriter::try_new(file, &tables[0].schema()).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let mut writer = FileWriter::try_new_with_options(file, &tables[0].schema(), options).unwrap();
     tables.iter().for_each(|table| writer.write(table).unwrap());
     writer.finish().unwrap();
 }
@@ -77,7 +82,7 @@ fn row_groups_make_the_same_image_in_any_order_of_decoding() {
         };
         let schema = tables[0].schema();
         let arrow = directory.path().join("both.arrow");
-        write_arrow(&arrow, &tables);
+        write_arrow(&arrow, &tables, None);
         let mut rows = Some(RecordBatchIterator::new(tables.map(Ok), schema));
         let expected = make(1, 400, &mut |_| {
             from_batches(Box::new(rows.take().unwrap()), "both", &InputOptions::default()).unwrap()
@@ -135,12 +140,12 @@ fn batches_that_do_not_fit_are_refused_as_they_arrive() {
     let path = directory.path().join("large.arrow");
     let image = directory.path().join("graph.oc");
     // A message of 24 MB.
-    write_arrow(&path, &[table(1_000_000, 1000, false)]);
+    write_arrow(&path, &[table(1_000_000, 1000, false)], None);
     let runtime = Runtime::new(options(2, 20)).unwrap();
     let text = open(&runtime, std::slice::from_ref(&path), &InputOptions::default()).err().unwrap().to_string();
     assert!(text.contains("smaller batches") && text.contains("raise the limit to at least"), "{text}");
     // The first batch says nothing of the second.
-    write_arrow(&path, &[table(1000, 1000, false), table(1_000_000, 1000, false)]);
+    write_arrow(&path, &[table(1000, 1000, false), table(1_000_000, 1000, false)], None);
     for (budget_mib, fits) in [(30, false), (2000, true)] {
         let runtime = Runtime::new(options(2, budget_mib)).unwrap();
         let source = opened(&runtime, std::slice::from_ref(&path));
@@ -148,6 +153,65 @@ fn batches_that_do_not_fit_are_refused_as_they_arrive() {
             Ok(report) => assert!(fits && report.manifest.import.edges_read == 1_001_000),
             Err(error) => assert!(!fits && error.to_string().contains("smaller batches"), "{error}"),
         }
+    }
+}
+
+#[test]
+fn compressed_batches_are_counted_before_they_are_unpacked() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("packed.arrow");
+    // A few KB that become 48 MB: nothing could be unpacked in the budget, whose error tells what it would have taken.
+    let zeros: ArrayRef = Arc::new(Int64Array::from(vec![0; 3_000_000]));
+    let batch = RecordBatch::try_from_iter([("source", zeros.clone()), ("target", zeros)]).unwrap();
+    for compression in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        write_arrow(&path, std::slice::from_ref(&batch), Some(compression));
+        assert!(path.metadata().unwrap().len() < 1 << 20);
+        let runtime = Runtime::new(options(2, 40)).unwrap();
+        let text = open(&runtime, std::slice::from_ref(&path), &InputOptions::default()).err().unwrap().to_string();
+        assert!(text.contains("needs 45.8 MiB") && text.contains("smaller batches"), "{text}");
+        let runtime = Runtime::new(options(2, 120)).unwrap();
+        let source = opened(&runtime, std::slice::from_ref(&path));
+        assert!((48_000_000..49_000_000).contains(&source.facts().block_bytes));
+        let report = import(&runtime, source, &directory.path().join("graph.oc"), &ImportOptions::default()).unwrap();
+        assert_eq!(report.manifest.import.edges_read, 3_000_000);
+    }
+}
+
+#[test]
+fn dictionaries_are_counted_for_as_long_as_they_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("packed.arrows");
+    // Dictionaries of 1 MB of text, which grow by one another or take each other's place.
+    let batch = |first: usize, count: usize| {
+        let names: Vec<String> = (first..first + count).map(|i| format!("{i:01000}")).collect();
+        let ids: ArrayRef =
+            Arc::new(names.iter().map(|name| Some(name.as_str())).collect::<DictionaryArray<Int32Type>>());
+        RecordBatch::try_from_iter([("source", ids.clone()), ("target", ids)]).unwrap()
+    };
+    // Two columns, of which each has a dictionary.
+    let cases = [
+        (DictionaryHandling::Delta, [batch(0, 1000), batch(0, 2000), batch(0, 3000)], 6_000_000..6_200_000),
+        (DictionaryHandling::Resend, [batch(0, 1000), batch(5000, 1000), batch(9000, 1000)], 2_000_000..2_100_000),
+    ];
+    for (handling, batches, kept_bytes) in cases {
+        let options_of_stream = IpcWriteOptions::default()
+            .with_dictionary_handling(handling)
+            .try_with_compression(Some(CompressionType::ZSTD))
+            .unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        let mut stream = StreamWriter::try_new_with_options(file, &batches[0].schema(), options_of_stream).unwrap();
+        batches.iter().for_each(|batch| stream.write(batch).unwrap());
+        stream.finish().unwrap();
+        let runtime = Runtime::new(options(1, 100)).unwrap();
+        let available_bytes = runtime.budget().available_bytes();
+        let mut source = opened(&runtime, std::slice::from_ref(&path));
+        for _ in &batches {
+            drop(source.next_block().unwrap().unwrap());
+        }
+        let found_bytes = available_bytes - runtime.budget().available_bytes();
+        assert!(kept_bytes.contains(&found_bytes), "{handling:?}: {found_bytes}");
+        drop(source);
+        assert_eq!(runtime.budget().available_bytes(), available_bytes);
     }
 }
 
@@ -187,9 +251,11 @@ fn a_row_group_larger_than_the_limit_stays_under_it() {
     let directory = tempfile::tempdir().unwrap();
     let arrow = directory.path().join("large.arrow");
     let batch = table(300_000, 100_000, false);
-    write_arrow(&arrow, &[batch.clone(), batch.clone(), batch.clone(), batch.clone(), batch.clone(), batch]);
-    for limit_mib in [64, 80, 128, 200] {
-        stays_under(&arrow, limit_mib, 1_800_000);
+    for compression in [None, Some(CompressionType::LZ4_FRAME)] {
+        write_arrow(&arrow, &vec![batch.clone(); 6], compression);
+        for limit_mib in [64, 80, 128, 200] {
+            stays_under(&arrow, limit_mib, 1_800_000);
+        }
     }
     // 48 MB without strings.
     for (strings, limit_mib) in [(false, 40), (false, 64), (true, 48)] {

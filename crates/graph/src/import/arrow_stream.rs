@@ -7,11 +7,11 @@ use super::batch::{Facts, InputOptions, Source};
 use super::input::{Input, Stream};
 use super::table::{Batch, TableColumns, TableSource, damaged, guarded};
 use crate::error::{Error, Result};
-use arrow::array::{Array, RecordBatch};
 use arrow::buffer::Buffer;
 use arrow::ipc::reader::StreamDecoder;
 use bytes::Bytes;
-use outcore_io::Array as Memory;
+use outcore_io::{Array as Memory, Reservation};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How much is read at once behind the last batch.
@@ -42,8 +42,15 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
         stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
     }
-    let decoder = StreamDecoder::new();
-    let mut reader = ArrowStream { input: input.clone(), stream, decoder, first: None, is_file, ended: false };
+    let mut reader = ArrowStream {
+        input: input.clone(),
+        stream,
+        decoder: StreamDecoder::new(),
+        dictionaries: HashMap::new(),
+        first: None,
+        is_file,
+        ended: false,
+    };
     reader.first = reader.next_batch().transpose()?;
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
@@ -66,6 +73,8 @@ struct ArrowStream {
     input: Input,
     stream: Stream,
     decoder: StreamDecoder,
+    /// What the decoder keeps, by its number in the schema.
+    dictionaries: HashMap<i64, Dictionary>,
     first: Option<Batch>,
     is_file: bool,
     ended: bool,
@@ -74,8 +83,22 @@ struct ArrowStream {
 /// A message as it lies in the file.
 struct Message {
     len_bytes: usize,
-    /// Columns have memory of their own once they are unpacked.
-    is_compressed: bool,
+    /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
+    compressed: Vec<usize>,
+    dictionary: Option<DictionaryMessage>,
+}
+
+/// A message with values of a dictionary, instead of the ones before or behind them.
+struct DictionaryMessage {
+    id: i64,
+    is_delta: bool,
+}
+
+/// The values of a dictionary.
+struct Dictionary {
+    len_bytes: u64,
+    /// For what is not in the memory of a message.
+    unpacked: Arc<Reservation>,
 }
 
 /// Memory that is given back with the last array in it.
@@ -110,20 +133,36 @@ impl ArrowStream {
         while let Some(message) = self.next_message()? {
             let mut memory = Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes)?;
             self.stream.read_exact(&mut memory)?;
+            let unpacked_bytes = message.unpacked_bytes(&memory);
+            let unpacked = self.reserve(unpacked_bytes)?;
+            if let Some(dictionary) = &message.dictionary {
+                self.keep(dictionary, message.len_bytes as u64, unpacked.clone())?;
+            }
             let mut buffer = Buffer::from(Bytes::from_owner(Shared(memory)));
             let decoder = &mut self.decoder;
             let decoded = guarded(|| decoder.decode(&mut buffer).map_err(|error| error.to_string()));
             let Some(rows) = decoded.map_err(|error| self.damaged(&error))? else { continue };
-            let mut batch = Batch { rows, unpacked: None, len_bytes: message.len_bytes as u64 };
-            if message.is_compressed {
-                let unpacked_bytes = columns_bytes(&batch.rows);
-                let unpacked = self.input.budget().reserve(&self.purpose(), unpacked_bytes)?;
-                batch.unpacked = Some(Arc::new(unpacked));
-                batch.len_bytes += unpacked_bytes;
-            }
-            return Ok(Some(batch));
+            let dictionaries = self.dictionaries.values().map(|dictionary| &dictionary.unpacked);
+            let unpacked = dictionaries.chain([&unpacked]).filter(|unpacked| unpacked.bytes() > 0).cloned().collect();
+            return Ok(Some(Batch { rows, unpacked, len_bytes: message.len_bytes as u64 + unpacked_bytes }));
         }
         Ok(None)
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<Arc<Reservation>> {
+        Ok(Arc::new(self.input.budget().reserve(&self.purpose(), bytes)?))
+    }
+
+    /// Counts the values of a dictionary for as long as the decoder, or a batch, has them.
+    fn keep(&mut self, message: &DictionaryMessage, message_bytes: u64, unpacked: Arc<Reservation>) -> Result<()> {
+        let mut dictionary = Dictionary { len_bytes: message_bytes.max(unpacked.bytes()), unpacked };
+        if let Some(before) = self.dictionaries.get(&message.id).filter(|_| message.is_delta) {
+            // Both parts are copied together.
+            dictionary.len_bytes += before.len_bytes;
+            dictionary.unpacked = self.reserve(dictionary.len_bytes)?;
+        }
+        self.dictionaries.insert(message.id, dictionary);
+        Ok(())
     }
 
     /// Looks at the next message without taking it; there is none at the end.
@@ -148,11 +187,17 @@ impl ArrowStream {
         let head = self.stream.peek(len)?;
         let parsed = head.get(prefix..len).ok_or("it ends inside a message".to_owned()).and_then(|head| {
             let message = arrow::ipc::root_as_message(head).map_err(|error| error.to_string())?;
-            let batch = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
-            let batch = batch.or(message.header_as_record_batch());
+            let dictionary = message.header_as_dictionary_batch();
+            let batch = dictionary.and_then(|dictionary| dictionary.data()).or(message.header_as_record_batch());
+            let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
+            let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
+            let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
             let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
-            let len_bytes = body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?;
-            Ok(Message { len_bytes, is_compressed: batch.is_some_and(|batch| batch.compression().is_some()) })
+            Ok(Message {
+                len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
+                compressed: starts.collect(),
+                dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),
+            })
         });
         parsed.map(Some).map_err(|error| self.damaged(&error))
     }
@@ -178,13 +223,13 @@ impl ArrowStream {
     }
 }
 
-/// What the columns of a table hold.
-fn columns_bytes(rows: &RecordBatch) -> u64 {
-    let column_bytes = |column: &Arc<dyn Array>| {
-        let slices = column.to_data().get_slice_memory_size();
-        slices.unwrap_or_else(|_| column.get_array_memory_size()) as u64
-    };
-    rows.columns().iter().map(column_bytes).sum()
+impl Message {
+    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not packed.
+    fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
+        let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
+        let lens = starts.map(|len| u64::try_from(i64::from_le_bytes(*len)).unwrap_or(0));
+        lens.fold(0, u64::saturating_add)
+    }
 }
 
 impl Iterator for ArrowStream {

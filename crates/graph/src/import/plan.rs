@@ -72,7 +72,7 @@ impl Plan {
             let purpose = match block_bytes {
                 0 => "an import".to_owned(),
                 bytes => format!(
-                    "an import of a table of which {} are decoded at a time (less, if it is written with smaller row groups)",
+                    "an import of a table of which {} are decoded at a time (less, if it is written with smaller row groups or batches)",
                     bytes_text(bytes)
                 ),
             };

@@ -29,7 +29,7 @@ pub(super) type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
 pub(super) struct Batch {
     pub(super) rows: RecordBatch,
     /// Memory set aside for them, where they do not hold it themselves.
-    pub(super) unpacked: Option<Arc<Reservation>>,
+    pub(super) unpacked: Vec<Arc<Reservation>>,
     /// What they take.
     pub(super) len_bytes: u64,
 }
@@ -50,7 +50,7 @@ pub fn from_batches(
             let batch = reader.next().transpose().map_err(|error| error.to_string())?;
             batch.map(|batch| batch.project(&chosen).map_err(|error| error.to_string())).transpose()
         });
-        let batch = |rows| Batch { rows, unpacked: None, len_bytes: 0 };
+        let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0 };
         rows.map(|rows| rows.map(batch)).map_err(|error| damaged(&source, "rows of a table", &error)).transpose()
     });
     let facts = columns.facts("arrow");
@@ -221,11 +221,10 @@ impl Source for TableSource {
         let (sequence, first_record) = (self.sequence, self.next_row);
         self.sequence += 1;
         self.next_row += table.num_rows() as u64;
-        let data = match unpacked {
-            None => BlockData::Table(table),
-            unpacked => {
-                BlockData::Rows(Rows { batches: Box::new(Kept { table: Some(table), _unpacked: unpacked }), parts: 1 })
-            }
+        let data = if unpacked.is_empty() {
+            BlockData::Table(table)
+        } else {
+            BlockData::Rows(Rows { batches: Box::new(Kept { table: Some(table), _unpacked: unpacked }), parts: 1 })
         };
         Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: 0, data }))
     }
@@ -238,7 +237,7 @@ impl Source for TableSource {
 /// A table, and the memory set aside for it until it has been parsed.
 struct Kept {
     table: Option<RecordBatch>,
-    _unpacked: Option<Arc<Reservation>>,
+    _unpacked: Vec<Arc<Reservation>>,
 }
 
 impl Iterator for Kept {
