@@ -63,7 +63,7 @@ impl std::fmt::Display for Error {
                 bytes_text(*needed_bytes),
                 bytes_text(*available_bytes),
                 bytes_text(*limit_bytes),
-                bytes_text(limit_bytes.saturating_add(needed_bytes.saturating_sub(*available_bytes))),
+                rounded_text(limit_bytes.saturating_add(needed_bytes.saturating_sub(*available_bytes)), f64::ceil),
             ),
             Error::Cancelled => write!(f, "stopped on request; nothing was left behind"),
         }
@@ -81,6 +81,10 @@ impl std::error::Error for Error {
 
 /// A number of bytes as people write it: `512 MiB`, `1.5 GiB`, `17 bytes`.
 pub fn bytes_text(bytes: u64) -> String {
+    rounded_text(bytes, f64::round)
+}
+
+fn rounded_text(bytes: u64, round: impl Fn(f64) -> f64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
     let mut unit = 0;
@@ -88,11 +92,8 @@ pub fn bytes_text(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if value.fract() < 0.05 || value >= 100.0 {
-        format!("{value:.0} {}", units[unit])
-    } else {
-        format!("{value:.1} {}", units[unit])
-    }
+    let value = if value < 100.0 { round(value * 10.0) / 10.0 } else { round(value) };
+    format!("{value} {}", units[unit])
 }
 
 /// Reads a number of bytes as people write it: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB` (decimal), `1.5GiB`.
@@ -202,6 +203,17 @@ mod tests {
     fn what_is_shown_can_be_given_back() {
         for bytes in [0, 17, 1 << 10, 512 << 20, 3 << 29, 1 << 50] {
             assert_eq!(parse_bytes(&bytes_text(bytes)), Ok(bytes));
+        }
+        assert_eq!([1023, 1126, 48_000_000].map(bytes_text), ["1023 bytes", "1.1 KiB", "45.8 MiB"]);
+    }
+
+    #[test]
+    fn the_limit_that_a_refusal_asks_for_is_enough() {
+        for limit_bytes in (1 << 20..1 << 40).step_by(7_777_777_777) {
+            let error = Error::Memory { purpose: "x".into(), needed_bytes: 3, available_bytes: 1, limit_bytes };
+            let text = error.to_string();
+            let advised = text.rsplit("at least ").next().unwrap();
+            assert!(parse_bytes(advised).unwrap() >= limit_bytes + 2, "{text}");
         }
     }
 }

@@ -9,6 +9,8 @@ use outcore_io::{Error, Runtime, bytes_text};
 const MIB: u64 = 1 << 20;
 /// What a worker's block of input and the edges parsed from it take.
 const PARSE_BYTES: u64 = 5 * MIB;
+/// What a reader takes beside blocks, buffers and its dictionary.
+const READER_BYTES: u64 = PARSE_BYTES + super::sample::BYTES;
 /// The least memory with which a second worker is worth its share.
 const WORKER_BYTES: u64 = 14 * MIB;
 /// What a worker reads of a file of edges at a time.
@@ -29,7 +31,7 @@ const _: () = assert!(
     WRITERS_BYTES
         + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES)) as u64)
         + 4 * LARGE_BLOCK_BYTES
-        <= PARSE_BYTES + super::sample::BYTES + LEAST_DICTIONARY_BYTES
+        <= READER_BYTES + LEAST_DICTIONARY_BYTES
 );
 
 /// How many workers, and what each may use.
@@ -56,19 +58,9 @@ pub(super) struct Plan {
 impl Plan {
     /// A plan for what the budget has left, where blocks of the input set `block_bytes` aside themselves.
     pub(super) fn new(runtime: &Runtime, block_bytes: u64) -> Result<Self> {
-        let available = runtime.budget().available_bytes();
-        // What is left over goes to small things: lists of blocks, paths, stacks.
-        let memory_bytes = available / 16 * 15;
-        let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, runtime.threads());
-        let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes);
-        let readers = usize::try_from(readers).unwrap_or(usize::MAX).clamp(1, workers);
-        let share = memory_bytes / workers as u64;
-        let edge_buffer_bytes = (share / 32).clamp(96 << 10, MIB) as usize;
-        let run_buffer_bytes = (share / 64).clamp(32 << 10, MIB) as usize;
-        let buffers_bytes = super::sample::BYTES + (edge_buffer_bytes + run_buffer_bytes) as u64;
-        let fixed = block_bytes.saturating_add(PARSE_BYTES + buffers_bytes);
-        let dictionary_bytes = (memory_bytes / readers as u64).saturating_sub(fixed);
-        if dictionary_bytes < LEAST_DICTIONARY_BYTES {
+        let budget = runtime.budget();
+        let available_bytes = budget.available_bytes();
+        Plan::within(available_bytes, runtime.threads(), block_bytes).ok_or_else(|| {
             let purpose = match block_bytes {
                 0 => "an import".to_owned(),
                 bytes => format!(
@@ -76,24 +68,41 @@ impl Plan {
                     bytes_text(bytes)
                 ),
             };
-            return Err(Error::Memory {
-                purpose,
-                needed_bytes: (fixed.saturating_add(LEAST_DICTIONARY_BYTES) / 15).saturating_mul(16) + 16,
-                available_bytes: available,
-                limit_bytes: runtime.budget().limit_bytes(),
-            }
-            .into());
-        }
-        Ok(Plan {
+            let (needed_bytes, limit_bytes) = (Plan::enough_bytes(block_bytes), budget.limit_bytes());
+            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes }.into()
+        })
+    }
+
+    /// The plan for so much memory, if it is enough.
+    fn within(available_bytes: u64, threads: usize, block_bytes: u64) -> Option<Self> {
+        // What is left over goes to small things: lists of blocks, paths, stacks.
+        let memory_bytes = available_bytes / 16 * 15;
+        let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, threads);
+        let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes);
+        let readers = usize::try_from(readers).unwrap_or(usize::MAX).clamp(1, workers);
+        let share = memory_bytes / workers as u64;
+        let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(share);
+        let fixed = block_bytes.saturating_add(READER_BYTES + edge_buffer_bytes + run_buffer_bytes);
+        let dictionary_bytes = (memory_bytes / readers as u64).checked_sub(fixed)?;
+        (dictionary_bytes >= LEAST_DICTIONARY_BYTES).then_some(Plan {
             workers,
             readers,
             memory_bytes,
             parse_bytes: PARSE_BYTES,
-            edge_buffer_bytes,
-            run_buffer_bytes,
+            edge_buffer_bytes: edge_buffer_bytes as usize,
+            run_buffer_bytes: run_buffer_bytes as usize,
             dictionary_bytes,
             page_buffer_bytes: (memory_bytes / 64).clamp(LEAST_PAGE_BUFFER_BYTES as u64, MIB) as usize,
         })
+    }
+
+    /// How much memory is enough for a plan, whatever the number of workers.
+    fn enough_bytes(block_bytes: u64) -> u64 {
+        let least_bytes = block_bytes.saturating_add(READER_BYTES + LEAST_DICTIONARY_BYTES);
+        // Buffers grow with the memory, but much slower.
+        let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(least_bytes.saturating_add(least_bytes / 16));
+        let memory_bytes = least_bytes.saturating_add(edge_buffer_bytes + run_buffer_bytes);
+        memory_bytes.div_ceil(15).saturating_mul(16)
     }
 
     /// What distributing to partitions may use beside a table of `table_bytes`.
@@ -103,6 +112,11 @@ impl Plan {
         let most_partitions = (sink_bytes / (directions * SMALL_BLOCK_BYTES)).clamp(1, MOST_PARTITIONS);
         PartitionPlan { sink_bytes, most_partitions }
     }
+}
+
+/// A worker's buffers of edges and of a run, where it has a share of so much memory.
+fn buffers_bytes(share: u64) -> [u64; 2] {
+    [(share / 32).clamp(96 << 10, MIB), (share / 64).clamp(32 << 10, MIB)]
 }
 
 /// What distributing to partitions may use.
@@ -119,5 +133,33 @@ impl PartitionPlan {
     pub(super) fn block_words(&self, partitions: usize) -> usize {
         let bytes = (self.sink_bytes / partitions.max(1) as u64).clamp(4 << 10, LARGE_BLOCK_BYTES);
         (bytes / 24 * 3) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_refusal_asks_for_is_enough_and_not_much_more() {
+        for block_bytes in [0, 1, 3 * MIB, 10 * MIB, 47 * MIB, 300 * MIB, 5000 * MIB] {
+            for threads in [1, 2, 3, 64] {
+                let enough_bytes = Plan::enough_bytes(block_bytes);
+                assert!(Plan::within(enough_bytes, threads, block_bytes).is_some(), "{block_bytes}, {threads} threads");
+                let less_bytes = enough_bytes / 100 * 95;
+                assert!(Plan::within(less_bytes, threads, block_bytes).is_none(), "{block_bytes}, {threads} threads");
+                // More is never too little.
+                let mut more_bytes = enough_bytes;
+                while more_bytes < 40 * enough_bytes {
+                    more_bytes += more_bytes / 50;
+                    let plan = Plan::within(more_bytes, threads, block_bytes).expect("more than enough");
+                    let reader_bytes = READER_BYTES + block_bytes + plan.dictionary_bytes;
+                    let buffers_bytes = (plan.edge_buffer_bytes + plan.run_buffer_bytes) as u64;
+                    assert!(plan.readers as u64 * (reader_bytes + buffers_bytes) <= more_bytes / 16 * 15);
+                }
+            }
+        }
+        assert!(Plan::within(u64::MAX, 8, u64::MAX).is_none());
+        Plan::enough_bytes(u64::MAX);
     }
 }
