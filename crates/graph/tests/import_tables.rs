@@ -9,13 +9,15 @@ use arrow::datatypes::Int32Type;
 use arrow::ipc::CompressionType;
 use arrow::ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::{files, random};
+use outcore_graph::Error;
 use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
-use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
+use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, current_memory_bytes, peak_memory_bytes};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn options(threads: usize, budget_mib: u64) -> RuntimeOptions {
     let memory_bytes = Some(current_memory_bytes() + ((6 + budget_mib) << 20));
@@ -77,22 +79,28 @@ fn row_groups_make_the_same_image_in_any_order_of_decoding() {
             let report = import(&runtime, source(&runtime), &image, &options_of_import).unwrap();
             assert_eq!(report.manifest.import.edges_read, 200_001);
             let mut files = files(&image);
-            files.retain(|name, _| name.to_str() != Some("manifest.json"));
-            files
+            let manifest = files.remove(Path::new("manifest.json")).unwrap();
+            (files, manifest)
         };
         let schema = tables[0].schema();
         let arrow = directory.path().join("both.arrow");
         write_arrow(&arrow, &tables, None);
         let mut rows = Some(RecordBatchIterator::new(tables.map(Ok), schema));
-        let expected = make(1, 400, &mut |_| {
+        let (expected, _) = make(1, 400, &mut |_| {
             from_batches(Box::new(rows.take().unwrap()), "both", &InputOptions::default()).unwrap()
         });
-        for (threads, budget_mib) in [(1, 400), (2, 400), (5, 400), (1, 16), (3, 40)] {
-            let found = make(threads, budget_mib, &mut |runtime| opened(runtime, &paths));
-            assert!(expected == found, "{threads} threads, {budget_mib} MiB, strings: {strings}");
-            if budget_mib > 16 {
-                let found = make(threads, budget_mib, &mut |runtime| opened(runtime, std::slice::from_ref(&arrow)));
-                assert!(expected == found, "Arrow, {threads} threads, {budget_mib} MiB, strings: {strings}");
+        // The manifest names the format.
+        let mut manifests = [None, None];
+        for (threads, budget_mib) in [(1, 400), (2, 400), (3, 400), (5, 400), (1, 16), (3, 40)] {
+            for (paths, manifest) in [&paths[..], std::slice::from_ref(&arrow)].iter().zip(&mut manifests) {
+                if paths.len() == 1 && budget_mib == 16 {
+                    // There is a batch of 3 MB.
+                    continue;
+                }
+                let (found, found_manifest) = make(threads, budget_mib, &mut |runtime| opened(runtime, paths));
+                let case = format!("{paths:?}, {threads} threads, {budget_mib} MiB, strings: {strings}");
+                assert!(expected == found, "{case}");
+                assert_eq!(*manifest.get_or_insert_with(|| found_manifest.clone()), found_manifest, "{case}");
             }
         }
     }
@@ -128,10 +136,74 @@ fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
     assert!((90 << 20..100 << 20).contains(&needed), "{needed}");
     let image = directory.path().join("graph.oc");
     let error = import(&runtime, source, &image, &ImportOptions::default()).unwrap_err();
+    let Error::Io(outcore_io::Error::Memory { needed_bytes: import_bytes, .. }) = error else { panic!("{error}") };
     let text = error.to_string();
-    assert!(text.contains("smaller row groups") && text.contains("raise the limit to at least"), "{text}");
-    let runtime = Runtime::new(options(2, 120)).unwrap();
+    assert!(text.contains("smaller row groups") && text.contains(&bytes_text(needed)), "{text}");
+    // What it asks for is enough.
+    let runtime = Runtime::new(options(2, import_bytes.div_ceil(1 << 20))).unwrap();
     import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions::default()).unwrap();
+}
+
+/// Counts the steps that begin, and how far they come together.
+#[derive(Default)]
+struct Steps {
+    begun: AtomicU64,
+    amount: AtomicU64,
+}
+
+impl Progress for Steps {
+    fn start(&self, _: &str, _: Unit, _: Option<u64>) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn advance(&self, amount: u64) {
+        if self.begun.load(Ordering::Relaxed) == 1 {
+            self.amount.fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(&self) {}
+}
+
+#[test]
+fn a_limit_is_enough_or_refused_before_anything_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("graph.oc");
+    let paths = ["numbers.parquet", "strings.parquet", "numbers.arrow", "strings.arrow"];
+    let paths = paths.map(|name| directory.path().join(name));
+    for (strings, files) in [(false, [&paths[0], &paths[2]]), (true, [&paths[1], &paths[3]])] {
+        let tables = [(); 3].map(|()| table(40_000, 30_000, strings));
+        write(files[0], &tables, groups_of(30_000));
+        write_arrow(files[1], &tables, Some(CompressionType::ZSTD));
+    }
+    for path in &paths {
+        let (mut enough, mut refused) = (0, 0);
+        for below_mib in 0..58 {
+            let steps = Arc::new(Steps::default());
+            let runtime = RuntimeOptions { progress: Some(steps.clone()), ..options(3, 58 - below_mib) };
+            let Ok(runtime) = Runtime::new(runtime) else { panic!("{below_mib} MiB below") };
+            let source = open(&runtime, std::slice::from_ref(path), &InputOptions::default());
+            match source.and_then(|source| import(&runtime, source, &image, &ImportOptions::default())) {
+                Ok(report) => {
+                    let case = format!("{}, {below_mib} MiB below", path.display());
+                    assert_eq!((report.manifest.import.edges_read, refused), (120_000, 0), "{case}");
+                    let input_bytes = path.metadata().unwrap().len();
+                    let read_bytes = steps.amount.load(Ordering::Relaxed);
+                    // What is behind the last batch of an Arrow file is no part of a block.
+                    assert!((input_bytes / 100 * 99..=input_bytes).contains(&read_bytes), "{case}: {read_bytes}");
+                    enough += 1;
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains("raise the limit to at least"), "{text}");
+                    assert_eq!(steps.begun.load(Ordering::Relaxed), 0, "{below_mib} MiB below: {text}");
+                    refused += 1;
+                }
+            }
+        }
+        println!("{}: {enough} limits were enough, {refused} were not", path.display());
+        assert!(enough > 20 && refused > 5, "{enough} limits were enough, {refused} were not");
+    }
 }
 
 #[test]
@@ -262,5 +334,24 @@ fn a_row_group_larger_than_the_limit_stays_under_it() {
         let path = directory.path().join("large.parquet");
         write(&path, &[table(2_000_000, 500_000, strings)], groups_of(2_000_000));
         stays_under(&path, limit_mib, 2_000_000);
+    }
+}
+
+#[test]
+fn long_strings_in_dictionaries_stay_under_the_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    // 120 MB of ids, of which there are 2000: some 200 KB.
+    let names: Vec<String> = (0..2000).map(|i| format!("https://example.org/{i:0100}")).collect();
+    let mut state = 7;
+    let mut ids = || -> ArrayRef {
+        let picked = (0..500_000).map(|_| Some(names[random(&mut state) as usize % names.len()].as_str()));
+        Arc::new(picked.collect::<DictionaryArray<Int32Type>>())
+    };
+    let table = RecordBatch::try_from_iter([("source", ids()), ("target", ids())]).unwrap();
+    let paths = ["dictionary.parquet", "dictionary.arrow"].map(|name| directory.path().join(name));
+    write(&paths[0], std::slice::from_ref(&table), groups_of(250_000));
+    write_arrow(&paths[1], std::slice::from_ref(&table), None);
+    for path in &paths {
+        stays_under(path, 32, 500_000);
     }
 }

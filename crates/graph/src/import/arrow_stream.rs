@@ -144,7 +144,8 @@ impl ArrowStream {
             let Some(rows) = decoded.map_err(|error| self.damaged(&error))? else { continue };
             let dictionaries = self.dictionaries.values().map(|dictionary| &dictionary.unpacked);
             let unpacked = dictionaries.chain([&unpacked]).filter(|unpacked| unpacked.bytes() > 0).cloned().collect();
-            return Ok(Some(Batch { rows, unpacked, len_bytes: message.len_bytes as u64 + unpacked_bytes }));
+            let len_bytes = message.len_bytes as u64 + unpacked_bytes;
+            return Ok(Some(Batch { rows, unpacked, len_bytes, position_bytes: self.stream.position_bytes() }));
         }
         Ok(None)
     }

@@ -7,7 +7,7 @@
 use super::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use super::input::Input;
 use super::parquet_pages::decoding_bytes;
-use super::table::{BLOCK_ROWS, TableColumns, TableParser, damaged, guarded};
+use super::table::{TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
 use arrow::array::RecordBatch;
 use outcore_io::Reservation;
@@ -17,9 +17,6 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 use std::sync::Arc;
-
-/// How many rows with strings are decoded at a time: a page of few bytes may hold long strings many times.
-const STRING_ROWS: usize = 1 << 13;
 
 /// Opens a Parquet file.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -47,7 +44,7 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         metadata,
         mask,
         order: columns.order_in_file(),
-        rows: if columns.strings { STRING_ROWS } else { BLOCK_ROWS },
+        rows: columns.block_rows(),
     });
     let parser = Arc::new(TableParser { path: path.to_owned(), columns });
     Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))

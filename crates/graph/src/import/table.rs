@@ -3,12 +3,12 @@
 //! The ends are the columns `source` and `target` (or `src`, `dst`, or `from`, `to`), else the first two; the weights the
 //! column that `--weights` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
 //! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
-//! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows.
+//! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or 8192 with strings.
 
 use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
 use super::text_source::begin;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
+use arrow::array::{Array, ArrayAccessor, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
 use outcore_io::Reservation;
@@ -16,8 +16,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many rows a block has at most.
-pub(super) const BLOCK_ROWS: usize = 1 << 16;
+/// How many rows are parsed at a time.
+const BLOCK_ROWS: usize = 1 << 16;
+/// And how many with strings: a dictionary of few bytes may hold long strings many times.
+const STRING_ROWS: usize = 1 << 13;
 
 /// What the ends of an edge are commonly called.
 const END_NAMES: [(&str, &str); 3] = [("source", "target"), ("src", "dst"), ("from", "to")];
@@ -32,6 +34,8 @@ pub(super) struct Batch {
     pub(super) unpacked: Vec<Arc<Reservation>>,
     /// What they take.
     pub(super) len_bytes: u64,
+    /// How far into the input they end, as it lies on disk.
+    pub(super) position_bytes: u64,
 }
 
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
@@ -50,7 +54,7 @@ pub fn from_batches(
             let batch = reader.next().transpose().map_err(|error| error.to_string())?;
             batch.map(|batch| batch.project(&chosen).map_err(|error| error.to_string())).transpose()
         });
-        let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0 };
+        let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0, position_bytes: 0 };
         rows.map(|rows| rows.map(batch)).map_err(|error| damaged(&source, "rows of a table", &error)).transpose()
     });
     let facts = columns.facts("arrow");
@@ -114,6 +118,11 @@ impl TableColumns {
     pub(super) fn facts(&self, format: &'static str) -> Facts {
         let weights = self.weight.as_ref().map(|(_, name)| name.clone());
         Facts { format, string_ids: self.strings, weights, ..Facts::default() }
+    }
+
+    /// How many rows a block, or a part of one, has at most.
+    pub(super) fn block_rows(&self) -> usize {
+        if self.strings { STRING_ROWS } else { BLOCK_ROWS }
     }
 
     /// Where source, target and weight stand among themselves.
@@ -206,17 +215,15 @@ impl Source for TableSource {
         if self.ended {
             return Ok(None);
         }
-        let Some(Batch { rows, unpacked, len_bytes }) =
-            self.rest.take().map(Ok).or_else(|| self.batches.next()).transpose()?
-        else {
+        let Some(batch) = self.rest.take().map(Ok).or_else(|| self.batches.next()).transpose()? else {
             self.ended = true;
             return Ok(None);
         };
-        let count = rows.num_rows();
-        let table = rows.slice(0, count.min(BLOCK_ROWS));
-        if count > BLOCK_ROWS {
-            let rows = rows.slice(BLOCK_ROWS, count - BLOCK_ROWS);
-            self.rest = Some(Batch { rows, unpacked: unpacked.clone(), len_bytes });
+        let Batch { rows, unpacked, position_bytes: input_bytes, .. } = batch;
+        let (count, most) = (rows.num_rows(), self.parser.columns.block_rows());
+        let table = rows.slice(0, count.min(most));
+        if count > most {
+            self.rest = Some(Batch { rows: rows.slice(most, count - most), unpacked: unpacked.clone(), ..batch });
         }
         let (sequence, first_record) = (self.sequence, self.next_row);
         self.sequence += 1;
@@ -226,7 +233,7 @@ impl Source for TableSource {
         } else {
             BlockData::Rows(Rows { batches: Box::new(Kept { table: Some(table), _unpacked: unpacked }), parts: 1 })
         };
-        Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: 0, data }))
+        Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes, data }))
     }
 
     fn parser(&self) -> Arc<dyn Parser> {
@@ -255,13 +262,12 @@ pub(super) struct TableParser {
 }
 
 impl TableParser {
-    /// A column of the kind wanted, without nulls.
-    fn column(&self, table: &RecordBatch, place: usize, kind: &DataType, first_record: u64) -> Result<ArrayRef> {
-        let schema = table.schema();
-        let name = schema.fields().get(place).map_or("", |field| field.name());
-        let wrong =
-            |found: String| Error::input(&self.path, Some(first_record), format!("{kind} in column `{name}`"), found);
-        let column = table.columns().get(place).ok_or_else(|| wrong("no such column".to_owned()))?;
+    /// A column without nulls, and its name.
+    fn column<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<(&'a ArrayRef, &'a str)> {
+        let Some(column) = table.columns().get(place) else {
+            return Err(Error::input(&self.path, Some(first_record), format!("column {place}"), "no such column"));
+        };
+        let name = table.schema_ref().field(place).name();
         // Nulls may be in a dictionary's values, hence the logical ones.
         if let Some(nulls) = column.logical_nulls()
             && nulls.null_count() > 0
@@ -275,11 +281,29 @@ impl TableParser {
             )
             .advise("leave such rows out first; rows count from 0"));
         }
+        Ok((column, name))
+    }
+
+    /// A column of the numbers wanted, without nulls.
+    fn numbers(&self, table: &RecordBatch, place: usize, kind: &DataType, first_record: u64) -> Result<ArrayRef> {
+        let (column, name) = self.column(table, place, first_record)?;
+        let wrong =
+            |found: String| Error::input(&self.path, Some(first_record), format!("{kind} in column `{name}`"), found);
         let converted = guarded(|| cast(column, kind).map_err(|error| error.to_string())).map_err(wrong)?;
         if converted.null_count() > 0 {
             return Err(wrong("values that do not fit".to_owned()));
         }
         Ok(converted)
+    }
+
+    /// A column of strings, without nulls.
+    fn strings<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<Vec<&'a str>> {
+        let (column, name) = self.column(table, place, first_record)?;
+        let rows: Vec<usize> = (0..table.num_rows()).collect();
+        strings_of(column, &rows).ok_or_else(|| {
+            let expected = format!("strings in column `{name}`");
+            Error::input(&self.path, Some(first_record), expected, column.data_type().to_string())
+        })
     }
 
     fn integer_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
@@ -291,13 +315,13 @@ impl TableParser {
         for end in 0..2 {
             let places = values.iter_mut().skip(end).step_by(2);
             if is_unsigned_64(table.column(end).data_type()) {
-                let column = self.column(table, end, &DataType::UInt64, first_record)?;
+                let column = self.numbers(table, end, &DataType::UInt64, first_record)?;
                 for (place, &id) in places.zip(column.as_primitive::<UInt64Type>().values()) {
                     *place = id;
                     *huge |= id >> 63 != 0;
                 }
             } else {
-                let column = self.column(table, end, &DataType::Int64, first_record)?;
+                let column = self.numbers(table, end, &DataType::Int64, first_record)?;
                 for (place, &id) in places.zip(column.as_primitive::<Int64Type>().values()) {
                     *place = id as u64;
                     *negative |= id < 0;
@@ -315,15 +339,13 @@ impl TableParser {
         let Ids::Text { bytes, ends } = ids else {
             unreachable!("`begin` makes string ids");
         };
-        let sources = self.column(table, 0, &DataType::LargeUtf8, first_record)?;
-        let targets = self.column(table, 1, &DataType::LargeUtf8, first_record)?;
-        let pairs = sources.as_string::<i64>().iter().zip(targets.as_string::<i64>().iter());
-        for (row, (source, target)) in (first_record..).zip(pairs) {
+        let sources = self.strings(table, 0, first_record)?;
+        let targets = self.strings(table, 1, first_record)?;
+        for (row, (source, target)) in (first_record..).zip(sources.iter().zip(&targets)) {
             for id in [source, target] {
-                let id = id.unwrap_or_default();
                 bytes.extend_from_slice(id.as_bytes());
                 let end = u32::try_from(bytes.len()).map_err(|_| {
-                    Error::input(&self.path, Some(row), "ids of less than 4 GiB in 65,536 rows", "longer ones")
+                    Error::input(&self.path, Some(row), "ids of less than 4 GiB in 8192 rows", "longer ones")
                 })?;
                 ends.push(end);
             }
@@ -337,11 +359,11 @@ impl TableParser {
         }
         let kind = table.schema().fields().get(2).map(|field| field.data_type().clone());
         if kind.is_some_and(|kind| kind.is_integer()) {
-            // A u64 above i64::MAX becomes null in the conversion, which `column` refuses.
-            let column = self.column(table, 2, &DataType::Int64, first_record)?;
+            // A u64 above i64::MAX becomes null in the conversion, which `numbers` refuses.
+            let column = self.numbers(table, 2, &DataType::Int64, first_record)?;
             return Ok(Weights::Integer(column.as_primitive::<Int64Type>().values().to_vec()));
         }
-        let column = self.column(table, 2, &DataType::Float64, first_record)?;
+        let column = self.numbers(table, 2, &DataType::Float64, first_record)?;
         let values = column.as_primitive::<Float64Type>().values().to_vec();
         if let Some(place) = values.iter().position(|value| value.is_nan()) {
             let row = first_record + place as u64;
@@ -349,6 +371,26 @@ impl TableParser {
                 .advise("leave such rows out first; rows count from 0"));
         }
         Ok(Weights::Real(values))
+    }
+}
+
+/// The strings in these rows of a column as they lie there, also if they lie in a dictionary; nothing for a column of another kind.
+fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>> {
+    fn pick<'a>(array: impl ArrayAccessor<Item = &'a str>, rows: &[usize]) -> Vec<&'a str> {
+        rows.iter().map(|&row| array.value(row)).collect()
+    }
+    match column.data_type() {
+        DataType::Utf8 => Some(pick(column.as_string::<i32>(), rows)),
+        DataType::LargeUtf8 => Some(pick(column.as_string::<i64>(), rows)),
+        DataType::Utf8View => Some(pick(column.as_string_view(), rows)),
+        DataType::Dictionary(..) if rows.is_empty() => Some(Vec::new()),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            let keys = dictionary.normalized_keys();
+            let rows: Vec<usize> = rows.iter().map(|&row| keys[row]).collect();
+            strings_of(dictionary.values(), &rows)
+        }
+        _ => None,
     }
 }
 
