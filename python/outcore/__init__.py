@@ -19,6 +19,7 @@ from outcore._errors import (
     MemoryLimitError,
     OutcoreError,
     UsageError,
+    VerificationError,
 )
 from outcore._import import generate, import_graph
 from outcore._outcore import Bfs, Components, Graph, PageRank, Table
@@ -36,6 +37,7 @@ __all__ = [
     "PageRank",
     "Table",
     "UsageError",
+    "VerificationError",
     "bfs",
     "components",
     "estimate",

@@ -28,6 +28,7 @@ def bfs(graph: Graph, source: int | str, *, verify: bool = False) -> Bfs:
         UsageError: No vertex of that id.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
+        VerificationError: A result that `verify` finds wrong.
 
     Unlike `networkx.single_source_shortest_path_length`, unreached vertices are in the result, without a level. Weights are not used.
 
@@ -78,6 +79,7 @@ def pagerank(
         UsageError: An option out of range, no weights of that name, or weights that are negative or infinite.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
+        VerificationError: A result that `verify` finds wrong.
 
     Differences from NetworkX: there is neither `personalization` nor `nstart`, `tol=0` is allowed, negative weights are refused, and so is
     the name of weights that are not there, unless it is the default.
@@ -107,6 +109,7 @@ def components(graph: Graph, *, verify: bool = False) -> Components:
     Raises:
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
+        VerificationError: A result that `verify` finds wrong.
 
     Where NetworkX (`weakly_connected_components`, `connected_components`) yields a set per component, this names it for each vertex.
 

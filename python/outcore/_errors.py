@@ -46,6 +46,15 @@ class UsageError(OutcoreError, ValueError):
     """A question that the graph cannot answer, or an option that cannot be."""
 
 
+class VerificationError(OutcoreError):
+    """A result that is not right, as its verification found. It is a defect of Outcore, or of the machine."""
+
+    expected: str
+    """What a right result has."""
+    found: str
+    """What this one has."""
+
+
 class ConvergenceError(OutcoreError):
     """Ranks that did not converge within the iterations that were allowed."""
 

@@ -32,6 +32,11 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             error.setattr("line", line)?;
             Ok(error)
         }),
+        Error::Verification { expected, found } => exception(py, "VerificationError", &text).and_then(|error| {
+            error.setattr("expected", expected)?;
+            error.setattr("found", found)?;
+            Ok(error)
+        }),
         Error::Usage(_) => exception(py, "UsageError", &text),
     };
     made.map_or_else(|broken| broken, PyErr::from_value)

@@ -151,7 +151,8 @@ def test_options_out_of_range(site, options):
 def test_exceptions_are_those_of_python_too():
     for kind, also in [(oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError)]:
         assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
-    assert issubclass(oc.CorruptImageError, oc.OutcoreError) and issubclass(oc.ConvergenceError, oc.OutcoreError)
+    for kind in [oc.CorruptImageError, oc.ConvergenceError, oc.VerificationError]:
+        assert issubclass(kind, oc.OutcoreError)
 
 
 def test_damage_is_reported_with_its_place(site, scratch):

@@ -24,11 +24,11 @@ impl Contradiction {
         self.0.fetch_min(u64::from(vertex), Ordering::Relaxed);
     }
 
-    /// An error that `describe` words, if there was a contradiction.
-    fn check(&self, describe: impl Fn(u32) -> String) -> Result<()> {
+    /// The error that `error` makes of it, if there was a contradiction.
+    fn check(&self, error: impl Fn(u32) -> Error) -> Result<()> {
         match self.0.load(Ordering::Relaxed) {
             u64::MAX => Ok(()),
-            vertex => Err(Error::Usage(format!("verification failed: {}", describe(vertex as u32)))),
+            vertex => Err(error(vertex as u32)),
         }
     }
 }
@@ -47,10 +47,9 @@ pub fn verify_bfs(graph: &Graph, source: u32, found: &Bfs) -> Result<()> {
     let check = BfsCheck { source, found, hubs: &hubs, wrong: Contradiction::none() };
     fold(graph, Direction::In, Frontier::All, &check)?;
     check.wrong.check(|vertex| {
-        format!(
-            "vertex {vertex} of the image has level {:?} and parent {:?}, which its in-neighbours contradict",
-            found.level(vertex),
-            found.parent(vertex)
+        Error::verification(
+            format!("a level and a parent of vertex {vertex} of the image that agree with its in-neighbours"),
+            format!("level {:?} and parent {:?}", found.level(vertex), found.parent(vertex)),
         )
     })?;
     let reached = AtomicU64::new(0);
@@ -59,8 +58,9 @@ pub fn verify_bfs(graph: &Graph, source: u32, found: &Bfs) -> Result<()> {
         reached.fetch_add(here as u64, Ordering::Relaxed);
         Ok(())
     })?;
-    if reached.into_inner() != found.reached {
-        return Err(Error::Usage(format!("verification failed: {} vertices are said to be reached", found.reached)));
+    let reached = reached.into_inner();
+    if reached != found.reached {
+        return Err(Error::verification(format!("{reached} vertices that are reached"), found.reached.to_string()));
     }
     Ok(())
 }
@@ -179,15 +179,15 @@ pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRan
     let change = sum(&|v| (base + options.alpha * incoming[v].load() - found.ranks[v].load()).abs())?;
     let most = options.alpha * found.residual + 1e-9;
     if change.is_nan() || change > most {
-        let text = format!("another iteration changes the ranks by {change:e}, more than {most:e}");
-        return Err(Error::Usage(format!("verification failed: {text}")));
+        let expected = format!("ranks that another iteration changes by at most {most:e}");
+        return Err(Error::verification(expected, format!("{change:e}")));
     }
     if options.dangling == Dangling::Networkx && (total.is_nan() || (total - 1.0).abs() >= 1e-9) {
-        return Err(Error::Usage(format!("verification failed: the ranks sum to {total}, not to 1")));
+        return Err(Error::verification("ranks that sum to 1", total.to_string()));
     }
     let negative = sum(&|v| f64::from(u8::from(found.ranks[v].load() < 0.0)))?;
     if negative > 0.0 {
-        return Err(Error::Usage(format!("verification failed: {negative} ranks are below zero")));
+        return Err(Error::verification("no rank below zero", negative.to_string()));
     }
     Ok(())
 }
@@ -237,11 +237,12 @@ pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
     })?;
     wrong.check(|vertex| {
         let (label, root) = (label(vertex), find(&roots, vertex));
-        format!("vertex {vertex} of the image has label {label}, but its edges lead to {root}")
+        let expected = format!("label {root} of vertex {vertex} of the image, where its edges lead");
+        Error::verification(expected, label.to_string())
     })?;
     let count = count.into_inner();
     if count != found.count {
-        return Err(Error::Usage(format!("verification failed: {} components said, {count} found", found.count)));
+        return Err(Error::verification(format!("{count} components"), found.count.to_string()));
     }
     Ok(())
 }

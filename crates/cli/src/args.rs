@@ -298,7 +298,7 @@ pub struct Common {
     /// Write statistics as one JSON object; `-` is the standard output
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
-    /// Verify the result by another way
+    /// Verify the result by another way; a wrong one is an error with exit code 3
     #[arg(long)]
     pub verify: bool,
     /// Say what memory, passes and bytes will be needed, and stop

@@ -1,7 +1,7 @@
 //! The `outcore` command.
 //!
 //! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 130 after Ctrl-C.
+//! failure, 2 for a command line that makes no sense, 3 for a result that `--verify` finds wrong, 130 after Ctrl-C.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             eprintln!("outcore: {error}");
-            ExitCode::FAILURE
+            if matches!(error, Error::Verification { .. }) { ExitCode::from(3) } else { ExitCode::FAILURE }
         }
     }
 }

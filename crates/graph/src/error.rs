@@ -1,4 +1,4 @@
-//! What can go wrong with a graph: the device, the bytes, the input, or the question.
+//! What can go wrong with a graph: the device, the bytes, the input, the result, or the question.
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,13 @@ pub enum Error {
         /// What to do about it; may be empty.
         advice: String,
     },
+    /// A result that is not right, as its verification found: a defect.
+    Verification {
+        /// What a right result has.
+        expected: String,
+        /// What this one has.
+        found: String,
+    },
     /// A question that this graph cannot answer, or an option that does not fit.
     Usage(String),
 }
@@ -63,6 +70,11 @@ impl Error {
             found: found.into(),
             advice: String::new(),
         }
+    }
+
+    /// A result that is not right.
+    pub fn verification(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Error::Verification { expected: expected.into(), found: found.into() }
     }
 
     /// The same error with a way out.
@@ -101,6 +113,11 @@ impl std::fmt::Display for Error {
                 }
                 Ok(())
             }
+            Error::Verification { expected, found } => write!(
+                f,
+                "verification failed: expected {expected}, found {found}; \
+                 the result is wrong: check the image, and report this if it is sound"
+            ),
             Error::Usage(text) => f.write_str(text),
         }
     }
