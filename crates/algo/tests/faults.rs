@@ -33,37 +33,40 @@ fn faults(seed: u64) -> Faults {
     Faults { seed, short_reads_percent: 50, ..Faults::default() }
 }
 
-#[test]
-fn the_kth_operation_fails_for_every_k_and_then_the_answer_is_right() {
+/// Hands a directed and an undirected image, every algorithm, and its right answer to `check`.
+fn for_every_answer(check: impl Fn(&Path, Algorithm, &[u64])) {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
         let image = image(directory.path(), directed);
         let whole = open(&image, 1, None, None);
         for algorithm in Algorithm::ALL {
-            let expected = algorithm.answer(&whole, 1).unwrap();
-            for threads in [1, 2] {
-                let errors = fail_every_operation(&image, algorithm, threads, &expected);
-                assert!(errors > 3, "{algorithm:?} made only {errors} operations");
-            }
+            check(&image, algorithm, &algorithm.answer(&whole, 1).unwrap());
         }
     }
 }
 
-/// Fails one operation after the other until none is left that an algorithm makes; returns how many there were.
-fn fail_every_operation(image: &Path, algorithm: Algorithm, threads: usize, expected: &[u64]) -> u64 {
+/// Has one operation after the other go wrong, as `faults` says, until none is left that an algorithm makes: the answer is right or the error is
+/// what `check` expects. Returns the numbers of errors and of operations.
+fn at_every_operation(
+    (image, algorithm, expected): (&Path, Algorithm, &[u64]),
+    threads: usize,
+    faults: impl Fn(u64) -> Faults,
+    check: impl Fn(Error, &str),
+) -> (u64, u64) {
+    let mut errors = 0;
     for k in 0..MOST_OPERATIONS {
         let what = format!("{algorithm:?}, {threads} threads, operation {k}");
-        let (graph, sim) = open_on(image, threads, Faults { fail_at: Some(k), ..faults(3) });
+        let (graph, sim) = open_on(image, threads, faults(k));
         match algorithm.answer(&graph, 1) {
             Ok(found) => {
-                assert!(sim.operations() <= k, "{what}: the failure was swallowed");
                 same(expected, &found, &what);
-                return k;
+                if sim.operations() <= k {
+                    return (errors, k);
+                }
             }
             Err(error) => {
-                let text = error.to_string();
-                assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{what}: {text}");
-                assert!(text.contains(".pages") && text.contains("at byte"), "{what}: {text}");
+                errors += 1;
+                check(error, &what);
                 // The device works again, and the graph is as good as new.
                 same(expected, &algorithm.answer(&graph, 1).unwrap(), &what);
             }
@@ -73,65 +76,52 @@ fn fail_every_operation(image: &Path, algorithm: Algorithm, threads: usize, expe
 }
 
 #[test]
-fn damaged_reads_are_refused_or_do_not_matter() {
-    let directory = tempfile::tempdir().unwrap();
-    for directed in [true, false] {
-        let image = image(directory.path(), directed);
-        let whole = open(&image, 1, None, None);
-        for algorithm in Algorithm::ALL {
-            let expected = algorithm.answer(&whole, 1).unwrap();
-            for (name, flip) in [("flip", true), ("tear", false)] {
-                let refused = damage_every_read(&image, algorithm, flip, &expected);
-                assert!(refused >= 2, "{algorithm:?}: a {name} was noticed {refused} times");
-            }
+fn the_kth_operation_fails_for_every_k_and_then_the_answer_is_right() {
+    for_every_answer(|image, algorithm, expected| {
+        for threads in [1, 2] {
+            let fails = |k| Faults { fail_at: Some(k), ..faults(3) };
+            let found = at_every_operation((image, algorithm, expected), threads, fails, |error, what| {
+                let text = error.to_string();
+                assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{what}: {text}");
+                assert!(text.contains(".pages") && text.contains("at byte"), "{what}: {text}");
+            });
+            assert!(found.0 == found.1 && found.1 > 3, "{algorithm:?}: {found:?}, a failure was swallowed");
         }
-    }
+    });
 }
 
-/// Damages one read after the other; returns how many were refused.
-fn damage_every_read(image: &Path, algorithm: Algorithm, flip: bool, expected: &[u64]) -> u64 {
-    let mut refused = 0;
-    for k in 0..MOST_OPERATIONS {
-        let what = format!("{algorithm:?}, damaged read {k}");
-        let chosen = |wanted: bool| (wanted == flip).then_some(k);
-        // No short reads: bytes of a page that is read again would not show the damage.
-        let plan = Faults { seed: k, flip_at: chosen(true), tear_at: chosen(false), ..Faults::default() };
-        let (graph, sim) = open_on(image, 1, plan);
-        match algorithm.answer(&graph, 1) {
-            Ok(found) => {
-                same(expected, &found, &what);
-                if sim.operations() <= k {
-                    return refused;
-                }
-            }
-            Err(Error::Corrupt { path, offset_bytes, expected, found }) => {
-                let name = path.to_string_lossy();
-                assert!(name.ends_with(".pages"), "{what}: {name}");
-                let pages = std::fs::metadata(&path).unwrap().len() / 4096;
-                assert!(offset_bytes / 4096 < pages, "{what}: at {offset_bytes} of {pages} pages of {name}");
-                assert!(expected.contains(&format!("page {}", offset_bytes / 4096)), "{what}: {expected}");
-                assert!(!found.is_empty());
-                refused += 1;
-            }
-            Err(other) => panic!("{what}: {other}"),
+#[test]
+fn damaged_reads_are_refused_or_do_not_matter() {
+    for_every_answer(|image, algorithm, expected| {
+        for flip in [true, false] {
+            let chosen = |wanted: bool, k| (wanted == flip).then_some(k);
+            // No short reads: bytes of a page that is read again would not show the damage.
+            let damages =
+                |k| Faults { seed: k, flip_at: chosen(true, k), tear_at: chosen(false, k), ..Faults::default() };
+            let (refused, _) = at_every_operation((image, algorithm, expected), 1, damages, check_damage);
+            assert!(refused >= 2, "{algorithm:?}: damage was noticed {refused} times, flips: {flip}");
         }
-    }
-    panic!("{algorithm:?} makes more than {MOST_OPERATIONS} reads");
+    });
+}
+
+/// Damage is reported with the page in which it is.
+fn check_damage(error: Error, what: &str) {
+    let Error::Corrupt { path, offset_bytes, expected, found } = error else { panic!("{what}: {error}") };
+    let name = path.to_string_lossy();
+    assert!(name.ends_with(".pages"), "{what}: {name}");
+    let pages = std::fs::metadata(&path).unwrap().len() / 4096;
+    assert!(offset_bytes / 4096 < pages, "{what}: at {offset_bytes} of {pages} pages of {name}");
+    assert!(expected.contains(&format!("page {}", offset_bytes / 4096)), "{what}: {expected}");
+    assert!(!found.is_empty());
 }
 
 #[test]
 fn short_and_reordered_reads_change_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    for directed in [true, false] {
-        let image = image(directory.path(), directed);
-        let whole = open(&image, 1, None, None);
-        for algorithm in Algorithm::ALL {
-            let expected = algorithm.answer(&whole, 1).unwrap();
-            for seed in 0..20 {
-                let (graph, _) = open_on(&image, 1 + seed as usize % 3, faults(seed));
-                let found = algorithm.answer(&graph, 1).unwrap();
-                same(&expected, &found, &format!("{algorithm:?}, seed {seed}"));
-            }
+    for_every_answer(|image, algorithm, expected| {
+        for seed in 0..20 {
+            let (graph, _) = open_on(image, 1 + seed as usize % 3, faults(seed));
+            let found = algorithm.answer(&graph, 1).unwrap();
+            same(expected, &found, &format!("{algorithm:?}, seed {seed}"));
         }
-    }
+    });
 }
