@@ -1,8 +1,8 @@
 //! Generated graphs, as images or as files of edges.
 
-use crate::import::{choose, import_noting, order};
+use crate::import::{choose, import_noting};
 use crate::runtime::{Limits, Whole, run, settings};
-use outcore::generate::{GenerateOptions, Shape, source, write};
+use outcore::generate::{GenerateOptions, source, write};
 use outcore::import::ImportOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,9 +32,9 @@ pub fn generate<'py>(
     let settings: GenerateSettings = settings(options)?;
     let (scale, edge_factor, seed) = (settings.scale.0, settings.edge_factor.0, settings.seed.0);
     let weights = settings.weights;
-    let shape = choose(py, "shape", shape, &Shape::ALL.map(|shape| (shape.name(), shape)))?;
+    let shape = choose(py, "shape", shape)?;
     let options = GenerateOptions { shape, scale, edge_factor, seed, weights };
-    let order = order(py, &settings.order)?;
+    let order = choose(py, "order", &settings.order)?;
     let imported = ImportOptions { directed: settings.directed, order, ..ImportOptions::default() };
     let runtime = settings.limits.runtime(py)?;
     if output.extension().is_some_and(|ending| ending == "oc") {

@@ -4,10 +4,8 @@ use crate::chunks::{Raised, reader};
 use crate::errors::usage;
 use crate::runtime::{Limits, run, settings};
 use outcore::format::{ImportFacts, Order};
-use outcore::import::{
-    self, Duplicates, IdKind, ImportOptions, ImportStats, InputOptions, OrderChoice, SelfLoops, Source,
-};
-use outcore::{Result, Runtime};
+use outcore::import::{self, ImportOptions, ImportStats, InputOptions, Source};
+use outcore::{Choice, Result, Runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
@@ -29,40 +27,25 @@ pub struct Settings {
 }
 
 /// One of several values, by its name.
-pub fn choose<T: Copy>(py: Python<'_>, option: &str, found: &str, choices: &[(&str, T)]) -> PyResult<T> {
-    let chosen = choices.iter().find(|(name, _)| *name == found).map(|(_, value)| *value);
-    chosen.ok_or_else(|| {
-        let names: Vec<_> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
+pub fn choose<T: Choice>(py: Python<'_>, option: &str, found: &str) -> PyResult<T> {
+    T::named(found).ok_or_else(|| {
+        let names: Vec<_> = T::ALL.iter().map(|(_, name, _)| format!("'{name}'")).collect();
         usage(py, format!("expected {option} to be one of {}, found '{found}'", names.join(", ")))
     })
 }
 
-/// An order of vertices, by its name.
-pub fn order(py: Python<'_>, found: &str) -> PyResult<OrderChoice> {
-    let orders = [("auto", OrderChoice::Auto), ("input", OrderChoice::Input), ("degree", OrderChoice::Degree)];
-    choose(py, "order", found, &orders)
-}
-
 impl Settings {
     fn input(&self, py: Python<'_>) -> PyResult<InputOptions> {
-        let kinds = [("auto", IdKind::Auto), ("integer", IdKind::Integer), ("string", IdKind::String)];
-        let ids = choose(py, "ids", &self.ids, &kinds)?;
+        let ids = choose(py, "ids", &self.ids)?;
         Ok(InputOptions { format: self.format.clone(), ids, weights: self.weights.clone() })
     }
 
     fn import(&self, py: Python<'_>) -> PyResult<ImportOptions> {
-        use Duplicates::{First, Keep, Max, Min, Sum};
-        let policies = [First, Sum, Min, Max, Keep, Duplicates::Error].map(|policy| (policy.name(), policy));
         Ok(ImportOptions {
             directed: self.directed,
-            duplicates: choose(py, "duplicates", &self.duplicates, &policies)?,
-            self_loops: choose(
-                py,
-                "self_loops",
-                &self.self_loops,
-                &[("keep", SelfLoops::Keep), ("drop", SelfLoops::Drop)],
-            )?,
-            order: order(py, &self.order)?,
+            duplicates: choose(py, "duplicates", &self.duplicates)?,
+            self_loops: choose(py, "self_loops", &self.self_loops)?,
+            order: choose(py, "order", &self.order)?,
         })
     }
 }

@@ -1,6 +1,10 @@
 //! The command line: what can be typed, and what it means.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use outcore::Choice;
+use outcore::generate::Shape;
+use outcore::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -32,6 +36,12 @@ pub enum Command {
     Run(RunArgs),
 }
 
+/// Takes the names of a choice.
+fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
+    PossibleValuesParser::new(values).try_map(|name| T::named(&name).ok_or("no such name"))
+}
+
 /// How much of the machine may be used.
 #[derive(Args, Clone)]
 pub struct Limits {
@@ -47,54 +57,6 @@ pub struct Limits {
     /// No progress bar and no messages
     #[arg(long, short)]
     pub quiet: bool,
-}
-
-/// How ids are read.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Ids {
-    /// Integers if the beginning of the input holds only integers, strings otherwise
-    Auto,
-    /// Integers
-    Integer,
-    /// Strings
-    String,
-}
-
-/// What is done with edges that have the same ends.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Duplicates {
-    /// The first stays
-    First,
-    /// One stays, with the sum of the weights
-    Sum,
-    /// One stays, with the least weight
-    Min,
-    /// One stays, with the greatest weight
-    Max,
-    /// All stay
-    Keep,
-    /// The import fails
-    Error,
-}
-
-/// What is done with edges from a vertex to itself.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum SelfLoops {
-    /// They stay
-    Keep,
-    /// They go, their vertices stay
-    Drop,
-}
-
-/// How vertices are numbered inside the image; ids are not affected.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Order {
-    /// Whichever makes the image smaller
-    Auto,
-    /// As the ids sort
-    Input,
-    /// By degree, hubs first
-    Degree,
 }
 
 /// `outcore import`.
@@ -119,17 +81,17 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     pub weights: Option<String>,
     /// How ids are read
-    #[arg(long, value_enum, default_value = "auto")]
-    pub ids: Ids,
+    #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
+    pub ids: IdKind,
     /// What is done with edges that have the same ends
-    #[arg(long, value_enum, default_value = "first")]
+    #[arg(long, value_parser = choice::<Duplicates>(), default_value = "first")]
     pub duplicates: Duplicates,
     /// What is done with edges from a vertex to itself
-    #[arg(long, value_enum, default_value = "keep")]
+    #[arg(long, value_parser = choice::<SelfLoops>(), default_value = "keep")]
     pub self_loops: SelfLoops,
     /// How vertices are numbered inside the image
-    #[arg(long, value_enum, default_value = "auto")]
-    pub order: Order,
+    #[arg(long, value_parser = choice::<OrderChoice>(), default_value = "auto")]
+    pub order: OrderChoice,
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
@@ -139,21 +101,6 @@ pub struct ImportArgs {
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,
-}
-
-/// What a generated graph is like.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Shape {
-    /// The graph of the Graph500 benchmark: a few hubs, many small vertices
-    Kronecker,
-    /// Both ends of every edge at random
-    Uniform,
-    /// A rectangle, without directions
-    Grid,
-    /// Every vertex joined with the next
-    Path,
-    /// Vertex 0 joined with every other
-    Star,
 }
 
 /// Weights of a generated graph.
@@ -167,7 +114,7 @@ pub enum GeneratedWeights {
 #[derive(Args)]
 pub struct GenerateArgs {
     /// What the graph is like
-    #[arg(value_enum)]
+    #[arg(value_parser = choice::<Shape>())]
     pub shape: Shape,
     /// An edge file (.txt, .el, .wel, .csv, .graph500, and .gz or .zst of the texts), or IMAGE.oc
     pub output: PathBuf,
@@ -187,8 +134,8 @@ pub struct GenerateArgs {
     #[arg(long)]
     pub undirected: bool,
     /// How vertices are numbered inside the image
-    #[arg(long, value_enum, default_value = "auto")]
-    pub order: Order,
+    #[arg(long, value_parser = choice::<OrderChoice>(), default_value = "auto")]
+    pub order: OrderChoice,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

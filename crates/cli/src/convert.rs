@@ -1,9 +1,9 @@
 //! `outcore import`, `generate` and `export`: graphs into images and back.
 
-use crate::args::{Duplicates, ExportArgs, GenerateArgs, Ids, ImportArgs, Limits, Order, SelfLoops, Shape};
+use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits};
 use crate::progress::runtime;
 use outcore::generate::{self, GenerateOptions};
-use outcore::import::{self, Facts, ImportOptions, ImportReport, InputOptions, OrderChoice};
+use outcore::import::{self, Facts, ImportOptions, ImportReport, InputOptions};
 use outcore::io::bytes_text;
 use outcore::{Error, Graph, GraphOptions, Result};
 
@@ -14,28 +14,13 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         return Ok(());
     }
     let runtime = runtime(&args.limits, args.temporary.clone())?;
-    let ids = match args.ids {
-        Ids::Auto => import::IdKind::Auto,
-        Ids::Integer => import::IdKind::Integer,
-        Ids::String => import::IdKind::String,
-    };
-    let input = InputOptions { format: args.format.clone(), ids, weights: args.weights.clone() };
+    let input = InputOptions { format: args.format.clone(), ids: args.ids, weights: args.weights.clone() };
     let source = import::open(&runtime, &args.inputs, &input)?;
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
-        duplicates: match args.duplicates {
-            Duplicates::First => import::Duplicates::First,
-            Duplicates::Sum => import::Duplicates::Sum,
-            Duplicates::Min => import::Duplicates::Min,
-            Duplicates::Max => import::Duplicates::Max,
-            Duplicates::Keep => import::Duplicates::Keep,
-            Duplicates::Error => import::Duplicates::Error,
-        },
-        self_loops: match args.self_loops {
-            SelfLoops::Keep => import::SelfLoops::Keep,
-            SelfLoops::Drop => import::SelfLoops::Drop,
-        },
-        order: order(args.order),
+        duplicates: args.duplicates,
+        self_loops: args.self_loops,
+        order: args.order,
     };
     announce(source.facts(), &options, args.explain, &args.limits);
     if args.explain {
@@ -49,15 +34,8 @@ pub fn import(args: &ImportArgs) -> Result<()> {
 /// `outcore generate`.
 pub fn generate(args: &GenerateArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
-    let shape = match args.shape {
-        Shape::Kronecker => generate::Shape::Kronecker,
-        Shape::Uniform => generate::Shape::Uniform,
-        Shape::Grid => generate::Shape::Grid,
-        Shape::Path => generate::Shape::Path,
-        Shape::Star => generate::Shape::Star,
-    };
     let options = GenerateOptions {
-        shape,
+        shape: args.shape,
         scale: args.scale,
         edge_factor: args.edge_factor,
         seed: args.seed,
@@ -66,11 +44,8 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
     if args.output.extension().is_none_or(|ending| ending != "oc") {
         return generate::write(&runtime, &options, &args.output).map(|_| ());
     }
-    let import_options = ImportOptions {
-        directed: args.undirected.then_some(false),
-        order: order(args.order),
-        ..ImportOptions::default()
-    };
+    let import_options =
+        ImportOptions { directed: args.undirected.then_some(false), order: args.order, ..ImportOptions::default() };
     let report = import::import(&runtime, generate::source(&options)?, &args.output, &import_options)?;
     tell(&report, &args.limits);
     Ok(())
@@ -89,14 +64,6 @@ pub fn export(args: &ExportArgs) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn order(order: Order) -> OrderChoice {
-    match order {
-        Order::Auto => OrderChoice::Auto,
-        Order::Input => OrderChoice::Input,
-        Order::Degree => OrderChoice::Degree,
-    }
 }
 
 /// Says beforehand what an import will need.

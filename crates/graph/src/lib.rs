@@ -4,6 +4,7 @@ mod atomic_file;
 mod check;
 mod check_ids;
 mod check_lists;
+mod choice;
 mod columns;
 pub mod decode;
 mod degree_class;
@@ -33,6 +34,7 @@ mod vertex_set;
 mod weights;
 
 pub use check::{CheckReport, check};
+pub use choice::Choice;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
 pub use error::{Error, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};

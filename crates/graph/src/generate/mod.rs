@@ -12,6 +12,7 @@ mod file;
 
 pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 
+use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights};
 use std::path::{Path, PathBuf};
@@ -41,20 +42,14 @@ pub enum Shape {
     Star,
 }
 
-impl Shape {
-    /// All of them.
-    pub const ALL: [Shape; 5] = [Shape::Kronecker, Shape::Uniform, Shape::Grid, Shape::Path, Shape::Star];
-
-    /// The name, as the command line has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Shape::Kronecker => "kronecker",
-            Shape::Uniform => "uniform",
-            Shape::Grid => "grid",
-            Shape::Path => "path",
-            Shape::Star => "star",
-        }
-    }
+impl Choice for Shape {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Shape::Kronecker, "kronecker", "The graph of the Graph500 benchmark: a few hubs, many small vertices"),
+        (Shape::Uniform, "uniform", "Both ends of every edge at random"),
+        (Shape::Grid, "grid", "A rectangle, without directions"),
+        (Shape::Path, "path", "Every vertex joined with the next"),
+        (Shape::Star, "star", "Vertex 0 joined with every other"),
+    ];
 }
 
 /// Which graph to generate.

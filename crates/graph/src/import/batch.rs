@@ -4,6 +4,7 @@
 //! [`EdgeBatch`], on any worker and in any order (that is where the time goes). The block's sequence number
 //! carries the input order, so the result does not depend on who parsed what.
 
+use crate::choice::Choice;
 use crate::error::{Error, Result};
 use arrow::array::RecordBatch;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,14 @@ pub enum IdKind {
     Integer,
     /// Strings, compared byte by byte.
     String,
+}
+
+impl Choice for IdKind {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (IdKind::Auto, "auto", "Integers if the beginning of the input holds only integers, strings otherwise"),
+        (IdKind::Integer, "integer", "Integers"),
+        (IdKind::String, "string", "Strings"),
+    ];
 }
 
 /// Ids of one kind. Edge `i` of a batch runs from id `2 i` to id `2 i + 1`.

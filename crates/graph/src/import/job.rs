@@ -16,6 +16,7 @@ use super::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, m
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
 use super::workspace::Workspace;
+use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::image::{ImageFile, MANIFEST};
 use outcore_format::{

@@ -1,5 +1,6 @@
 //! What an import is asked to do, and what it says it did.
 
+use crate::choice::Choice;
 use outcore_format::Manifest;
 use serde::Serialize;
 
@@ -21,18 +22,15 @@ pub enum Duplicates {
     Error,
 }
 
-impl Duplicates {
-    /// The name, as the command line and the manifest have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Duplicates::First => "first",
-            Duplicates::Sum => "sum",
-            Duplicates::Min => "min",
-            Duplicates::Max => "max",
-            Duplicates::Keep => "keep",
-            Duplicates::Error => "error",
-        }
-    }
+impl Choice for Duplicates {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Duplicates::First, "first", "The first stays"),
+        (Duplicates::Sum, "sum", "One stays, with the sum of the weights"),
+        (Duplicates::Min, "min", "One stays, with the least weight"),
+        (Duplicates::Max, "max", "One stays, with the greatest weight"),
+        (Duplicates::Keep, "keep", "All stay"),
+        (Duplicates::Error, "error", "The import fails"),
+    ];
 }
 
 /// What is done with edges from a vertex to itself.
@@ -45,6 +43,11 @@ pub enum SelfLoops {
     Drop,
 }
 
+impl Choice for SelfLoops {
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(SelfLoops::Keep, "keep", "They stay"), (SelfLoops::Drop, "drop", "They go, their vertices stay")];
+}
+
 /// How vertices are numbered inside an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderChoice {
@@ -55,6 +58,14 @@ pub enum OrderChoice {
     Input,
     /// By degree class, hubs first.
     Degree,
+}
+
+impl Choice for OrderChoice {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (OrderChoice::Auto, "auto", "Whichever makes the image smaller"),
+        (OrderChoice::Input, "input", "As the ids sort"),
+        (OrderChoice::Degree, "degree", "By degree, hubs first"),
+    ];
 }
 
 /// What an import is asked to do.
