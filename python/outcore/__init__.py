@@ -11,7 +11,7 @@ and keep only a few bytes per vertex in memory. Results are tables under the use
 The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
 """
 
-from outcore._algorithms import Estimate, bfs, components, estimate, pagerank
+from outcore._algorithms import Estimate, bfs, components, estimate, pagerank, sssp
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
@@ -22,7 +22,7 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._import import generate, import_graph
-from outcore._outcore import Bfs, Components, Graph, PageRank, Table
+from outcore._outcore import Bfs, Components, Graph, PageRank, Sssp, Table
 
 __all__ = [
     "Bfs",
@@ -35,6 +35,7 @@ __all__ = [
     "MemoryLimitError",
     "OutcoreError",
     "PageRank",
+    "Sssp",
     "Table",
     "UsageError",
     "VerificationError",
@@ -44,4 +45,5 @@ __all__ = [
     "generate",
     "import_graph",
     "pagerank",
+    "sssp",
 ]

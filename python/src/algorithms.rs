@@ -5,7 +5,7 @@ use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Whole, run};
-use outcore::{BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, Stats, Table, verify};
+use outcore::{BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, Stats, Table, verify};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -18,6 +18,14 @@ pub struct Bfs {
     /// The greatest level.
     #[pyo3(get)]
     depth: u32,
+}
+
+/// What `sssp` found: columns `vertex`, `distance` and `predecessor`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Sssp {
+    /// How many vertices have a path from the source, itself included.
+    #[pyo3(get)]
+    reached: u64,
 }
 
 /// What `pagerank` found: columns `vertex` and `pagerank`.
@@ -73,6 +81,33 @@ pub fn bfs(py: Python<'_>, graph: &PyGraph, source: &Bound<'_, PyAny>, verify: b
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth })
+}
+
+/// See `outcore.sssp`.
+#[pyfunction]
+pub fn sssp(
+    py: Python<'_>,
+    graph: &PyGraph,
+    source: &Bound<'_, PyAny>,
+    weight: Option<&str>,
+    delta: Option<f64>,
+    verify: bool,
+) -> PyResult<Py<Sssp>> {
+    let (graph, id) = (graph.open(py)?, id_text(source)?);
+    let weights = has_weights(py, &graph, weight)?;
+    let found = run(py, graph.runtime(), || {
+        let options = SsspOptions { source: graph.vertex(&id)?, weights, delta };
+        let found = outcore::sssp(&graph, &options)?;
+        if verify {
+            verify::verify_sssp(&graph, &options, &found)?;
+        }
+        Ok(found)
+    })?;
+    let columns = vec![
+        ("distance", Column::Distance(Arc::new(found.distances), found.kind)),
+        ("predecessor", Column::Vertex(Arc::new(found.predecessors))),
+    ];
+    made(py, graph, columns, &found.stats, Sssp { reached: found.reached })
 }
 
 /// Whether weights are to be used: those of a name, `weight` only if there are any.
@@ -152,6 +187,10 @@ pub fn estimate(
     let graph = graph.open(py)?;
     let found = match algorithm {
         "bfs" => outcore::estimate_bfs(&graph),
+        "sssp" => {
+            let weights = has_weights(py, &graph, weight)?;
+            outcore::estimate_sssp(&graph, &SsspOptions { source: 0, weights, delta: None })
+        }
         "pagerank" => {
             let weights = has_weights(py, &graph, weight)?;
             let options = PageRankOptions { max_iter: max_iter.0, weights, ..PageRankOptions::default() };

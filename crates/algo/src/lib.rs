@@ -9,6 +9,7 @@ mod bfs;
 mod components;
 mod estimate;
 mod pagerank;
+mod sssp;
 pub mod verify;
 mod weights;
 
@@ -17,3 +18,4 @@ pub use components::{Components, ComponentsOptions, components, estimate_compone
 pub use estimate::Estimate;
 pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
+pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};

@@ -6,8 +6,10 @@
 use crate::bfs::Bfs;
 use crate::components::Components;
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
+use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
 use outcore_graph::{
-    Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, fold, scan, vertex_map, vertex_sum,
+    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, WeightKind, fold, scan, vertex_map,
+    vertex_sum,
 };
 use outcore_io::{Array, AtomicF64};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -124,6 +126,109 @@ impl ListFold for BfsCheck<'_> {
                 vertex != self.source && seen.least >= level - 1 && seen.parent && parent == named
             }
             _ => false,
+        };
+        if !right {
+            self.wrong.at(vertex);
+        }
+    }
+}
+
+/// Checks shortest paths with one pass over the in-lists.
+///
+/// The source, and only it, may be at distance 0 without an edge. The distance of every other vertex is the least that its in-edges offer, and there is none where
+/// they offer none. Its predecessor is an in-neighbour that offers it, and predecessors lead to the source.
+///
+/// # Errors
+/// The first vertex that contradicts this, too little memory (2 bits per vertex), or a page that cannot be read.
+pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result<()> {
+    let wrong = Contradiction::none();
+    let edges = Edges { direction: Direction::In, weights: options.weights };
+    match found.kind {
+        WeightKind::I64 => {
+            fold(graph, edges, Frontier::All, &SsspCheck::<Integer>::new(options.source, found, &wrong)).map(drop)?;
+        }
+        WeightKind::F64 => {
+            fold(graph, edges, Frontier::All, &SsspCheck::<Real>::new(options.source, found, &wrong)).map(drop)?;
+        }
+    }
+    let contradiction = |vertex: u32| {
+        let said = format!("distance {:?} and predecessor {:?}", found.distance(vertex), found.predecessor(vertex));
+        let expected = format!("what the in-edges of vertex {vertex} of the image offer");
+        Error::Verification { expected, found: said }
+    };
+    wrong.check(contradiction)?;
+    let bitmap = || Bitmap::new(graph.runtime().budget(), "verification of shortest paths", graph.vertices());
+    let (rooted, passed) = (bitmap()?, bitmap()?);
+    rooted.insert(options.source);
+    let mut reached = 0;
+    for start in 0..graph.vertices() as u32 {
+        let Some(mut above) = found.predecessor(start) else { continue };
+        reached += 1;
+        passed.insert(start);
+        // Edges were checked: every vertex on the way has a predecessor.
+        while !rooted.contains(above) {
+            if !passed.insert(above) {
+                return Err(contradiction(above));
+            }
+            above = found.predecessor(above).unwrap_or(options.source);
+        }
+        let mut vertex = start;
+        while rooted.insert(vertex) {
+            vertex = found.predecessor(vertex).unwrap_or(options.source);
+        }
+    }
+    if reached != found.reached {
+        let (expected, found) = (format!("{reached} vertices with a path"), found.reached.to_string());
+        return Err(Error::Verification { expected, found });
+    }
+    Ok(())
+}
+
+struct SsspCheck<'a, L> {
+    source: u32,
+    found: &'a Sssp,
+    wrong: &'a Contradiction,
+    length: std::marker::PhantomData<L>,
+}
+
+impl<'a, L: Length> SsspCheck<'a, L> {
+    fn new(source: u32, found: &'a Sssp, wrong: &'a Contradiction) -> Self {
+        SsspCheck { source, found, wrong, length: std::marker::PhantomData }
+    }
+
+    fn distance(&self, vertex: u32) -> Option<u64> {
+        let bits = !self.found.distances[vertex as usize].load(Ordering::Relaxed);
+        (bits != u64::MAX).then_some(bits)
+    }
+}
+
+impl<L: Length> ListFold for SsspCheck<'_, L> {
+    /// The least distance that a part of the in-edges offers, and whether the predecessor offers it.
+    type Value = (Option<u64>, bool);
+    type Total = ();
+
+    fn part(&self, list: List<'_>) -> Self::Value {
+        let (distance, predecessor) = (self.distance(list.vertex), self.found.predecessor(list.vertex));
+        let (mut least, mut explained) = (None, false);
+        for (i, &source) in list.neighbours.iter().enumerate() {
+            let offered = self.distance(source).and_then(|before| L::add(before, length::<L>(&list, i)));
+            explained |= predecessor == Some(source) && offered == distance;
+            least = least.into_iter().chain(offered).min();
+        }
+        (least, explained)
+    }
+
+    fn merge(&self, before: Self::Value, after: Self::Value) -> Self::Value {
+        (before.0.into_iter().chain(after.0).min(), before.1 || after.1)
+    }
+
+    fn finish(&self, vertex: u32, value: Option<Self::Value>, (): &mut ()) {
+        let (offered, explained) = value.unwrap_or((None, false));
+        let (distance, predecessor) = (self.distance(vertex), self.found.predecessor(vertex));
+        let right = if vertex == self.source {
+            distance == Some(0) && predecessor == Some(vertex)
+        } else {
+            distance == offered && (explained || (distance, predecessor) == (None, None))
         };
         if !right {
             self.wrong.at(vertex);

@@ -17,12 +17,14 @@ impl Refused {
         Refused { expected, accepts, vertex: AtomicU64::new(u64::MAX) }
     }
 
-    /// Takes note of the vertex if the weight is refused.
+    /// Whether the weight of an edge of the vertex is refused.
     #[inline]
-    pub fn look(&self, vertex: u32, weight: f64) {
-        if !(self.accepts)(weight) {
+    pub fn look(&self, vertex: u32, weight: f64) -> bool {
+        let refused = !(self.accepts)(weight);
+        if refused {
             self.vertex.fetch_min(u64::from(vertex), Ordering::Relaxed);
         }
+        refused
     }
 
     /// An error that names an edge, if a weight was refused. `edges` are those that were looked at.

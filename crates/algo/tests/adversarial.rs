@@ -6,8 +6,10 @@ mod model;
 
 use engine::*;
 use model::Model;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
-use outcore_algo::{BfsOptions, ComponentsOptions, Dangling, PageRankOptions, bfs, components, pagerank};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_sssp};
+use outcore_algo::{
+    BfsOptions, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, bfs, components, pagerank, sssp,
+};
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Error, Graph};
 use std::sync::atomic::Ordering;
@@ -25,6 +27,7 @@ fn check(given: &Given, sources: &[u32]) {
             assert_eq!(graph.vertices(), u64::from(given.vertices));
             for &source in sources {
                 check_bfs(&graph, &model, source);
+                check_sssp(&graph, &model, source, given.weighted);
             }
             check_pagerank(&graph, &model);
             let found = components(&graph, &ComponentsOptions::default()).unwrap();
@@ -49,6 +52,18 @@ fn check_bfs(graph: &Graph, model: &Model, source: u32) {
     assert_eq!(Some(found.depth), levels.iter().flatten().copied().max());
     assert_eq!(found.level_sizes(graph).unwrap().iter().sum::<u64>(), found.reached);
     verify_bfs(graph, source, &found).unwrap();
+}
+
+fn check_sssp(graph: &Graph, model: &Model, source: u32, weights: bool) {
+    let expected = model.distances(source, weights);
+    for delta in [None, Some(0.01), Some(1.5), Some(f64::INFINITY)] {
+        let options = SsspOptions { source, weights, delta };
+        let found = sssp(graph, &options).unwrap();
+        let distances: Vec<_> = (0..graph.vertices() as u32).map(|vertex| found.distance(vertex)).collect();
+        same(&expected, &distances, &format!("distances from {source}, delta {delta:?}"));
+        assert_eq!(found.reached, expected.iter().flatten().count() as u64);
+        verify_sssp(graph, &options, &found).unwrap();
+    }
 }
 
 fn check_pagerank(graph: &Graph, model: &Model) {
@@ -230,6 +245,78 @@ fn every_changed_rank_is_refused() {
             }
             verify_pagerank(&graph, &options, &found).unwrap();
         }
+    }
+}
+
+#[test]
+fn weights_of_all_kinds_give_shortest_paths() {
+    let random: Vec<(u32, u32)> = (0..4000).map(|i| ((mix(i) % 700) as u32, (mix(!i) % 700) as u32)).collect();
+    let path: Vec<(u32, u32)> = (0..3000).map(|v| (v, v + 1)).collect();
+    // One edge in eight weighs nothing, so among these there are cycles that weigh nothing.
+    let dense: Vec<(u32, u32)> = (0..60).flat_map(|a| (0..60).map(move |b| (a, b))).collect();
+    let star: Vec<(u32, u32)> = (1..20_000).map(|leaf| (0, leaf)).collect();
+    for (vertices, edges) in [(800, random), (3001, path), (60, dense), (20_000, star)] {
+        check(&Given { weighted: true, ..Given::new(vertices, edges, true) }, &[0, 1, vertices - 1]);
+    }
+}
+
+#[test]
+fn lengths_that_are_none_are_refused_with_their_edge() {
+    for (weight, refused) in
+        [("0", false), ("inf", false), ("9223372036854775806", false), ("-1", true), ("-0.5", true)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let input = directory.path().join("edges.txt");
+        std::fs::write(&input, format!("ann bob 1\nbob cat {weight}\ncat bob 1\n")).unwrap();
+        let runtime = runtime(2, None);
+        let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
+        let image = import_source(source, directory.path(), true, Duplicates::First, OrderChoice::Input);
+        let graph = open(&image, 2, None, None);
+        let options = SsspOptions { source: graph.vertex("ann").unwrap(), weights: true, delta: None };
+        match sssp(&graph, &options) {
+            Ok(found) => {
+                assert!(!refused, "{weight}");
+                verify_sssp(&graph, &options, &found).unwrap();
+                assert_eq!(found.reached, if weight == "inf" { 2 } else { 3 });
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(refused && text.contains("at the edge between bob and cat"), "{weight}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_changed_distance_or_predecessor_is_refused() {
+    for (directed, weighted) in [(true, false), (false, false), (true, true), (false, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let given = Given { weighted, ..tampering(directed) };
+        let graph = open(&given.image(directory.path(), OrderChoice::Input), 1, None, None);
+        let options = SsspOptions { source: 3, weights: weighted, delta: None };
+        let found = sssp(&graph, &options).unwrap();
+        verify_sssp(&graph, &options, &found).unwrap();
+        for vertex in 0..graph.vertices() as usize {
+            let distance = found.distances[vertex].load(Ordering::Relaxed);
+            let longer = if weighted { !2000.5f64.to_bits() } else { !2000 };
+            for wrong in [0, !0, distance.wrapping_sub(1), longer] {
+                if wrong != distance {
+                    found.distances[vertex].store(wrong, Ordering::Relaxed);
+                    let error = verify_sssp(&graph, &options, &found).expect_err("a wrong distance");
+                    assert!(matches!(error, Error::Verification { .. }), "{error}");
+                }
+            }
+            found.distances[vertex].store(distance, Ordering::Relaxed);
+            let predecessor = found.predecessors[vertex].load(Ordering::Relaxed);
+            for wrong in (0..236u32).map(|other| !other).chain([0]) {
+                found.predecessors[vertex].store(wrong, Ordering::Relaxed);
+                let explains = wrong == predecessor || verify_sssp(&graph, &options, &found).is_ok();
+                // Another predecessor may explain the distance too, but no vertex explains its own.
+                assert!(!explains || wrong == predecessor || wrong != 0 && !wrong != vertex as u32);
+            }
+            found.predecessors[vertex].store(predecessor, Ordering::Relaxed);
+        }
+        verify_sssp(&graph, &options, &found).unwrap();
     }
 }
 

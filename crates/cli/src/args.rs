@@ -193,6 +193,24 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// Shortest paths from one vertex, over the weights of the edges
+    Sssp {
+        /// The id of the vertex to start from
+        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+        source: String,
+        /// How far apart vertices may be that are relaxed together; chosen by the weights if not given
+        #[arg(long, value_name = "LENGTH")]
+        delta: Option<f64>,
+        /// The weights that are the lengths of edges; those named `weight` if not given, and 1 if there are none
+        #[arg(long, value_name = "NAME")]
+        weight: Option<String>,
+        /// All edges have length 1, whatever their weights
+        #[arg(long, conflicts_with = "weight")]
+        unweighted: bool,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
     /// PageRank
     Pagerank {
         /// The probability of following an edge

@@ -6,8 +6,8 @@ use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
-    BfsOptions, Column, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result, Stats, Table,
-    verify,
+    BfsOptions, Column, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result, SsspOptions,
+    Stats, Table, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -22,6 +22,12 @@ const SHOWN: usize = 10;
 pub fn run(args: &RunArgs) -> Result<()> {
     match &args.algorithm {
         Algorithm::Bfs { source, common } => bfs(source, common),
+        Algorithm::Sssp { source, delta, weight, unweighted, common } => {
+            let graph = open(common)?;
+            let weights = !unweighted && graph.has_weights(weight.as_deref())?;
+            let options = SsspOptions { source: graph.vertex(source)?, weights, delta: *delta };
+            sssp(&graph, source, &options, common)
+        }
         Algorithm::Pagerank { alpha, tol, max_iter, dangling, weight, unweighted, common } => {
             let dangling = match dangling {
                 Dangling::Networkx => outcore::Dangling::Networkx,
@@ -63,6 +69,23 @@ fn bfs(source: &str, common: &Common) -> Result<()> {
         ("parent".to_owned(), Column::Vertex(Arc::new(found.parents))),
     ];
     finish(&graph, columns, &found.stats, common)
+}
+
+fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common) -> Result<()> {
+    if common.explain {
+        return explain(&outcore::estimate_sssp(graph, options), "about");
+    }
+    let found = outcore::sssp(graph, options)?;
+    if common.verify {
+        verify::verify_sssp(graph, options, &found)?;
+    }
+    say(format_args!("{} of {} vertices have a path from {source}", found.reached, graph.vertices()))?;
+    let distances = Column::Distance(Arc::new(found.distances), found.kind);
+    say("farthest")?;
+    show_top(&Table::new(Arc::clone(graph), vec![("distance".to_owned(), distances.clone())]), "distance")?;
+    let predecessors = Column::Vertex(Arc::new(found.predecessors));
+    let columns = vec![("distance".to_owned(), distances), ("predecessor".to_owned(), predecessors)];
+    finish(graph, columns, &found.stats, common)
 }
 
 fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> Result<()> {

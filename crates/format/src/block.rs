@@ -86,18 +86,33 @@ pub fn read_block(bytes: &[u8], count: usize, max_width_bits: u32, out: &mut [u6
         return Err(Error::new(0, format!("a block of {size} bytes"), format!("{} bytes before the end", bytes.len())));
     };
     let mask = if width_bits == 64 { u64::MAX } else { (1u64 << width_bits) - 1 };
-    let mut source = data.iter();
-    let (mut bits, mut held) = (0u128, 0u32);
-    for slot in &mut out[..count] {
-        while held < width_bits {
-            bits |= u128::from(source.next().copied().unwrap_or(0)) << held;
-            held += 8;
+    // Values are taken from the word that they begin in, and one more; there is room for it behind the last one.
+    let mut copy = [0; BLOCK * 8 + 16];
+    let words = match bytes.get(1..size + 16) {
+        Some(words) => words,
+        None => {
+            copy[..data.len()].copy_from_slice(data);
+            &copy[..data.len() + 16]
         }
-        *slot = bits as u64 & mask;
-        bits >>= width_bits;
-        held -= width_bits;
+    };
+    for (i, slot) in out[..count].iter_mut().enumerate() {
+        let bit = i * width_bits as usize;
+        *slot = if width_bits <= 57 { word(words, bit / 8) >> (bit % 8) } else { wide_word(words, bit) } & mask;
     }
     Ok(size)
+}
+
+/// The eight bytes from a place on, as a number.
+#[inline]
+fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// The 64 bits from a bit on, which nine bytes hold.
+#[inline]
+fn wide_word(bytes: &[u8], bit: usize) -> u64 {
+    let low = u128::from(word(bytes, bit / 8)) | u128::from(word(bytes, bit / 8 + 8)) << 64;
+    (low >> (bit % 8)) as u64
 }
 
 #[cfg(test)]

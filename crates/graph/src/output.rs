@@ -268,12 +268,11 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize) 
     };
 }
 
-/// Appends a value as NumPy has it, -1 where it is missing. Small numbers that may be missing have 64 bits, with a sign.
+/// Appends a value as NumPy has it, -1 where it is missing, infinity among real distances. Small numbers that may be missing have 64 bits, with a sign.
 fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize, nullable: bool) {
-    if column.is_null(row) {
-        return rows.extend_from_slice(&[0xff; 8]);
-    }
     match column.data_type() {
+        DataType::Float64 if column.is_null(row) => rows.extend(f64::INFINITY.to_le_bytes()),
+        _ if column.is_null(row) => rows.extend_from_slice(&[0xff; 8]),
         DataType::Float64 => rows.extend(column.as_primitive::<Float64Type>().value(row).to_le_bytes()),
         DataType::Int64 => rows.extend(column.as_primitive::<Int64Type>().value(row).to_le_bytes()),
         DataType::UInt64 => rows.extend(column.as_primitive::<UInt64Type>().value(row).to_le_bytes()),

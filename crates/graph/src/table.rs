@@ -13,7 +13,7 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use outcore_format::{IdColumn, Order};
+use outcore_format::{IdColumn, Order, WeightKind};
 use outcore_io::{Array, AtomicF64, Reservation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -29,6 +29,8 @@ pub enum Column {
     Count(Arc<Array<AtomicU64>>),
     /// Levels: 0 is none, otherwise the level plus one.
     Level(Arc<Array<AtomicU32>>),
+    /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
+    Distance(Arc<Array<AtomicU64>>, WeightKind),
     /// Vertices, such as parents: 0 is none, otherwise the bitwise complement of the vertex. Users see its id.
     Vertex(Arc<Array<AtomicU32>>),
     /// Components: the smallest vertex of each. Users see the component's smallest id, whatever the order of vertices.
@@ -40,7 +42,7 @@ impl Column {
     fn rows(&self) -> usize {
         match self {
             Column::Real(values) => values.len(),
-            Column::Count(values) => values.len(),
+            Column::Count(values) | Column::Distance(values, _) => values.len(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) | Column::Component(values) => {
                 values.len()
             }
@@ -87,6 +89,8 @@ impl Table {
             Column::Number(_) => Field::new(name, DataType::UInt32, false),
             Column::Count(_) => Field::new(name, DataType::UInt64, false),
             Column::Level(_) => Field::new(name, DataType::UInt32, true),
+            Column::Distance(_, WeightKind::I64) => Field::new(name, DataType::Int64, true),
+            Column::Distance(_, WeightKind::F64) => Field::new(name, DataType::Float64, true),
             Column::Vertex(_) => Field::new(name, id_type(&graph), true),
             Column::Component(_) => Field::new(name, id_type(&graph), false),
         }));
@@ -160,6 +164,15 @@ impl Table {
                 Column::Level(values) => {
                     Arc::new(rows.iter().map(|&row| at(values, row).checked_sub(1)).collect::<UInt32Array>())
                 }
+                Column::Distance(values, kind) => {
+                    let bits = rows.iter().map(|&row| distance(values, row));
+                    match kind {
+                        WeightKind::I64 => Arc::new(bits.map(|bits| Some(bits? as i64)).collect::<Int64Array>()),
+                        WeightKind::F64 => {
+                            Arc::new(bits.map(|bits| bits.map(f64::from_bits)).collect::<Float64Array>())
+                        }
+                    }
+                }
                 Column::Vertex(_) | Column::Component(_) => {
                     id_array(&self.graph, rows.iter().map(|&row| name(place, row)))
                 }
@@ -167,6 +180,12 @@ impl Table {
         }
         RecordBatch::try_new(self.schema(), arrays).map_err(from_arrow)
     }
+}
+
+/// The bits of a distance, if there is one.
+pub(crate) fn distance(values: &[AtomicU64], row: u32) -> Option<u64> {
+    let stored = values[row as usize].load(Ordering::Relaxed);
+    (stored != 0).then_some(!stored)
 }
 
 /// The rows of a table, batch by batch.

@@ -109,6 +109,20 @@ impl Graph {
         }
     }
 
+    /// What the edges' weights are.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn weight_kind(&self) -> Result<WeightKind> {
+        match &self.manifest().weights {
+            Some(column) => Ok(column.kind),
+            None => {
+                let image = self.path().display();
+                Err(Error::Usage(format!("expected edges with weights, found none in {image}")))
+            }
+        }
+    }
+
     /// How many pages the weights beside the lists of a direction have.
     pub fn weight_pages(&self, direction: Direction) -> u64 {
         let weights = self.manifest().weights.as_ref();
@@ -146,14 +160,8 @@ fn weight_file(graph: &Graph, direction: Direction) -> ImageFile {
 
 /// Reads the index of the weights beside the lists of a direction.
 pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(ImageFile, WeightKind, Index)> {
-    let Some(column) = &graph.manifest().weights else {
-        let image = graph.path().display();
-        return Err(Error::Usage(format!(
-            "expected edges with weights, found none in {image}: it was imported without"
-        )));
-    };
-    let file = weight_file(graph, direction);
-    let pages = if file == ImageFile::InWeight { column.in_pages } else { column.out_pages };
+    let kind = graph.weight_kind()?;
+    let (file, pages) = (weight_file(graph, direction), graph.weight_pages(direction));
     let index = read_index(graph.path(), file, file.origin(graph.manifest().image_id), pages)?;
     // Every page of the column is read if the index has places for all of them among the edges.
     let entries = graph.manifest().out_lists.entries;
@@ -164,7 +172,7 @@ pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(
         let (expected, found) = (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
         return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
     }
-    Ok((file, column.kind, index))
+    Ok((file, kind, index))
 }
 
 impl WeightColumn {

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use outcore_algo::{
-    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, PageRank, PageRankOptions, Result, bfs, components,
-    pagerank,
+    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, PageRank, PageRankOptions, Result, SsspOptions, bfs,
+    components, pagerank, sssp,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
@@ -137,6 +137,8 @@ pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cac
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Bfs,
+    /// Shortest paths, by weights where there are any.
+    Sssp,
     PageRank,
     /// PageRank with weights, where there are any.
     WeightedPageRank,
@@ -144,8 +146,8 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 4] =
-        [Algorithm::Bfs, Algorithm::PageRank, Algorithm::WeightedPageRank, Algorithm::Components];
+    pub const ALL: [Algorithm; 5] =
+        [Algorithm::Bfs, Algorithm::Sssp, Algorithm::PageRank, Algorithm::WeightedPageRank, Algorithm::Components];
 
     /// Runs it and writes all of its answer as numbers, real ones by their bits.
     pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
@@ -154,6 +156,12 @@ impl Algorithm {
                 let found = bfs(graph, &BfsOptions { source })?;
                 let values = plain(&found.levels).into_iter().chain(plain(&found.parents));
                 values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
+            }
+            Algorithm::Sssp => {
+                let found = sssp(graph, &SsspOptions { source, weights: graph.weight_name().is_some(), delta: None })?;
+                let distances = found.distances.iter().map(|distance| distance.load(Ordering::Relaxed));
+                let predecessors = plain(&found.predecessors).into_iter().map(u64::from);
+                distances.chain(predecessors).chain([found.reached]).collect()
             }
             Algorithm::PageRank | Algorithm::WeightedPageRank => {
                 let weights = self == Algorithm::WeightedPageRank && graph.weight_name().is_some();

@@ -1,6 +1,6 @@
 //! The obvious way to every answer, in memory, from nothing but the edges.
 
-use super::Given;
+use super::{Given, weight};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A graph as neighbours in memory.
@@ -50,6 +50,25 @@ impl Model {
             }
         }
         levels
+    }
+
+    /// Distances from a source, over the weights of edges if there are any.
+    pub fn distances(&self, source: u32, weighted: bool) -> Vec<Option<f64>> {
+        let mut distances: Vec<Option<f64>> = vec![None; self.out.len()];
+        distances[source as usize] = Some(0.0);
+        let mut queue = BTreeSet::from([(0u64, source)]);
+        while let Some((bits, vertex)) = queue.pop_first() {
+            for &target in &self.out[vertex as usize] {
+                let length = if weighted { weight(vertex, target) } else { 1.0 };
+                let distance = f64::from_bits(bits) + length;
+                let slot = &mut distances[target as usize];
+                if slot.is_none_or(|before| distance < before) {
+                    *slot = Some(distance);
+                    queue.insert((distance.to_bits(), target));
+                }
+            }
+        }
+        distances
     }
 
     /// The parent that the rule names: the hub where it is one level above, else the first such in-neighbour.

@@ -1,0 +1,500 @@
+//! Shortest paths from one source over weighted edges: distances and predecessors.
+//!
+//! *Idea.* Delta-stepping: vertices whose distance fell wait, and those within `delta` of the nearest one that waits are relaxed together, again
+//! and again until none of them waits. A waiting vertex is a bit, and a bit per 4096 vertices says where to look, so that a step over few vertices
+//! costs little and one over many reads each page once. Distances fall only, and where none can fall any more they are what they are whatever the
+//! order was, to the last bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
+//!
+//! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour that explains its distance and is
+//! nearer to the source. Vertices that only edges of length zero lead to get theirs in further rounds, from those that have one already, so
+//! that predecessors never run in a circle.
+//!
+//! *Encoding.* A distance is the complement of its 64 bits, of an integer or of a real number that is not negative, whose bits rise with it. So fresh
+//! memory says "no path", and a shorter distance is a greater number.
+//!
+//! *Cost.* 12.5 bytes per vertex, and what reading weights takes. Pages are read as often as vertices in them wait: about one to three passes over lists and
+//! weights on graphs with hubs, and the pass for the predecessors.
+//!
+//! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
+
+use crate::estimate::Estimate;
+use crate::weights::Refused;
+use outcore_graph::{
+    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, SweepStats,
+    WeightKind, fold, scan,
+};
+use outcore_io::Array;
+use outcore_io::buffer::prefetch;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// From where, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct SsspOptions {
+    /// The vertex to start from, as numbered in the image.
+    pub source: u32,
+    /// Whether the length of an edge is its weight; otherwise it is 1.
+    pub weights: bool,
+    /// How much farther than the nearest waiting vertex others may be that are relaxed with it; `None` chooses by the weights that were seen.
+    /// The result does not depend on it.
+    pub delta: Option<f64>,
+}
+
+/// Distances and predecessors.
+pub struct Sssp {
+    /// Per vertex: the complement of its distance's bits; 0 where there is no path.
+    pub distances: Array<AtomicU64>,
+    /// What distances are.
+    pub kind: WeightKind,
+    /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is its own.
+    pub predecessors: Array<AtomicU32>,
+    /// How many vertices have a path, the source included.
+    pub reached: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+impl Sssp {
+    /// The distance of a vertex from the source, if there is a path. Integers beyond 2^53 are rounded.
+    pub fn distance(&self, vertex: u32) -> Option<f64> {
+        let bits = !self.distances[vertex as usize].load(Ordering::Relaxed);
+        (bits != NONE).then(|| match self.kind {
+            WeightKind::I64 => bits as f64,
+            WeightKind::F64 => f64::from_bits(bits),
+        })
+    }
+
+    /// The vertex before this one on a shortest path, if there is a path.
+    pub fn predecessor(&self, vertex: u32) -> Option<u32> {
+        let stored = self.predecessors[vertex as usize].load(Ordering::Relaxed);
+        (stored != 0).then_some(!stored)
+    }
+}
+
+/// The bits of the distance of a vertex without a path.
+const NONE: u64 = u64::MAX;
+/// A bit of the upper level says whether any of so many vertices waits.
+const BLOCK: usize = 4096;
+/// A frontier of more than one vertex in so many is a bitmap.
+const SPARSE_SHARE: u64 = 128;
+/// So few blocks are searched by one worker.
+const FEW_BLOCKS: u64 = 16;
+/// The `delta` that is chosen, in mean weights.
+const DELTA_WEIGHTS: f64 = 0.5;
+
+/// What a search over this graph will need; how many passes it makes depends on the weights.
+pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
+    let vertices = graph.vertices();
+    let blocks = Bitmap::bytes(vertices.div_ceil(BLOCK as u64));
+    let mut state = 12 * vertices + 3 * Bitmap::bytes(vertices) + blocks + 4 * (vertices / SPARSE_SHARE);
+    let mut pages = graph.pages(Direction::Out);
+    if options.weights {
+        state += graph.weight_bytes(Direction::Out);
+        state += if graph.is_directed() { graph.weight_bytes(Direction::In) } else { 0 };
+        pages += graph.weight_pages(Direction::Out);
+    }
+    Estimate::new(graph, state, 3.0, pages)
+}
+
+/// Finds shortest paths from a source along the direction of the edges.
+///
+/// # Errors
+/// A source that the graph does not have, a negative weight or one that is not a number, integer distances beyond 2^63 - 1, too little memory (12.5
+/// bytes per vertex), a page that cannot be read or is damaged, a request to stop.
+pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
+    let vertices = graph.vertices();
+    if u64::from(options.source) >= vertices {
+        return Err(Error::Usage(format!("expected a source below {vertices}, found {}", options.source)));
+    }
+    if options.delta.is_some_and(|delta| !(delta > 0.0)) {
+        return Err(Error::Usage(format!("expected a delta above 0, found {:?}", options.delta)));
+    }
+    graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
+    let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
+    match kind {
+        WeightKind::I64 => Search::<Integer>::new(graph, options)?.run(),
+        WeightKind::F64 => Search::<Real>::new(graph, options)?.run(),
+    }
+}
+
+/// What distances are.
+pub(crate) trait Length: Sync {
+    const KIND: WeightKind;
+    /// An edge's length where it has no weight.
+    const ONE: u64;
+    /// The distance over one more edge, if that is a distance.
+    fn add(distance: u64, weight: u64) -> Option<u64>;
+    /// A distance as a real number.
+    fn real(distance: u64) -> f64;
+    /// The least distance that is greater than `distance + delta`, or the greatest of all.
+    fn beyond(distance: u64, delta: f64) -> u64;
+}
+
+pub(crate) struct Integer;
+
+impl Length for Integer {
+    const KIND: WeightKind = WeightKind::I64;
+    const ONE: u64 = 1;
+
+    #[inline]
+    fn add(distance: u64, weight: u64) -> Option<u64> {
+        // Neither is negative as an i64, so the sum fits 64 bits.
+        Some(distance + weight).filter(|&sum| sum <= i64::MAX as u64)
+    }
+
+    fn real(distance: u64) -> f64 {
+        distance as f64
+    }
+
+    fn beyond(distance: u64, delta: f64) -> u64 {
+        distance.saturating_add(delta as u64).saturating_add(1)
+    }
+}
+
+pub(crate) struct Real;
+
+impl Length for Real {
+    const KIND: WeightKind = WeightKind::F64;
+    const ONE: u64 = 1f64.to_bits();
+
+    #[inline]
+    fn add(distance: u64, weight: u64) -> Option<u64> {
+        let sum = f64::from_bits(distance) + f64::from_bits(weight);
+        (sum < f64::INFINITY).then_some(sum.to_bits())
+    }
+
+    fn real(distance: u64) -> f64 {
+        f64::from_bits(distance)
+    }
+
+    fn beyond(distance: u64, delta: f64) -> u64 {
+        (f64::from_bits(distance) + delta).to_bits() + 1
+    }
+}
+
+/// The length of an edge of a list.
+#[inline]
+pub(crate) fn length<L: Length>(list: &List<'_>, i: usize) -> u64 {
+    list.weights.bits().get(i).copied().unwrap_or(L::ONE)
+}
+
+struct Search<'a, L> {
+    graph: &'a Graph,
+    options: &'a SsspOptions,
+    distances: Array<AtomicU64>,
+    /// Vertices whose distance fell since their list was last read, and the blocks in which there are any.
+    waiting: Bitmap,
+    blocks: Bitmap,
+    frontier: Bitmap,
+    refused: Refused,
+    overflow: AtomicBool,
+    /// The weights of relaxed edges, for choosing `delta`: their sum and number.
+    weight_sum: f64,
+    weight_count: u64,
+    stats: StatsBuilder,
+    length: std::marker::PhantomData<L>,
+}
+
+/// The vertices that are relaxed next.
+struct Taken {
+    count: u64,
+    /// The blocks that they are in.
+    blocks: Vec<u32>,
+    /// The least distance of those that wait on.
+    nearest: u64,
+}
+
+impl<'a, L: Length> Search<'a, L> {
+    fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<Self> {
+        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
+        let bitmap = |bits| Bitmap::new(budget, "frontiers", bits);
+        Ok(Search {
+            graph,
+            options,
+            distances: Array::zeroed(budget, "distances", vertices as usize)?,
+            waiting: bitmap(vertices)?,
+            blocks: bitmap(vertices.div_ceil(BLOCK as u64))?,
+            frontier: bitmap(vertices)?,
+            refused: Refused::new("weights for shortest paths that are not negative", |weight| weight >= 0.0),
+            overflow: AtomicBool::new(false),
+            weight_sum: 0.0,
+            weight_count: 0,
+            stats: StatsBuilder::start(),
+            length: std::marker::PhantomData,
+        })
+    }
+
+    fn run(mut self) -> Result<Sssp> {
+        let (graph, source) = (self.graph, self.options.source);
+        let vertices = graph.vertices() as usize;
+        let predecessors = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "predecessors", vertices)?;
+        graph.fill_cache()?;
+        self.distances[source as usize].store(!0, Ordering::Relaxed);
+        self.wait(source);
+        let mut limit = L::beyond(0, 0.0);
+        loop {
+            let taken = self.take(limit)?;
+            if taken.count > 0 {
+                self.relax(&taken)?;
+            } else if taken.nearest == NONE {
+                break;
+            } else {
+                limit = L::beyond(taken.nearest, self.delta());
+            }
+        }
+        let reached = self.explain(&predecessors)?;
+        let pages = if self.options.weights { graph.weight_pages(Direction::Out) } else { 0 };
+        let stats = self.stats.finish(graph.runtime(), graph.pages(Direction::Out) + pages);
+        Ok(Sssp { distances: self.distances, kind: L::KIND, predecessors, reached, stats })
+    }
+
+    fn distance(&self, vertex: u32) -> u64 {
+        !self.distances[vertex as usize].load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn wait(&self, vertex: u32) {
+        if self.waiting.insert(vertex) {
+            self.blocks.insert(vertex / BLOCK as u32);
+        }
+    }
+
+    fn delta(&self) -> f64 {
+        let mean = self.weight_sum / self.weight_count.max(1) as f64;
+        self.options.delta.unwrap_or(mean * DELTA_WEIGHTS)
+    }
+
+    /// Moves the waiting vertices with distances below the limit into the frontier.
+    fn take(&self, limit: u64) -> Result<Taken> {
+        let (count, nearest) = (AtomicU64::new(0), AtomicU64::new(NONE));
+        let touched = Mutex::new(Vec::new());
+        let words = self.blocks.words();
+        let step = if self.blocks.count() <= FEW_BLOCKS { words } else { 1 };
+        self.graph.runtime().for_each_range::<Error>(words, step, |range| {
+            let mut own = Vec::new();
+            for block in self.blocks.iter(range) {
+                let (mut taken, mut rest, mut least) = (0, 0, NONE);
+                let first = block as usize * (BLOCK / 64);
+                for i in first..(first + BLOCK / 64).min(self.waiting.words()) {
+                    let (mut left, mut word) = (self.waiting.word(i), 0);
+                    while left != 0 {
+                        let bit = left & left.wrapping_neg();
+                        left ^= bit;
+                        let distance = self.distance(64 * i as u32 + bit.trailing_zeros());
+                        if distance < limit {
+                            word |= bit;
+                        } else {
+                            least = least.min(distance);
+                            rest += 1;
+                        }
+                    }
+                    if word != 0 {
+                        taken += u64::from(word.count_ones());
+                        self.waiting.set_word(i, self.waiting.word(i) & !word);
+                        self.frontier.set_word(i, word);
+                    }
+                }
+                if rest == 0 {
+                    self.blocks.remove(block);
+                }
+                if taken > 0 {
+                    own.push(block);
+                }
+                count.fetch_add(taken, Ordering::Relaxed);
+                nearest.fetch_min(least, Ordering::Relaxed);
+            }
+            touched.lock().unwrap_or_else(PoisonError::into_inner).extend(own);
+            Ok(())
+        })?;
+        let mut blocks = touched.into_inner().unwrap_or_else(PoisonError::into_inner);
+        blocks.sort_unstable();
+        Ok(Taken { count: count.into_inner(), blocks, nearest: nearest.into_inner() })
+    }
+
+    /// The words of the frontier that may have members, and these.
+    fn taken_words(&self, taken: &Taken) -> impl Iterator<Item = usize> {
+        let words = self.frontier.words();
+        let of_block = move |&block: &u32| {
+            let first = block as usize * (BLOCK / 64);
+            first..(first + BLOCK / 64).min(words)
+        };
+        taken.blocks.clone().into_iter().flat_map(move |block| of_block(&block))
+    }
+
+    fn taken_vertices(&self, taken: &Taken) -> impl Iterator<Item = u32> {
+        self.taken_words(taken).flat_map(|i| self.frontier.iter(i..i + 1))
+    }
+
+    /// Visits the out-lists of the frontier.
+    fn visit<S: Send>(
+        &self,
+        taken: &Taken,
+        make: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, &List<'_>) + Sync,
+    ) -> Result<(Vec<S>, SweepStats)> {
+        let (graph, edges) = (self.graph, Edges { direction: Direction::Out, weights: self.options.weights });
+        let list: Vec<u32>;
+        let frontier = if taken.count <= graph.vertices() / SPARSE_SHARE {
+            list = self.taken_vertices(taken).collect();
+            Frontier::List(&list)
+        } else {
+            Frontier::Set(&self.frontier)
+        };
+        scan(graph, edges, frontier, make, |state, list| visit(state, &list))
+    }
+
+    fn empty_frontier(&self, taken: &Taken) {
+        self.taken_words(taken).for_each(|i| self.frontier.set_word(i, 0));
+    }
+
+    /// Relaxes all edges of the frontier, and empties it.
+    fn relax(&mut self, taken: &Taken) -> Result<()> {
+        let (seen, sweep) = self.visit(taken, || (0.0, 0), |seen, list| self.relax_list(seen, list))?;
+        for (sum, count) in seen {
+            self.weight_sum += sum;
+            self.weight_count += count;
+        }
+        self.stats.step("relax", taken.count, sweep);
+        self.empty_frontier(taken);
+        self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })?;
+        if self.overflow.load(Ordering::Relaxed) {
+            return Err(Error::Usage("expected distances below 2^63, found a path that is longer".into()));
+        }
+        Ok(())
+    }
+
+    fn relax_list(&self, (sum, count): &mut (f64, u64), list: &List<'_>) {
+        /// How many neighbours ahead distances are asked for.
+        const AHEAD: usize = 32;
+        let from = self.distance(list.vertex);
+        for (i, &target) in list.neighbours.iter().enumerate() {
+            if let Some(&ahead) = list.neighbours.get(i + AHEAD) {
+                prefetch(&self.distances, ahead as usize);
+            }
+            let weight = length::<L>(list, i);
+            let real = L::real(weight);
+            // As bits, a negative weight is greater than any other.
+            if weight > MOST_BITS && self.refused.look(list.vertex, list.weights.real(i)) {
+                continue;
+            }
+            *sum += real;
+            let Some(distance) = L::add(from, weight) else {
+                self.overflow.fetch_or(L::KIND == WeightKind::I64, Ordering::Relaxed);
+                continue;
+            };
+            let slot = &self.distances[target as usize];
+            if slot.load(Ordering::Relaxed) < !distance && slot.fetch_max(!distance, Ordering::Relaxed) < !distance {
+                self.wait(target);
+            }
+        }
+        *count += list.neighbours.len() as u64;
+    }
+}
+
+/// The greatest bits of a length: those of infinity as a real number; integers may be greater, but not negative.
+const MOST_BITS: u64 = f64::INFINITY.to_bits();
+
+impl<L: Length> Search<'_, L> {
+    /// Gives every vertex with a path its predecessor; returns how many there are.
+    fn explain(&mut self, predecessors: &Array<AtomicU32>) -> Result<u64> {
+        let graph = self.graph;
+        let unexplained = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
+        let explain = Explain { search: self, predecessors, unexplained: &unexplained };
+        let edges = Edges { direction: Direction::In, weights: self.options.weights };
+        let (reached, sweep) = fold(graph, edges, Frontier::All, &explain)?;
+        self.stats.step("predecessors", graph.vertices(), sweep);
+        if unexplained.count() > 0 {
+            self.explain_rest(predecessors, &unexplained)?;
+        }
+        Ok(reached)
+    }
+
+    /// Searches breadth-first, over edges that explain distances, from all vertices that have a predecessor.
+    fn explain_rest(&mut self, predecessors: &Array<AtomicU32>, unexplained: &Bitmap) -> Result<()> {
+        let graph = self.graph;
+        let mut left = unexplained.count();
+        (0..graph.vertices() as u32)
+            .filter(|&vertex| predecessors[vertex as usize].load(Ordering::Relaxed) != 0)
+            .for_each(|vertex| self.wait(vertex));
+        loop {
+            let taken = self.take(NONE)?;
+            if taken.count == 0 {
+                break;
+            }
+            for vertex in self.taken_vertices(&taken).filter(|&vertex| unexplained.contains(vertex)) {
+                unexplained.remove(vertex);
+                left -= 1;
+            }
+            let sweep = self.visit(
+                &taken,
+                || (),
+                |(), list| {
+                    let from = self.distance(list.vertex);
+                    for (i, &target) in list.neighbours.iter().enumerate() {
+                        if unexplained.contains(target)
+                            && L::add(from, length::<L>(list, i)) == Some(self.distance(target))
+                        {
+                            predecessors[target as usize].fetch_max(!list.vertex, Ordering::Relaxed);
+                            self.wait(target);
+                        }
+                    }
+                },
+            );
+            self.stats.step("predecessors", taken.count, sweep?.1);
+            self.empty_frontier(&taken);
+        }
+        if left > 0 {
+            let image = graph.path().display();
+            let text = format!(
+                "expected in-lists with the edges of the out-lists, found others in {image}; run `outcore check` on it"
+            );
+            return Err(Error::Usage(text));
+        }
+        Ok(())
+    }
+}
+
+/// Finds the first in-neighbour that is nearer to the source and explains a vertex's distance. The total is how many vertices have a path.
+struct Explain<'a, L> {
+    search: &'a Search<'a, L>,
+    predecessors: &'a Array<AtomicU32>,
+    unexplained: &'a Bitmap,
+}
+
+impl<L: Length> ListFold for Explain<'_, L> {
+    /// The in-neighbour, or `u32::MAX`.
+    type Value = u32;
+    type Total = u64;
+
+    fn part(&self, list: List<'_>) -> u32 {
+        let distance = self.search.distance(list.vertex);
+        if distance == 0 || distance == NONE {
+            return u32::MAX;
+        }
+        let explains = |&(i, &source): &(usize, &u32)| {
+            let before = self.search.distance(source);
+            before < distance && L::add(before, length::<L>(&list, i)) == Some(distance)
+        };
+        list.neighbours.iter().enumerate().find(explains).map_or(u32::MAX, |(_, &source)| source)
+    }
+
+    fn merge(&self, before: u32, after: u32) -> u32 {
+        before.min(after)
+    }
+
+    fn finish(&self, vertex: u32, found: Option<u32>, reached: &mut u64) {
+        if self.search.distance(vertex) == NONE {
+            return;
+        }
+        *reached += 1;
+        let found = if vertex == self.search.options.source { vertex } else { found.unwrap_or(u32::MAX) };
+        match found {
+            u32::MAX => drop(self.unexplained.insert(vertex)),
+            found => self.predecessors[vertex as usize].store(!found, Ordering::Relaxed),
+        }
+    }
+
+    fn add(&self, reached: &mut u64, later: u64) {
+        *reached += later;
+    }
+}
