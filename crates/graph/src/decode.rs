@@ -51,6 +51,11 @@ impl Decoder {
         all
     }
 
+    /// The page that was decoded last, if it was.
+    pub(crate) fn last(&self) -> &Lists {
+        &self.lists
+    }
+
     /// Decodes a page.
     ///
     /// # Errors

@@ -86,13 +86,15 @@ pub(crate) struct Lists {
 pub(crate) struct Worker {
     pub reader: Reader,
     pub decoder: Decoder,
+    /// The file and the page that the decoder holds.
+    pub decoded: Option<(usize, u64)>,
 }
 
 impl Worker {
     fn new(runtime: &Runtime, files: &[(ImageFile, Arc<DataFile>)], ring_bytes: u64) -> Result<Self> {
         let open: Vec<_> = files.iter().map(|(_, file)| Arc::clone(file)).collect();
         let reader = Reader::new(runtime.backend(), runtime.budget(), &open, ring_bytes as usize)?;
-        Ok(Worker { reader, decoder: Decoder::default() })
+        Ok(Worker { reader, decoder: Decoder::default(), decoded: None })
     }
 
     /// What was read since the last call.

@@ -336,7 +336,7 @@ impl Pass {
         i: usize,
         visitor: &mut impl PageVisitor,
     ) -> Result<()> {
-        let Worker { reader, decoder } = worker;
+        let Worker { reader, decoder, decoded } = worker;
         let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
         let mut done = 0;
         while let Some(&span) = self.flights[0].reads[i].spans.get(done) {
@@ -346,7 +346,8 @@ impl Pass {
                 continue;
             }
             let (flight, reads) = (&self.flights[0], &self.flights[0].reads[i]);
-            let mut arrival = Arrival { sweep, decoder, weights: &mut self.weights, edges: &flight.edges, reads };
+            let weights = &mut self.weights;
+            let mut arrival = Arrival { sweep, decoder, decoded, weights, edges: &flight.edges, reads };
             let extent = reader.next()?.expect("the extent was pushed");
             let (pages, _) = extent.bytes.as_chunks::<PAGE_BYTES>();
             for (bit, bytes) in (span.start..).zip(pages) {
@@ -360,7 +361,7 @@ impl Pass {
             done += 1;
         }
         let (edges, reads) = (&self.flights[0].edges, &self.flights[0].reads[i]);
-        let mut arrival = Arrival { sweep, decoder, weights: &mut self.weights, edges, reads };
+        let mut arrival = Arrival { sweep, decoder, decoded, weights: &mut self.weights, edges, reads };
         cached.try_for_each(|(bit, page)| arrival.page(bit, &page, true, visitor))
     }
 }
@@ -369,6 +370,7 @@ impl Pass {
 struct Arrival<'a> {
     sweep: &'a Sweep<'a>,
     decoder: &'a mut Decoder,
+    decoded: &'a mut Option<(usize, u64)>,
     weights: &'a mut Batch,
     edges: &'a [Range<u64>],
     reads: &'a Reads,
@@ -387,10 +389,16 @@ impl Arrival<'_> {
                 self.sweep.keep_weights_below
             }
             _ => {
-                let origin = self.sweep.lists.origin;
-                let page = if cached { origin.trust(bytes) } else { origin.verify(number, bytes) };
-                let decoded = page.and_then(|page| self.decoder.decode(&page, self.sweep.graph.shape()));
-                let lists = decoded.map_err(corrupt)?;
+                // Small steps come back to the same page again and again.
+                if !(cached && *self.decoded == Some((file, number))) {
+                    *self.decoded = None;
+                    let origin = self.sweep.lists.origin;
+                    let page = if cached { origin.trust(bytes) } else { origin.verify(number, bytes) };
+                    let decoded = page.and_then(|page| self.decoder.decode(&page, self.sweep.graph.shape()));
+                    decoded.map_err(corrupt)?;
+                    *self.decoded = Some((file, number));
+                }
+                let lists = self.decoder.last();
                 let weights = match self.sweep.weights {
                     Some(column) => self.weights.next(column, number, lists).map_err(corrupt)?,
                     None => Weights::NONE,
