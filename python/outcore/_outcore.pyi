@@ -13,6 +13,7 @@ __all__ = [
     "Components",
     "Graph",
     "PageRank",
+    "Sssp",
     "Table",
     "bfs",
     "components",
@@ -21,6 +22,7 @@ __all__ = [
     "import_files",
     "import_tables",
     "pagerank",
+    "sssp",
 ]
 
 @final

@@ -1,4 +1,4 @@
-"""BFS, PageRank and weak components of the shared Graphalytics graphs, against the reference outputs beside them."""
+"""BFS, shortest paths, PageRank and weak components of the shared Graphalytics graphs, against the reference outputs beside them."""
 
 import pathlib
 import tempfile
@@ -106,7 +106,7 @@ def exported(graph):
 def test_the_graphs_are_there():
     if FOLDER is None:
         pytest.skip("the shared data is absent: nothing of Graphalytics was compared (OUTCORE_DATA says where it is)")
-    assert all(len(cases(algorithm)) >= 4 for algorithm in ("BFS", "PR", "WCC"))
+    assert all(len(cases(algorithm)) >= 4 for algorithm in ("BFS", "SSSP", "PR", "WCC"))
     assert all(len(validation(algorithm)) == 2 for algorithm in ("bfs", "pr", "wcc"))
 
 
@@ -114,6 +114,17 @@ def test_the_graphs_are_there():
 def test_bfs(make, graph):
     source = int(properties(graph)["bfs.source-vertex"])
     compare_levels(oc.bfs(opened(make, graph), source, verify=True), output(graph, "BFS"))
+
+
+@pytest.mark.parametrize("graph", cases("SSSP"))
+def test_shortest_paths(make, graph):
+    """The benchmark's rule: a relative error of at most 1e-4, infinity where there is no path."""
+    source = int(properties(graph)["sssp.source-vertex"])
+    found = oc.sssp(opened(make, graph), source, verify=True).to_dict("distance")
+    expected = output(graph, "SSSP", float)
+    assert found.keys() == expected.keys()
+    for vertex, distance in found.items():
+        assert float("inf" if distance is None else distance) == pytest.approx(expected[vertex], rel=1e-12)
 
 
 @pytest.mark.parametrize("graph", cases("PR"))

@@ -165,11 +165,8 @@ def test_igraph(make, directed):
     assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
 
 
-@pytest.mark.parametrize("kind", [float, int])
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("name", ["middling", "sparse", "squared"])
-def test_weighted_pagerank(make, name, directed, kind):
-    """With the weights, as NetworkX by default; without them, as NetworkX without."""
+def weighted_graph(name, directed, kind):
+    """A graph of NetworkX whose edges have weights, some of them 0, and the ends and weights as arrays."""
     vertices, edges = GRAPHS[name]
     weighted = (nx.DiGraph if directed else nx.Graph)()
     weighted.add_nodes_from(range(vertices))
@@ -177,8 +174,38 @@ def test_weighted_pagerank(make, name, directed, kind):
         weighted.add_edge(a, b, weight=kind((a * 7919 + b * 104729) % 5 * 0.75))
     ends = np.array(list(weighted.edges), dtype=np.int64).reshape(-1, 2)
     weights = np.array([weight for _, _, weight in weighted.edges(data="weight")], dtype=kind)
-    graph = make((ends[:, 0], ends[:, 1], weights), vertices=vertices, directed=directed, threads=2)
-    assert (weights == 0).any()
+    return weighted, (ends[:, 0], ends[:, 1], weights)
+
+
+@pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("name", ["two hubs", "disconnected", "middling", "dense", "squared"])
+def test_shortest_paths(make, name, directed, kind):
+    weighted, edges = weighted_graph(name, directed, kind)
+    graph = make(edges, vertices=len(weighted), directed=directed, threads=2)
+    for source in (0, len(weighted) // 2):
+        for weight in ("weight", None):
+            expected = nx.single_source_dijkstra_path_length(weighted, source, weight=weight or (lambda *_: 1))
+            found = oc.sssp(graph, source, weight=weight, delta=1.5, verify=True)
+            distances = {v: distance for v, distance in found.to_dict("distance").items() if distance is not None}
+            assert distances == expected and found.reached == len(expected)
+            whole = kind is int or weight is None
+            assert found["distance"].dtype == (np.int64 if whole else np.float64)
+            predecessors = found.to_dict("predecessor")
+            for vertex, distance in expected.items():
+                before = predecessors[vertex]
+                length = weighted[before][vertex]["weight"] if vertex != source and weight else 1
+                assert vertex == source == before or expected[before] + length == distance
+
+
+@pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("name", ["middling", "sparse", "squared"])
+def test_weighted_pagerank(make, name, directed, kind):
+    """With the weights, as NetworkX by default; without them, as NetworkX without."""
+    weighted, edges = weighted_graph(name, directed, kind)
+    graph = make(edges, vertices=len(weighted), directed=directed, threads=2)
+    assert (edges[2] == 0).any()
     for weight in ("weight", None):
         expected = nx.pagerank(weighted, tol=1e-12, max_iter=1000, weight=weight)
         found = oc.pagerank(graph, tol=1e-12, max_iter=1000, weight=weight, verify=True).to_dict()
