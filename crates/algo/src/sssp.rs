@@ -106,7 +106,7 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     if u64::from(options.source) >= vertices {
         return Err(Error::Usage(format!("expected a source below {vertices}, found {}", options.source)));
     }
-    if options.delta.is_some_and(|delta| !(delta > 0.0)) {
+    if options.delta.is_some_and(|delta| delta.is_nan() || delta <= 0.0) {
         return Err(Error::Usage(format!("expected a delta above 0, found {:?}", options.delta)));
     }
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
