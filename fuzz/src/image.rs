@@ -12,8 +12,11 @@
 
 use crate::pages::{MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
-use outcore_algo::{BfsOptions, ComponentsOptions, PageRankOptions, bfs, components, pagerank};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_strong_components};
+use outcore_algo::{
+    BfsOptions, ComponentsOptions, PageRankOptions, StrongComponentsOptions, bfs, components, pagerank,
+    strong_components,
+};
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
@@ -188,6 +191,12 @@ fn work(image: &Path) -> Result<()> {
     if let Some(found) = noted(components(&graph, &ComponentsOptions::default())) {
         assert!(found.labels.iter().all(|label| u64::from(label.load(Ordering::Relaxed)) < vertices));
         noted(verify_components(&graph, &found));
+    }
+    for in_memory_bytes in [None, Some(0)] {
+        if let Some(found) = noted(strong_components(&graph, &StrongComponentsOptions { in_memory_bytes })) {
+            assert!(found.labels.iter().all(|label| u64::from(label.load(Ordering::Relaxed)) < vertices));
+            noted(verify_strong_components(&graph, &found));
+        }
     }
     if let Some(mut ids) = noted(IdStream::new(&graph)) {
         while noted(ids.next().map(|batch| batch.map(|(_, batch)| batch.len()))).flatten().is_some() {}

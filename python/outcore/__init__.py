@@ -11,7 +11,7 @@ and keep only a few bytes per vertex in memory. Results are tables under the use
 The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
 """
 
-from outcore._algorithms import Estimate, bfs, components, estimate, pagerank, sssp
+from outcore._algorithms import Estimate, bfs, components, estimate, pagerank, sssp, strong_components
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
@@ -46,4 +46,5 @@ __all__ = [
     "import_graph",
     "pagerank",
     "sssp",
+    "strong_components",
 ]

@@ -163,6 +163,36 @@ def components(graph: Graph, *, verify: bool = False) -> Components:
     return _outcore.components(graph, verify)
 
 
+def strong_components(graph: Graph, *, verify: bool = False) -> Components:
+    """Strongly connected components: vertices are together if there are paths between them both ways, along the direction of the edges.
+
+    Args:
+        graph: The graph. Where edges have no direction, the result is that of `components`.
+        verify: Whether to check the result by searches within the components and an order of them, some four more passes over the edges.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `component`, the smallest id in its component. `count` is how many there are.
+
+    Cost: on graphs with hubs about a tenth of a pass over the lists of both directions, on most others one pass or two; 12.8 bytes of memory per
+    vertex. What is left once the largest component is known takes 8 bytes more per edge if the limit leaves them; if not, it is found in
+    a number of further passes.
+
+    Raises:
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+
+    Where NetworkX (`strongly_connected_components`) yields a set per component, this names it for each vertex; NetworkX refuses graphs whose edges
+    have no direction.
+
+    Slota, Rajamanickam, Madduri: BFS and coloring-based parallel algorithms for strongly connected components and related problems. IPDPS 2014.
+
+    >>> found = oc.strong_components(g, verify=True)
+    >>> found.count, found.to_dict()
+    (2, {'about': 'about', 'home': 'about', 'news': 'about', 'lone': 'lone'})
+    """
+    return _outcore.strong_components(graph, verify)
+
+
 class Estimate(NamedTuple):
     """What an operation will need."""
 
@@ -171,7 +201,7 @@ class Estimate(NamedTuple):
     state_bytes: int
     """The memory of the operation's state alone."""
     passes: float
-    """How many passes over the lists it makes at most."""
+    """How many passes over the lists it makes at most; for `strong_components`, on most graphs."""
     read_bytes: int
     """How many bytes those passes read at most; the page cache saves some."""
 
@@ -182,7 +212,7 @@ def estimate(
     """What an algorithm will need, before it starts.
 
     Args:
-        function: `bfs`, `sssp`, `pagerank` or `components`.
+        function: The algorithm, such as `bfs` or `pagerank`.
         graph: The graph.
         max_iter: The most iterations, for `pagerank`.
         weight: The name of the weights, for `sssp` and `pagerank`.
@@ -192,6 +222,6 @@ def estimate(
     >>> needs.state_bytes, needs.passes
     (80, 10.0)
     """
-    if function not in (bfs, sssp, pagerank, components):
-        raise TypeError(f"expected outcore.bfs, outcore.sssp, outcore.pagerank or outcore.components, found {function!r}")
+    if function not in (bfs, sssp, pagerank, components, strong_components):
+        raise TypeError(f"expected an algorithm such as outcore.bfs or outcore.pagerank, found {function!r}")
     return Estimate(*_outcore.estimate(function.__name__, graph, max_iter, weight))

@@ -23,6 +23,7 @@ __all__ = [
     "import_tables",
     "pagerank",
     "sssp",
+    "strong_components",
 ]
 
 @final
@@ -110,6 +111,7 @@ def pagerank(
     graph: Graph, alpha: float, tol: float, max_iter: int, weight: str | None, dangling: str, verify: bool
 ) -> PageRank: ...
 def components(graph: Graph, verify: bool) -> Components: ...
+def strong_components(graph: Graph, verify: bool) -> Components: ...
 def estimate(algorithm: str, graph: Graph, max_iter: int, weight: str | None) -> tuple[int, int, float, int]: ...
 def import_files(
     paths: list[str],

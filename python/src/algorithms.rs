@@ -5,7 +5,10 @@ use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Whole, run};
-use outcore::{BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, Stats, Table, verify};
+use outcore::{
+    BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, Stats, StrongComponentsOptions,
+    Table, verify,
+};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -42,7 +45,7 @@ pub struct PageRank {
     converged: bool,
 }
 
-/// What `components` found: columns `vertex` and `component`, the smallest id of each component.
+/// What `components` or `strong_components` found: columns `vertex` and `component`, the smallest id of each component.
 #[pyclass(frozen, extends = PyTable, module = "outcore")]
 pub struct Components {
     /// How many components there are.
@@ -171,6 +174,24 @@ pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
         }
         Ok(found)
     })?;
+    labelled(py, graph, found)
+}
+
+/// See `outcore.strong_components`.
+#[pyfunction]
+pub fn strong_components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
+    let graph = graph.open(py)?;
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
+        if verify {
+            verify::verify_strong_components(&graph, &found)?;
+        }
+        Ok(found)
+    })?;
+    labelled(py, graph, found)
+}
+
+fn labelled(py: Python<'_>, graph: Arc<outcore::Graph>, found: outcore::Components) -> PyResult<Py<Components>> {
     let labels = vec![("component", Column::Component(Arc::new(found.labels)))];
     made(py, graph, labels, &found.stats, Components { count: found.count })
 }
@@ -197,6 +218,7 @@ pub fn estimate(
             outcore::estimate_pagerank(&graph, &options)
         }
         "components" => outcore::estimate_components(&graph),
+        "strong_components" => outcore::estimate_strong_components(&graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     };
     Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes))

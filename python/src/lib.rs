@@ -29,7 +29,9 @@ fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, 
 #[pymodule]
 mod _outcore {
     #[pymodule_export]
-    use super::algorithms::{Bfs, Components, PageRank, Sssp, bfs, components, estimate, pagerank, sssp};
+    use super::algorithms::{
+        Bfs, Components, PageRank, Sssp, bfs, components, estimate, pagerank, sssp, strong_components,
+    };
     #[pymodule_export]
     use super::generate::generate;
     #[pymodule_export]

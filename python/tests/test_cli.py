@@ -51,7 +51,7 @@ def test_info_has_the_promised_keys(image):
 
 
 def test_statistics_have_the_promised_keys(image, tmp_path):
-    for algorithm in (["pagerank"], ["components"], ["bfs", "--source", "1"]):
+    for algorithm in (["pagerank"], ["components"], ["strong-components"], ["bfs", "--source", "1"]):
         stats_file = tmp_path / "stats.json"
         outcore("run", *algorithm, image, "--memory", "64MiB", "--threads", 2, "--stats", stats_file, "--verify")
         stats = json.loads(stats_file.read_text())
@@ -198,7 +198,7 @@ def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
         outcore("generate", "kronecker", image, "--scale", 18, "--edge-factor", 840, "--memory", limit, preexec_fn=enter)
         info = json.loads(outcore("info", image, "--json").stdout)
         assert info["image_bytes"] >= 8 * limit, info
-        for algorithm in (["pagerank", "--max-iter", "2", "--tol", "0"], ["components"], ["bfs", "--source", "1"]):
+        for algorithm in (["pagerank", "--max-iter", "2", "--tol", "0"], ["components"], ["strong-components"], ["bfs", "--source", "1"]):
             stats_file = tmp_path / "stats.json"
             outcore("run", *algorithm, image, "--memory", limit, "--stats", stats_file, "--verify", preexec_fn=enter)
             stats = json.loads(stats_file.read_text())

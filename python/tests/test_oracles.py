@@ -40,6 +40,7 @@ GRAPHS = {
     "path": (600, [(v, v + 1) for v in range(599)]),
     "path, backwards": (600, [(v + 1, v) for v in range(599)]),
     "cycle": (100, [(v, (v + 1) % 100) for v in range(100)]),
+    "rings in a row": (300, [(v, v + 1 if v % 3 < 2 else v - 2) for v in range(300)] + [(v, v + 3) for v in range(0, 297, 3)]),
     "two hubs": (700, two_hubs()),
     "disconnected": (60, [(3 * v, 3 * v + 1) for v in range(20)]),
     "complete": (40, [(a, b) for a in range(40) for b in range(40)]),
@@ -105,8 +106,13 @@ def check_bfs(graph, matrix, source, id_of):
 
 
 def check_components(graph, matrix, id_of):
-    found = oc.components(graph, verify=True)
-    count, labels = connected_components(matrix, directed=False)
+    compare_components(oc.components(graph, verify=True), connected_components(matrix, directed=False), id_of)
+    strong = connected_components(matrix, directed=True, connection="strong")
+    compare_components(oc.strong_components(graph, verify=True), strong, id_of)
+
+
+def compare_components(found, expected, id_of):
+    count, labels = expected
     assert found.count == count
     smallest = np.full(count, len(id_of), dtype=np.int64)
     np.minimum.at(smallest, labels, np.arange(len(id_of)))
@@ -139,6 +145,8 @@ def test_small(make, name, directed, order):
         expected = nx.single_source_shortest_path_length(plain, source)
         assert {v: level for v, level in oc.bfs(graph, source).to_dict().items() if level is not None} == dict(expected)
     check_components(graph, matrix, ids)
+    sets = nx.strongly_connected_components(plain) if directed else nx.connected_components(plain)
+    assert oc.strong_components(graph).to_dict() == {v: min(together) for together in sets for v in together}
     if vertices == 0:
         assert len(oc.pagerank(graph)) == 0
         return
@@ -157,6 +165,9 @@ def test_igraph(make, directed):
     levels = [level if level != float("inf") else -1 for level in other.distances(source=7, mode="out")[0]]
     assert by_vertex(oc.bfs(graph, 7), "level").tolist() == levels
     assert oc.components(graph).count == len(other.connected_components(mode="weak"))
+    strong = other.connected_components(mode="strong")
+    smallest = [min(members) for members in strong]
+    assert by_vertex(oc.strong_components(graph), "component").tolist() == [smallest[label] for label in strong.membership]
     # igraph counts a loop of an edge without direction twice, NetworkX once: compare where there is none.
     loopless = [(a, b) for a, b in edges if a != b]
     graph = make(loopless, vertices=vertices, directed=directed)

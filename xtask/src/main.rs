@@ -37,7 +37,7 @@ const MAX_FUNCTION_LINES: usize = 70;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// The algorithms, and what users type for each.
-const ALGORITHMS: [&str; 4] = ["bfs", "sssp", "pagerank", "components"];
+const ALGORITHMS: [&str; 5] = ["bfs", "sssp", "pagerank", "components", "strong_components"];
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() != Some("tidy") {

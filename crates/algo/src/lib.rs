@@ -10,6 +10,8 @@ mod components;
 mod estimate;
 mod pagerank;
 mod sssp;
+mod strong_components;
+mod tarjan;
 pub mod verify;
 mod weights;
 
@@ -19,3 +21,4 @@ pub use estimate::Estimate;
 pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
+pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};

@@ -6,12 +6,13 @@ mod model;
 
 use engine::*;
 use model::Model;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_sssp};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_sssp, verify_strong_components};
 use outcore_algo::{
-    BfsOptions, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, bfs, components, pagerank, sssp,
+    BfsOptions, Components, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, StrongComponentsOptions, bfs,
+    components, pagerank, sssp, strong_components,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
-use outcore_graph::{Error, Graph};
+use outcore_graph::{Direction, Error, Graph};
 use std::sync::atomic::Ordering;
 
 /// Imports a graph, runs everything and compares it with the model, from some sources.
@@ -36,6 +37,21 @@ fn check(given: &Given, sources: &[u32]) {
             let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
             assert_eq!(found.count, count as u64);
             verify_components(&graph, &found).unwrap();
+            check_strong_components(&graph, &model);
+        }
+    }
+}
+
+/// In memory, with room for some edges, and without.
+fn check_strong_components(graph: &Graph, model: &Model) {
+    let labels = model.strong_labels();
+    for in_memory_bytes in [None, Some(4096), Some(0)] {
+        let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes }).unwrap();
+        same(&labels, &plain(&found.labels), &format!("strong components, {in_memory_bytes:?} in memory"));
+        let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
+        assert_eq!(found.count, count as u64);
+        if in_memory_bytes.is_none() {
+            verify_strong_components(graph, &found).unwrap();
         }
     }
 }
@@ -97,6 +113,9 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         assert!(found.labels.is_empty());
         assert_eq!(found.count, 0);
         verify_components(&graph, &found).unwrap();
+        let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+        assert!(found.labels.is_empty() && found.count == 0);
+        verify_strong_components(&graph, &found).unwrap();
     }
 }
 
@@ -153,6 +172,53 @@ fn components_whose_hubs_are_far_from_their_smallest_vertices() {
     // A cycle whose neighbours in it are far apart in number.
     let cycle = (0..10_007u32).map(|v| (v, (v + 4001) % 10_007)).collect();
     check(&Given::new(10_007, cycle, true), &[0, 77]);
+}
+
+#[test]
+fn two_giant_components_and_a_bridge_with_small_ones_on_it() {
+    let mut edges = Vec::new();
+    for giant in [0, 12_000] {
+        edges.extend((0..30_000u64).map(|i| (giant + (mix(i) % 3000) as u32, giant + (mix(!i) % 3000) as u32)));
+        edges.extend((0..3000).map(|v| (giant + v, giant + (v + 1) % 3000)));
+    }
+    // The bridge: rings of two, three and four, a loop, and a chord that skips some of them, all one way.
+    edges.extend([(2999, 5000), (5000, 5001), (5001, 5000), (5001, 7003), (7003, 7002), (7002, 7001), (7001, 7003)]);
+    edges.extend([(7001, 6000), (6000, 6000), (6000, 4000), (4000, 4010), (4010, 4020), (4020, 4030), (4030, 4000)]);
+    edges.extend([(4020, 12_000), (5000, 4010), (5001, 12_500), (17, 4030), (17, 12_017)]);
+    check(&Given::new(15_001, edges.clone(), true), &[0, 5001, 12_000]);
+    check(&Given::new(15_001, edges.into_iter().map(|(a, b)| (b, a)).collect(), true), &[12_000]);
+}
+
+#[test]
+fn chains_of_small_rings_either_way() {
+    for backwards in [false, true] {
+        // Three thousand rings of three, each with an edge to the next one, and to one much later.
+        let ring = |r: u32| (0..3).map(move |i| (3 * r + i, 3 * r + (i + 1) % 3));
+        let chain = (0..2900u32).flat_map(|r| [(3 * r, 3 * r + 4), (3 * r + 1, 3 * r + 290)]);
+        let edges = (0..3000).flat_map(ring).chain(chain);
+        let edges = edges.map(|(a, b)| if backwards { (b, a) } else { (a, b) }).collect();
+        let given = Given { parallel: true, ..Given::new(9000, edges, true) };
+        check(&given, &[0, 4500]);
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&given.image(directory.path(), OrderChoice::Input), 2, None, None);
+        let found = strong_components(&graph, &StrongComponentsOptions { in_memory_bytes: Some(0) }).unwrap();
+        let rounds = found.stats.steps.iter().filter(|step| step.name == "count degrees").count();
+        assert!((2..40).contains(&rounds), "{rounds} rounds of colouring for a chain of 3000");
+    }
+}
+
+#[test]
+fn a_cycle_of_a_million_vertices_is_finished_in_memory() {
+    let vertices = 1_000_000;
+    let directory = tempfile::tempdir().unwrap();
+    let edges = (0..vertices).map(|v| (v, (v + 1) % vertices)).collect();
+    let image = Given::new(vertices, edges, true).image(directory.path(), OrderChoice::Input);
+    let graph = open(&image, 2, None, Some(1 << 18));
+    let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+    assert!(found.count == 1 && plain(&found.labels).iter().all(|&label| label == 0));
+    // A search in steps of one edge would take a million of them.
+    let pages = graph.pages(Direction::Out) + graph.pages(Direction::In);
+    assert!(found.stats.steps.len() < 100 && found.stats.total.pages_wanted < 2 * pages);
 }
 
 #[test]
@@ -367,5 +433,42 @@ fn every_changed_label_is_refused() {
         }
         let found = outcore_algo::Components { count: found.count + 1, ..found };
         assert!(verify_components(&graph, &found).is_err(), "another number of components");
+    }
+}
+
+#[test]
+fn every_changed_strong_label_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+        verify_strong_components(&graph, &found).unwrap();
+        assert!(found.count > 3);
+        let refused = |found: &Components, what: &str| {
+            let error = verify_strong_components(&graph, found).expect_err(what).to_string();
+            assert!(error.contains("verification failed"), "{what}: {error}");
+            error
+        };
+        let labels = plain(&found.labels);
+        for (vertex, &label) in labels.iter().enumerate() {
+            for wrong in (0..236).chain([u32::MAX]) {
+                if wrong != label {
+                    found.labels[vertex].store(wrong, Ordering::Relaxed);
+                    refused(&found, "a wrong label");
+                }
+            }
+            found.labels[vertex].store(label, Ordering::Relaxed);
+        }
+        let (found, count) = (Components { count: found.count + 1, ..found }, found.count);
+        refused(&found, "another number of components");
+        // Every vertex for itself, and all as one.
+        (0..).zip(found.labels.iter()).for_each(|(v, label)| label.store(v, Ordering::Relaxed));
+        let error = refused(&Components { count: graph.vertices(), ..found }, "nothing joined");
+        assert!(error.contains("and back"), "{error}");
+        let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+        assert_eq!(found.count, count);
+        found.labels.iter().for_each(|label| label.store(0, Ordering::Relaxed));
+        let error = refused(&Components { count: 1, ..found }, "all joined");
+        assert!(error.contains("no path"), "{error}");
     }
 }

@@ -3,7 +3,8 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_strong_components};
+use outcore_algo::{StrongComponentsOptions, strong_components};
 use outcore_graph::Direction;
 use outcore_graph::import::OrderChoice;
 use outcore_io::backend::{self, Backend, Faults, Posix, Sim};
@@ -18,14 +19,15 @@ fn sim(seed: u64) -> Arc<dyn Backend> {
 /// Compares everything with one worker, `posix` and no cache.
 fn same_everywhere(image: &Path, source: u32) {
     let plain = open(image, 1, Some(Arc::new(Posix)), Some(0));
-    let expected = Algorithm::ALL.map(|algorithm| algorithm.answer(&plain, source).unwrap());
+    let algorithms: Vec<_> = Algorithm::ALL.into_iter().chain([Algorithm::StrongComponentsByColour]).collect();
+    let expected: Vec<_> = algorithms.iter().map(|algorithm| algorithm.answer(&plain, source).unwrap()).collect();
     let pages = plain.pages(Direction::Out) + plain.pages(Direction::In);
     let mut runs = 0;
     for threads in [1, 2, 3, 8] {
         for (name, backend) in [("best", backend::best()), ("posix", Arc::new(Posix)), ("sim", sim(threads as u64))] {
             for cache_bytes in [Some(0), Some(pages * 4096 / 3), None] {
                 let graph = open(image, threads, Some(backend.clone()), cache_bytes);
-                for (algorithm, expected) in Algorithm::ALL.iter().zip(&expected) {
+                for (algorithm, expected) in algorithms.iter().zip(&expected) {
                     let found = algorithm.answer(&graph, source).unwrap();
                     let what = format!("{algorithm:?}, {threads} threads, {name}, cache {cache_bytes:?}");
                     same(expected, &found, &what);
@@ -61,6 +63,29 @@ fn hubs(vertices: u32, directed: bool) -> Given {
 }
 
 #[test]
+fn chains_of_strong_components_give_the_same_bits_everywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    // Rings of one to five vertices, numbered without order, each with edges to later ones.
+    let (vertices, places) = (5000u32, |v: u32| mix(u64::from(v)) as u32 % 5);
+    let number = |v: u32| v * 1237 % 5000;
+    let mut edges = Vec::new();
+    let mut first = 0;
+    for v in 0..vertices {
+        let ends = places(v) == 0 || v + 1 == vertices;
+        edges.push((number(v), number(if ends { first } else { v + 1 })));
+        edges.extend(
+            (1..4)
+                .map(|i| v + 1 + mix(u64::from(v * i)) as u32 % 300)
+                .filter(|&w| w < vertices)
+                .map(|w| (number(v), number(w))),
+        );
+        first = if ends { v + 1 } else { first };
+    }
+    let given = Given { weighted: true, ..Given::new(vertices, edges, true) };
+    same_everywhere(&given.image(directory.path(), OrderChoice::Degree), 5);
+}
+
+#[test]
 fn lists_of_more_than_a_unit_of_pages_give_the_same_bits_everywhere() {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
@@ -85,10 +110,13 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             verify_bfs(&graph, source, &results.bfs).unwrap();
             verify_pagerank(&graph, &options, &results.pagerank).unwrap();
             verify_components(&graph, &results.components).unwrap();
-            under_ids(&ids, &results)
+            let strong = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+            verify_strong_components(&graph, &strong).unwrap();
+            (under_ids(&ids, &results), smallest_ids(&ids, &plain(&strong.labels)))
         });
-        let [input, degree, auto] = &answers;
-        for (name, other) in [("degree", degree), ("auto", auto)] {
+        let [(input, strong), degree, auto] = &answers;
+        for (name, (other, other_strong)) in [("degree", degree), ("auto", auto)] {
+            same(strong, other_strong, &format!("strong components in order {name}"));
             same(&input.levels, &other.levels, &format!("levels in order {name}"));
             same(&input.components, &other.components, &format!("components in order {name}"));
             for (id, (one, two)) in input.ranks.iter().zip(&other.ranks).enumerate() {
@@ -111,15 +139,23 @@ fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
     let count = ids.len();
     let (levels, labels) = (plain(&results.bfs.levels), plain(&results.components.labels));
     let found_ranks = ranks(&results.pagerank.ranks);
-    let mut smallest = vec![u32::MAX; count];
-    for (vertex, &label) in labels.iter().enumerate() {
-        smallest[label as usize] = smallest[label as usize].min(ids[vertex]);
-    }
-    let mut all = UnderIds { levels: vec![0; count], components: vec![0; count], ranks: vec![0.0; count] };
+    let components = smallest_ids(ids, &labels);
+    let mut all = UnderIds { levels: vec![0; count], components, ranks: vec![0.0; count] };
     for (vertex, &id) in ids.iter().enumerate() {
         all.levels[id as usize] = levels[vertex];
-        all.components[id as usize] = smallest[labels[vertex] as usize];
         all.ranks[id as usize] = found_ranks[vertex];
+    }
+    all
+}
+
+/// For every id the smallest id of its component.
+fn smallest_ids(ids: &[u32], labels: &[u32]) -> Vec<u32> {
+    let (mut smallest, mut all) = (vec![u32::MAX; ids.len()], vec![0; ids.len()]);
+    for (&label, &id) in labels.iter().zip(ids) {
+        smallest[label as usize] = smallest[label as usize].min(id);
+    }
+    for (&label, &id) in labels.iter().zip(ids) {
+        all[id as usize] = smallest[label as usize];
     }
     all
 }

@@ -6,8 +6,10 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
-use outcore_algo::{BfsOptions, ComponentsOptions, bfs, components, pagerank};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_strong_components};
+use outcore_algo::{
+    BfsOptions, ComponentsOptions, StrongComponentsOptions, bfs, components, pagerank, strong_components,
+};
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
 use outcore_graph::{Direction, Graph, GraphOptions, PAGE_BYTES, Stats};
@@ -41,7 +43,8 @@ fn an_image_of_eight_times_the_limit_is_made_and_read_under_the_limit() {
         .collect();
     let get = |name: &str| *measured.get(name).unwrap_or_else(|| panic!("no {name} in {text}"));
     assert!(get("image_bytes") >= TIMES * LIMIT_BYTES, "{text}");
-    for name in ["peak_after_import", "peak_after_pagerank", "peak_after_bfs", "peak_after_components", "peak_at_end"] {
+    for when in ["import", "pagerank", "bfs", "components", "strong_components", "verification"] {
+        let name = &format!("peak_after_{when}");
         assert!(get(name) < LIMIT_BYTES, "{name} is above the limit of {LIMIT_BYTES}: {text}");
         assert!(get(name) > LIMIT_BYTES / 8, "{name} is too small to be true: {text}");
     }
@@ -49,6 +52,7 @@ fn an_image_of_eight_times_the_limit_is_made_and_read_under_the_limit() {
     // Each in-page once per iteration.
     assert_eq!(get("pagerank_list_bytes"), 2 * get("in_pages") * PAGE_BYTES, "{text}");
     assert!(get("components_list_bytes") * 20 < pages * PAGE_BYTES, "{text}");
+    assert!(get("strong_components_list_bytes") * 4 < pages * PAGE_BYTES, "{text}");
     assert!(get("bfs_list_bytes") * 2 < pages * PAGE_BYTES, "{text}");
     println!("{text}");
 }
@@ -97,16 +101,22 @@ fn child() {
         say("peak_after_bfs", found.stats.memory_peak_bytes);
         verify_bfs(&graph, source, &found).unwrap();
     }
-    let found = components(&graph, &ComponentsOptions::default()).unwrap();
-    say("components_list_bytes", list_bytes(&found.stats));
-    say("peak_after_components", found.stats.memory_peak_bytes);
-    verify_components(&graph, &found).unwrap();
-    say("peak_at_end", peak_memory_bytes());
+    {
+        let found = components(&graph, &ComponentsOptions::default()).unwrap();
+        say("components_list_bytes", list_bytes(&found.stats));
+        say("peak_after_components", found.stats.memory_peak_bytes);
+        verify_components(&graph, &found).unwrap();
+    }
+    let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+    say("strong_components_list_bytes", list_bytes(&found.stats));
+    say("peak_after_strong_components", found.stats.memory_peak_bytes);
+    verify_strong_components(&graph, &found).unwrap();
+    say("peak_after_verification", peak_memory_bytes());
 }
 
 /// What was read of lists; the rest is columns.
 fn list_bytes(stats: &Stats) -> u64 {
-    let lists = stats.steps.iter().filter(|step| step.name != "link hubs");
+    let lists = stats.steps.iter().filter(|step| !["link hubs", "hubs"].contains(&step.name));
     lists.map(|step| step.sweep.bytes_read).sum()
 }
 
@@ -128,6 +138,9 @@ fn sparse_kronecker_graphs_are_read_as_little_as_promised() {
         let found = components(&graph, &ComponentsOptions::default()).unwrap();
         let read = list_bytes(&found.stats);
         assert!(read * 20 < pages * PAGE_BYTES, "components read {read} of {} bytes", pages * PAGE_BYTES);
+        let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+        let read = list_bytes(&found.stats);
+        assert!(read * 2 < pages * PAGE_BYTES, "strong components read {read} of {} bytes", pages * PAGE_BYTES);
         let found = bfs(&graph, &BfsOptions { source: 0 }).unwrap();
         let read = list_bytes(&found.stats);
         assert!(found.reached > 1 << 14, "reached {}", found.reached);

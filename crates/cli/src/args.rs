@@ -241,6 +241,12 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// Strongly connected components
+    StrongComponents {
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
 }
 
 /// What becomes of the rank of vertices without out-edges.

@@ -6,8 +6,8 @@ use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
-    BfsOptions, Column, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result, SsspOptions,
-    Stats, Table, verify,
+    BfsOptions, Column, Components, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result,
+    SsspOptions, Stats, StrongComponentsOptions, Table, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -39,6 +39,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             pagerank(&graph, &options, common)
         }
         Algorithm::Components { common } => components(common),
+        Algorithm::StrongComponents { common } => strong_components(common),
     }
 }
 
@@ -115,8 +116,24 @@ fn components(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_components(&graph, &found)?;
     }
+    show_components(&graph, found, common)
+}
+
+fn strong_components(common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_strong_components(&graph), "usually at most");
+    }
+    let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
+    if common.verify {
+        verify::verify_strong_components(&graph, &found)?;
+    }
+    show_components(&graph, found, common)
+}
+
+fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Result<()> {
     say(format_args!("{} components", found.count))?;
-    let sizes = found.sizes(&graph)?;
+    let sizes = found.sizes(graph)?;
     let mut largest: Vec<u32> = Vec::with_capacity(SHOWN + 1);
     for size in sizes.iter().map(|size| size.load(Ordering::Relaxed)) {
         if size > 0 && (largest.len() < SHOWN || size > largest[SHOWN - 1]) {
@@ -128,7 +145,7 @@ fn components(common: &Common) -> Result<()> {
     say(format_args!("  largest: {} vertices", text.join(", ")))?;
     drop(sizes);
     let labels = Column::Component(Arc::new(found.labels));
-    finish(&graph, vec![("component".to_owned(), labels)], &found.stats, common)
+    finish(graph, vec![("component".to_owned(), labels)], &found.stats, common)
 }
 
 fn say(line: impl Display) -> Result<()> {

@@ -18,8 +18,25 @@ impl Graph {
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
     pub fn degrees(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
+        let degrees = Array::<AtomicU32>::zeroed(self.runtime().budget(), "degrees", self.vertices() as usize)?;
+        let visit = |vertex, degree| degrees[vertex as usize].store(degree, Ordering::Relaxed);
+        let stats = self.for_each_degree(direction, visit)?;
+        Ok((degrees, stats))
+    }
+
+    /// Calls `visit` with every vertex and the length of its list, on all workers and in no order, without keeping the column in memory.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged.
+    pub fn for_each_degree(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
         let in_ = direction == Direction::In && self.is_directed();
-        self.vertex_column("degrees", if in_ { ImageFile::InDegree } else { ImageFile::OutDegree })
+        let file = if in_ { ImageFile::InDegree } else { ImageFile::OutDegree };
+        self.read_column(file, self.vertices(), |first, page| {
+            for (vertex, &degree) in (first as u32..).zip(page) {
+                visit(vertex, u32::try_from(degree).map_err(|_| degree)?);
+            }
+            Ok(())
+        })
     }
 
     /// The hub of every list of a direction: the neighbour of the greatest degree, the vertex itself if it has none. Takes 4
@@ -55,18 +72,6 @@ impl Graph {
             Direction::In if self.is_directed() => ImageFile::InHub,
             _ => ImageFile::OutHub,
         }
-    }
-
-    fn vertex_column(&self, purpose: &str, file: ImageFile) -> Result<(Array<AtomicU32>, SweepStats)> {
-        let values = Array::<AtomicU32>::zeroed(self.runtime().budget(), purpose, self.vertices() as usize)?;
-        let stats = self.read_column(file, self.vertices(), |first, page| {
-            for (slot, &value) in values[first as usize..].iter().zip(page) {
-                let Ok(value) = u32::try_from(value) else { return Err(value) };
-                slot.store(value, Ordering::Relaxed);
-            }
-            Ok(())
-        })?;
-        Ok((values, stats))
     }
 
     /// Reads a column of `count` values: `visit` gets the first ordinal and the values of every page, in any order, and may

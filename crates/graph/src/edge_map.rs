@@ -39,12 +39,29 @@ pub trait EdgeMap: Sync {
     fn update(&self, source: u32, target: u32) -> bool;
 }
 
+/// Takes the vertices that an edge of a push makes active.
+pub struct Next<'a> {
+    marked: &'a Bitmap,
+    activated: &'a mut Activated,
+    most_listed: u64,
+}
+
+impl Next<'_> {
+    /// Makes a vertex active in the next step, however often it is said and whatever it was before.
+    #[inline]
+    pub fn activate(&mut self, vertex: u32) {
+        if self.marked.insert(vertex) {
+            self.activated.add(vertex, self.most_listed);
+        }
+    }
+}
+
 /// Which way a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From active vertices to their out-neighbours.
+    /// From active vertices along their edges.
     Push,
-    /// From undecided vertices to their in-neighbours.
+    /// From undecided vertices back along theirs.
     Pull,
 }
 
@@ -72,6 +89,8 @@ pub struct Stepped {
 /// A frontier, and the steps that lead from it to the next one. Takes three bits per vertex.
 pub struct EdgeMapper<'a> {
     graph: &'a Graph,
+    /// The lists that lead onwards: those of out-neighbours along the direction of the edges.
+    onwards: Direction,
     /// The frontier as a list, while it is small.
     list: Option<Vec<u32>>,
     count: u64,
@@ -99,19 +118,40 @@ impl<'a> EdgeMapper<'a> {
         3 * Bitmap::bytes(vertices) + 4 * (vertices / SPARSE_SHARE)
     }
 
-    /// Starts with one active vertex.
+    /// Starts with one active vertex, along the direction of the edges.
     ///
     /// # Errors
     /// No memory under the budget.
     pub fn new(graph: &'a Graph, start: u32) -> Result<Self> {
         let bitmap = || Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices());
         let (active, next, undecided) = (bitmap()?, bitmap()?, bitmap()?);
-        let vertices = graph.vertices();
-        for i in 0..undecided.words() {
+        let mut mapper =
+            EdgeMapper { graph, onwards: Direction::Out, list: Some(Vec::new()), count: 0, active, next, undecided };
+        mapper.restart(Direction::Out, start);
+        Ok(mapper)
+    }
+
+    /// Forgets the frontier and starts with one active vertex; `onwards` says whether steps go along the direction of the edges or against it.
+    pub fn restart(&mut self, onwards: Direction, start: u32) {
+        self.begin(onwards);
+        (self.list, self.count) = (Some(vec![start]), 1);
+    }
+
+    /// As [`EdgeMapper::restart`], with the vertices of a set.
+    pub fn restart_with(&mut self, onwards: Direction, starts: &Bitmap) {
+        self.begin(onwards);
+        (0..starts.words()).for_each(|i| self.next.set_word(i, starts.word(i)));
+        self.advance(starts.count());
+    }
+
+    fn begin(&mut self, onwards: Direction) {
+        self.onwards = onwards;
+        self.active.clear();
+        let vertices = self.graph.vertices();
+        for i in 0..self.undecided.words() {
             let rest = vertices - 64 * i as u64;
-            undecided.set_word(i, if rest >= 64 { u64::MAX } else { (1 << rest) - 1 });
+            self.undecided.set_word(i, if rest >= 64 { u64::MAX } else { (1 << rest) - 1 });
         }
-        Ok(EdgeMapper { graph, list: Some(vec![start]), count: 1, active, next, undecided })
     }
 
     /// How many vertices are active.
@@ -125,27 +165,36 @@ impl<'a> EdgeMapper<'a> {
     /// A page that cannot be read or is damaged, or a request to stop.
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
         let active = self.count;
-        let push_pages = self.frontier().pages(self.graph, Direction::Out);
-        let (way, activated, sweep) = if push_pages < 4 + self.graph.vertices() / VERTICES_PER_PAGE {
-            let (activated, sweep) = self.push(map)?;
-            if activated.list.len() as u64 == activated.count {
-                self.advance_to_list(activated.list);
-                return Ok(Stepped { way: Way::Push, active, sweep });
-            }
-            (Way::Push, activated.count, sweep)
-        } else {
-            self.mark_active();
-            let decided = self.decide(map)?;
-            let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, Direction::In);
-            let way = if PUSH_COST * push_pages < pull_pages { Way::Push } else { Way::Pull };
-            let (activated, sweep) = match way {
-                Way::Push => self.push(map)?,
-                Way::Pull => self.pull(map)?,
-            };
-            (way, decided + activated.count, sweep)
+        let push_pages = self.frontier().pages(self.graph, self.onwards);
+        if push_pages < 4 + self.graph.vertices() / VERTICES_PER_PAGE {
+            return self.push_step(update(map));
+        }
+        self.mark_active();
+        let decided = self.decide(map)?;
+        let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, self.onwards.reversed());
+        let way = if PUSH_COST * push_pages < pull_pages { Way::Push } else { Way::Pull };
+        let (activated, sweep) = match way {
+            Way::Push => self.push(update(map))?,
+            Way::Pull => self.pull(map)?,
         };
-        self.advance(activated);
+        self.advance(decided + activated.count);
         Ok(Stepped { way, active, sweep })
+    }
+
+    /// One step that pushes, whatever that costs: `visit` gets the ends of every edge that leads onwards from an active vertex, and says which
+    /// vertices are active next, those that were active before among them.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, or a request to stop.
+    pub fn push_step(&mut self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<Stepped> {
+        let active = self.count;
+        let (activated, sweep) = self.push(visit)?;
+        if activated.list.len() as u64 == activated.count {
+            self.advance_to_list(activated.list);
+        } else {
+            self.advance(activated.count);
+        }
+        Ok(Stepped { way: Way::Push, active, sweep })
     }
 
     fn frontier(&self) -> Frontier<'_> {
@@ -196,31 +245,29 @@ impl<'a> EdgeMapper<'a> {
         Ok(total.into_inner())
     }
 
-    fn push(&self, map: &impl EdgeMap) -> Result<(Activated, SweepStats)> {
-        let most = self.most_listed();
+    fn push(&self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<(Activated, SweepStats)> {
+        let most_listed = self.most_listed();
         let make = Activated::default;
-        let (found, sweep) = scan(self.graph, Direction::Out, self.frontier(), make, |activated, list| {
-            for &target in list.neighbours {
-                if map.update(list.vertex, target) && self.next.insert(target) {
-                    activated.add(target, most);
-                }
-            }
+        let (found, sweep) = scan(self.graph, self.onwards, self.frontier(), make, |activated, list| {
+            let mut next = Next { marked: &self.next, activated, most_listed };
+            list.neighbours.iter().for_each(|&target| visit(list.vertex, target, &mut next));
         })?;
-        Ok((Activated::all(found, most), sweep))
+        Ok((Activated::all(found, most_listed), sweep))
     }
 
     fn pull(&self, map: &impl EdgeMap) -> Result<(Activated, SweepStats)> {
         let undecided = Frontier::Set(&self.undecided);
-        let (found, sweep) = scan(self.graph, Direction::In, undecided, Activated::default, |activated, list| {
-            // Sources come in rising order, so the first active one is the one that counts.
-            let source = list.neighbours.iter().find(|&&source| self.active.contains(source));
-            if let Some(&source) = source
-                && map.update(source, list.vertex)
-                && self.next.insert(list.vertex)
-            {
-                activated.add(list.vertex, 0);
-            }
-        })?;
+        let (found, sweep) =
+            scan(self.graph, self.onwards.reversed(), undecided, Activated::default, |activated, list| {
+                // Sources come in rising order, so the first active one is the one that counts.
+                let source = list.neighbours.iter().find(|&&source| self.active.contains(source));
+                if let Some(&source) = source
+                    && map.update(source, list.vertex)
+                    && self.next.insert(list.vertex)
+                {
+                    activated.add(list.vertex, 0);
+                }
+            })?;
         Ok((Activated::all(found, 0), sweep))
     }
 
@@ -250,6 +297,15 @@ impl<'a> EdgeMapper<'a> {
             list.iter().for_each(|&vertex| self.active.remove(vertex));
             list
         });
+    }
+}
+
+/// What a push does with an edge for a map.
+fn update(map: &impl EdgeMap) -> impl Fn(u32, u32, &mut Next<'_>) + Sync {
+    |source, target, next| {
+        if map.update(source, target) {
+            next.activate(target);
+        }
     }
 }
 

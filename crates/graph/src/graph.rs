@@ -34,6 +34,16 @@ pub enum Direction {
     In,
 }
 
+impl Direction {
+    /// The other one.
+    pub fn reversed(self) -> Self {
+        match self {
+            Direction::Out => Direction::In,
+            Direction::In => Direction::Out,
+        }
+    }
+}
+
 /// Which lists are visited, and whether with the weights beside them; a [`Direction`] alone is without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {

@@ -35,7 +35,7 @@ mod weights;
 
 pub use check::{CheckReport, check};
 pub use choice::Choice;
-pub use edge_map::{Decision, EdgeMap, EdgeMapper, Stepped, Way};
+pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};
 pub use error::{Error, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
 pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};

@@ -1,13 +1,14 @@
 //! Analyse graphs many times larger than memory, on one machine with an SSD, at the speed of in-memory engines.
 //!
 //! This crate re-exports what users need and holds no code of its own: [`import`] makes an image of an edge list, [`Graph`] opens
-//! one, [`bfs`], [`sssp`], [`pagerank`] and [`components`] compute on it, [`Table`] holds what they found under the users' ids, and [`scan`], [`fold()`] and
+//! one, [`bfs`], [`pagerank`] and others compute on it, [`Table`] holds what they found under the users' ids, and [`scan`], [`fold()`] and
 //! [`EdgeMapper`] are what new algorithms are made of.
 #![forbid(unsafe_code)]
 
 pub use outcore_algo::{
     Bfs, BfsOptions, Components, ComponentsOptions, Dangling, Estimate, PageRank, PageRankOptions, Sssp, SsspOptions,
-    bfs, components, estimate_bfs, estimate_components, estimate_pagerank, estimate_sssp, pagerank, sssp, verify,
+    StrongComponentsOptions, bfs, components, estimate_bfs, estimate_components, estimate_pagerank, estimate_sssp,
+    estimate_strong_components, pagerank, sssp, strong_components, verify,
 };
 pub use outcore_format as format;
 pub use outcore_graph::*;

@@ -1,9 +1,9 @@
-//! What the engine's tests share: graphs given as edges, their images, the ways to open them, and all three answers at once.
+//! What the engine's tests share: graphs given as edges, their images, the ways to open them, and answers as numbers.
 #![allow(dead_code)]
 
 use outcore_algo::{
-    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, PageRank, PageRankOptions, Result, SsspOptions, bfs,
-    components, pagerank, sssp,
+    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, PageRank, PageRankOptions, Result, SsspOptions,
+    StrongComponentsOptions, bfs, components, pagerank, sssp, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
@@ -143,11 +143,20 @@ pub enum Algorithm {
     /// PageRank with weights, where there are any.
     WeightedPageRank,
     Components,
+    StrongComponents,
+    /// Strong components, of which nothing is finished in memory: it may take as many steps as paths are long.
+    StrongComponentsByColour,
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 5] =
-        [Algorithm::Bfs, Algorithm::Sssp, Algorithm::PageRank, Algorithm::WeightedPageRank, Algorithm::Components];
+    pub const ALL: [Algorithm; 6] = [
+        Algorithm::Bfs,
+        Algorithm::Sssp,
+        Algorithm::PageRank,
+        Algorithm::WeightedPageRank,
+        Algorithm::Components,
+        Algorithm::StrongComponents,
+    ];
 
     /// Runs it and writes all of its answer as numbers, real ones by their bits.
     pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
@@ -171,6 +180,11 @@ impl Algorithm {
             }
             Algorithm::Components => {
                 let found = components(graph, &ComponentsOptions::default())?;
+                plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
+            }
+            Algorithm::StrongComponents | Algorithm::StrongComponentsByColour => {
+                let in_memory_bytes = (self == Algorithm::StrongComponentsByColour).then_some(0);
+                let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes })?;
                 plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
             }
         })

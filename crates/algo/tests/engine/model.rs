@@ -112,6 +112,50 @@ impl Model {
         labels
     }
 
+    /// The smallest vertex of every vertex's strongly connected component (Kosaraju's way).
+    pub fn strong_labels(&self) -> Vec<u32> {
+        let count = self.out.len();
+        let (mut order, mut seen) = (Vec::new(), vec![false; count]);
+        for start in 0..count as u32 {
+            let mut path = if seen[start as usize] { Vec::new() } else { vec![(start, 0)] };
+            seen[start as usize] = true;
+            while let Some((vertex, next)) = path.last_mut() {
+                match self.out[*vertex as usize].get(*next) {
+                    Some(&other) => {
+                        *next += 1;
+                        if !std::mem::replace(&mut seen[other as usize], true) {
+                            path.push((other, 0));
+                        }
+                    }
+                    None => {
+                        order.push(*vertex);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        let mut labels = vec![u32::MAX; count];
+        for &start in order.iter().rev() {
+            if labels[start as usize] != u32::MAX {
+                continue;
+            }
+            let (mut members, mut done) = (vec![start], 0);
+            labels[start as usize] = start;
+            while done < members.len() {
+                for &other in &self.into[members[done] as usize] {
+                    if labels[other as usize] == u32::MAX {
+                        labels[other as usize] = start;
+                        members.push(other);
+                    }
+                }
+                done += 1;
+            }
+            let smallest = members.iter().copied().min().unwrap_or(start);
+            members.iter().for_each(|&member| labels[member as usize] = smallest);
+        }
+        labels
+    }
+
     /// Ranks after so many iterations; dangling rank is spread evenly, or dropped.
     pub fn ranks(&self, alpha: f64, iterations: u32, spread: bool) -> Vec<f64> {
         let count = self.out.len() as f64;
