@@ -4,15 +4,15 @@
 //!
 //! 1. *Trim.* A vertex without an in-neighbour or without an out-neighbour is a component of its own. The hub columns say who has none but itself,
 //!    without a list.
-//! 2. *Forward-backward.* The vertices that a pivot of great degree reaches and that reach it are the giant component: two searches among
-//!    the vertices left, the second among what the first found. A vertex whose hub is found is found, without its list.
+//! 2. *Forward-backward.* The vertices that a pivot of great degree reaches and that reach it are the giant component, or another pivot is
+//!    tried: two searches among the vertices left, the second among what the first found. A vertex whose hub is found is found, without its list.
 //! 3. *In memory.* The edges among the vertices left are read once, if there is room for them, and Tarjan's algorithm finishes.
 //! 4. *Colouring*, where there is no room. Degrees among the vertices left are counted, and who has none is trimmed, then whom that leaves
 //!    without, from a worklist. Labels then travel forward, the smallest wins, and each vertex has the label of a root: its component is what
 //!    reaches the root within its colour. Edges between colours join no components, so colours become the classes within which it goes on. Labels are
 //!    in a new random order every time, so that a chain of components takes a number of rounds that is the logarithm of its length.
 //!
-//! Searches that read more than all lists left would cost, as on a long cycle, are given up where there is room for the third way.
+//! Searches that come to cost half of what reading all lists left would, as on a long cycle, are given up where there is room for the third way.
 //!
 //! Fleischer, Hendrickson, Pinar, *On identifying strongly connected components in parallel*, IPDPS workshops 2000; McLendon, Hendrickson,
 //! Plimpton, Rauchwerger, *Finding strongly connected components in distributed graphs*, JPDC 65, 2005; Slota, Rajamanickam, Madduri, *BFS and
@@ -29,7 +29,8 @@ use crate::components::{Components, ComponentsOptions, components, estimate_comp
 use crate::estimate::Estimate;
 use crate::tarjan::Remainder;
 use outcore_graph::{
-    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Next, Result, StatsBuilder, scan, vertex_map,
+    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, List, Next, Result, StatsBuilder, scan,
+    vertex_map,
 };
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -76,15 +77,14 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
         found: bitmap("vertices found")?,
         returned: bitmap("vertices that lead back")?,
         mapper: EdgeMapper::new(graph, 0)?,
+        searched_pages: 0,
         edges: None,
         rounds: 0,
         stats,
     };
     graph.fill_cache()?;
     work.trim_by_hubs()?;
-    if let Some(pivot) = work.pivot() {
-        work.giant(pivot)?;
-    }
+    work.giant()?;
     while work.classes.left.count() > 0 && !work.finish_in_memory()? {
         work.count_degrees()?;
         work.trim()?;
@@ -95,8 +95,11 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     work.finish()
 }
 
-/// How many vertices are asked for their hubs to find a pivot.
+/// How many vertices are asked for their hubs to find pivots, and how many of these are tried at most.
 const SAMPLES: usize = 4096;
+const PIVOTS: usize = 4;
+/// A component is the giant one if it has one of so many vertices that are left.
+const GIANT_SHARE: u64 = 16;
 /// What a step of a search costs beside the pages that it wants, in pages.
 const STEP_PAGES: u64 = 16;
 
@@ -149,7 +152,9 @@ struct Work<'a> {
     found: Bitmap,
     returned: Bitmap,
     mapper: EdgeMapper<'a>,
-    /// How many edges that matter there are at most, once they have been counted.
+    /// What searches have cost so far, in pages.
+    searched_pages: u64,
+    /// How many edges matter, once they have been counted.
     edges: Option<u64>,
     /// How many rounds of colouring there were.
     rounds: u32,
@@ -175,48 +180,70 @@ impl Work<'_> {
         })
     }
 
-    /// The vertex that is a hub most often, among those left: it has a great degree.
-    fn pivot(&self) -> Option<u32> {
+    /// Vertices that are hubs often, of in-lists and of out-lists, among those left: they have great degrees both ways.
+    fn pivots(&self) -> Vec<u32> {
         let left = &self.classes.left;
         let step = (left.words() / SAMPLES).max(1);
         let samples = (0..left.words()).step_by(step).filter_map(|i| left.iter(i..i + 1).next());
-        let hubs = samples.flat_map(|v| [v, load(&self.first, v), load(&self.second, v)]);
-        let mut hubs: Vec<u32> = hubs.filter(|&hub| left.contains(hub)).collect();
+        let hubs = samples.flat_map(|v| [(load(&self.first, v), true), (load(&self.second, v), false)]);
+        let mut hubs: Vec<_> = hubs.filter(|&(hub, _)| left.contains(hub)).collect();
         hubs.sort_unstable();
-        hubs.chunk_by(|a, b| a == b).max_by_key(|run| run.len()).map(|run| run[0])
+        let count = |run: &[(u32, bool)]| {
+            let incoming = run.iter().filter(|&&(_, is_in)| is_in).count();
+            (incoming.min(run.len() - incoming), run.len(), run[0].0)
+        };
+        let mut counts: Vec<_> = hubs.chunk_by(|a, b| a.0 == b.0).map(count).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts.into_iter().take(PIVOTS).map(|(_, _, hub)| hub).collect()
     }
 
-    /// Settles the component of the pivot, unless a search is given up. What the pivot reaches is then one class, the rest another.
-    fn giant(&mut self, pivot: u32) -> Result<()> {
-        if !self.search(pivot, Direction::Out)? || !self.search(pivot, Direction::In)? {
-            return Ok(());
+    /// Settles the components of some pivots until one is the giant, unless that comes to cost half as much as a pass over the lists that are left.
+    fn giant(&mut self) -> Result<()> {
+        let most_pages = Frontier::Set(&self.classes.left).pages(self.graph, Direction::Out) / 2;
+        for pivot in self.pivots() {
+            let left = self.classes.left.count();
+            if !self.classes.left.contains(pivot) {
+                continue;
+            }
+            if !self.search(pivot, Direction::Out, most_pages)? || !self.search(pivot, Direction::In, most_pages)? {
+                return Ok(());
+            }
+            self.settle_searched(pivot)?;
+            if self.searched_pages > most_pages || (left - self.classes.left.count()) * GIANT_SHARE >= left {
+                return Ok(());
+            }
         }
+        Ok(())
+    }
+
+    /// Settles the component of the pivot. Every class is parted into what the pivot reaches and the rest.
+    fn settle_searched(&self, pivot: u32) -> Result<()> {
         let smallest = self.returned.iter(0..self.returned.words()).next().unwrap_or(pivot);
         self.classes.for_each_left(self.graph, |v| match self.returned.contains(v) {
             true => self.classes.settle(v, smallest),
-            false => store(&self.classes.labels, v, u32::from(self.found.contains(v))),
+            false => {
+                let class = 2 * load(&self.classes.labels, v) + u32::from(self.found.contains(v));
+                store(&self.classes.labels, v, class);
+            }
         })
     }
 
-    /// Finds what the pivot reaches, or, against the direction of the edges, what of that leads back to it; `false` if it was given up.
-    fn search(&mut self, pivot: u32, onwards: Direction) -> Result<bool> {
-        let all_edges = self.graph.manifest().out_lists.entries;
-        let give_up = match self.fits(Some(all_edges)) {
-            true => Frontier::Set(&self.classes.left).pages(self.graph, Direction::Out),
-            false => u64::MAX,
-        };
+    /// Finds what the pivot reaches, or, against the direction of the edges, what of that leads back to it. `false` if it was given up: searches
+    /// have cost more than `most_pages`, and all edges fit into memory.
+    fn search(&mut self, pivot: u32, onwards: Direction, most_pages: u64) -> Result<bool> {
+        let all_fit = self.fits(Some(self.graph.manifest().out_lists.entries));
         let (name, reach) = match onwards {
             Direction::Out => ("forward", Reach { among: &self.classes.left, found: &self.found, hubs: &self.first }),
             Direction::In => ("backward", Reach { among: &self.found, found: &self.returned, hubs: &self.second }),
         };
+        reach.found.clear();
         reach.found.insert(pivot);
         self.mapper.restart(onwards, pivot);
-        let mut pages = 0;
         while self.mapper.active() > 0 {
             let step = self.mapper.step(&reach)?;
             self.stats.step(name, step.active, step.sweep);
-            pages += STEP_PAGES + step.sweep.pages_wanted;
-            if pages > give_up {
+            self.searched_pages += STEP_PAGES + step.sweep.pages_wanted;
+            if all_fit && self.searched_pages > most_pages {
                 return Ok(false);
             }
         }
@@ -240,28 +267,21 @@ impl Work<'_> {
         if !self.fits(self.edges.or(Some(1))) {
             return Ok(false);
         }
+        let vertices = self.classes.left.count();
+        let edges = match self.edges {
+            Some(edges) => edges,
+            None => self.most_edges(vertices)?,
+        };
         let Classes { labels, left } = &self.classes;
-        let (vertices, frontier) = (left.count(), Frontier::Set(left));
-        let pages = |direction: &Direction| frontier.pages(self.graph, *direction);
-        let direction = [Direction::Out, Direction::In].into_iter().min_by_key(pages).unwrap_or(Direction::Out);
-        let listed = AtomicU64::new(0);
-        let read = self.graph.for_each_degree(direction, |v, degree| {
-            if left.contains(v) {
-                listed.fetch_add(u64::from(degree), Relaxed);
-            }
-        })?;
-        self.stats.other(read);
-        let room = self.room_bytes().saturating_sub(Remainder::bytes(vertices, 0)) / Remainder::bytes(0, 1);
-        let edges = self.edges.unwrap_or(u64::MAX).min(listed.into_inner()).min(room).min(Remainder::MOST_EDGES);
         self.graph.make_room("edges that are left", Remainder::bytes(vertices, edges))?;
         self.classes.for_each_left(self.graph, |v| store(&self.first, v, 0))?;
         let remainder = Remainder::new(self.graph.runtime().budget(), vertices, edges, &self.first)?;
-        self.graph.fill_cache()?;
-        let (_, read) = scan(self.graph, direction, frontier, Vec::new, |inner: &mut Vec<u32>, list| {
+        let add = |inner: &mut Vec<u32>, list: List<'_>| {
             inner.clear();
             inner.extend(list.neighbours.iter().filter(|&&other| self.classes.join(list.vertex, other)));
             remainder.add(list.vertex, inner);
-        })?;
+        };
+        let (_, read) = scan(self.graph, Direction::Out, Frontier::Set(left), Vec::new, add)?;
         self.stats.step("read what is left", vertices, read);
         if remainder.is_overfull() {
             return Ok(false);
@@ -271,6 +291,19 @@ impl Work<'_> {
         remainder.solve(self.graph.runtime(), left, &self.second, &self.found, labels)?;
         left.clear();
         Ok(true)
+    }
+
+    /// How many edges the vertices that are left have at most, or how many of them there is room for.
+    fn most_edges(&mut self, vertices: u64) -> Result<u64> {
+        let listed = AtomicU64::new(0);
+        let read = self.graph.for_each_degree(Direction::Out, |v, degree| {
+            if self.classes.left.contains(v) {
+                listed.fetch_add(u64::from(degree), Relaxed);
+            }
+        })?;
+        self.stats.other(read);
+        let room = self.room_bytes().saturating_sub(Remainder::bytes(vertices, 0)) / Remainder::bytes(0, 1);
+        Ok(listed.into_inner().min(room).min(Remainder::MOST_EDGES))
     }
 
     /// Counts the edges that matter of every vertex that is left: the incoming ones in `first`, the outgoing ones in `second`.
