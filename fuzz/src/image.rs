@@ -176,10 +176,12 @@ fn work(image: &Path) -> Result<()> {
     let source = vertices.saturating_sub(1).min(3) as u32;
     // Twice, for the second time pages come from the cache.
     for _ in 0..2 {
-        if let Some(found) = noted(bfs(&graph, &BfsOptions { source })) {
+        let options = BfsOptions { source, ..BfsOptions::default() };
+        if let Some(found) = noted(bfs(&graph, &options)) {
             let parents = found.parents.iter().map(|parent| !parent.load(Ordering::Relaxed));
             assert!(parents.filter(|&parent| parent != u32::MAX).all(|parent| u64::from(parent) < vertices));
-            noted(verify_bfs(&graph, source, &found));
+            noted(verify_bfs(&graph, &options, &found));
+            noted(found.path(&graph, 0));
         }
     }
     for weights in [false, true] {

@@ -7,19 +7,28 @@ from outcore import _outcore
 from outcore._outcore import Bfs, Components, Graph, PageRank, Sssp, Table
 
 
-def bfs(graph: Graph, source: int | str, *, verify: bool = False) -> Bfs:
+def bfs(
+    graph: Graph,
+    source: int | str,
+    *,
+    depth_limit: int | None = None,
+    target: int | str | None = None,
+    verify: bool = False,
+) -> Bfs:
     """Breadth-first search: the distance of every vertex from a source, along the direction of the edges.
 
     Args:
         graph: The graph.
         source: The id of the vertex to start from.
+        depth_limit: The greatest level that is searched for; all if not given.
+        target: The id of a vertex on whose level the search ends, if there is a path to it.
         verify: Whether to check the result with another pass over the edges.
 
     Returns:
         A table with a row per vertex: `vertex`, `level` (the number of edges from the source) and `parent` (the vertex before
-        it on a shortest path; the source is its own). Both are missing where there is no path. `reached` is how many vertices
-        have a path, `depth` the greatest level. Which of several possible parents is named does not depend on threads, back
-        end or memory.
+        it on a shortest path; the source is its own). Both are missing where there is no path, or none that was searched for.
+        `reached` is how many vertices have a level, `depth` is the greatest one. `path` is the list of the ids on a shortest path from the source to
+        the target, or `None`. Which of several possible parents is named does not depend on threads, back end or memory, nor on where the search ends.
 
     Cost: at most every page of the lists once in each direction that it is searched in, on graphs with hubs far less than
     one pass; 12.4 bytes of memory per vertex.
@@ -30,7 +39,8 @@ def bfs(graph: Graph, source: int | str, *, verify: bool = False) -> Bfs:
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
-    Unlike `networkx.single_source_shortest_path_length`, unreached vertices are in the result, without a level. Weights are not used.
+    Unlike `networkx.single_source_shortest_path_length`, unreached vertices are in the result, without a level; and a path that is not there is `None`,
+    where `networkx.shortest_path` raises an error. `depth_limit` is what `networkx.bfs_tree` calls so. Weights are not used.
 
     Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search. SC 2012.
 
@@ -39,8 +49,10 @@ def bfs(graph: Graph, source: int | str, *, verify: bool = False) -> Bfs:
     (3, 1)
     >>> levels.row("news")
     {'vertex': 'news', 'level': 1, 'parent': 'home'}
+    >>> oc.bfs(g, "news", target="about").path
+    ['news', 'home', 'about']
     """
-    return _outcore.bfs(graph, source, verify)
+    return _outcore.bfs(graph, source, depth_limit, target, verify)
 
 
 def sssp(

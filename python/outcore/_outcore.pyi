@@ -83,6 +83,8 @@ class Bfs(Table):
     def reached(self) -> int: ...
     @property
     def depth(self) -> int: ...
+    @property
+    def path(self) -> list[Any] | None: ...
 
 @final
 class Sssp(Table):
@@ -103,7 +105,13 @@ class Components(Table):
     @property
     def count(self) -> int: ...
 
-def bfs(graph: Graph, source: SupportsIndex | str, verify: bool) -> Bfs: ...
+def bfs(
+    graph: Graph,
+    source: SupportsIndex | str,
+    depth_limit: int | None,
+    target: SupportsIndex | str | None,
+    verify: bool,
+) -> Bfs: ...
 def sssp(
     graph: Graph, source: SupportsIndex | str, weight: str | None, delta: float | None, verify: bool
 ) -> Sssp: ...

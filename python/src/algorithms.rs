@@ -1,6 +1,6 @@
 //! The algorithms, and the tables that they return.
 
-use crate::convert::id_text;
+use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::PyTable;
@@ -10,6 +10,7 @@ use outcore::{
     Table, verify,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use std::sync::Arc;
 
 /// What `bfs` found: columns `vertex`, `level` and `parent`.
@@ -18,9 +19,12 @@ pub struct Bfs {
     /// How many vertices were reached, the source included.
     #[pyo3(get)]
     reached: u64,
-    /// The greatest level.
+    /// The greatest level that was found.
     #[pyo3(get)]
     depth: u32,
+    /// The ids of the vertices on a shortest path from the source to the target, if there is one.
+    #[pyo3(get)]
+    path: Option<Py<PyList>>,
 }
 
 /// What `sssp` found: columns `vertex`, `distance` and `predecessor`.
@@ -71,19 +75,31 @@ where
 
 /// See `outcore.bfs`.
 #[pyfunction]
-pub fn bfs(py: Python<'_>, graph: &PyGraph, source: &Bound<'_, PyAny>, verify: bool) -> PyResult<Py<Bfs>> {
-    let (graph, id) = (graph.open(py)?, id_text(source)?);
-    let found = run(py, graph.runtime(), || {
-        let options = BfsOptions { source: graph.vertex(&id)? };
+pub fn bfs(
+    py: Python<'_>,
+    graph: &PyGraph,
+    source: &Bound<'_, PyAny>,
+    depth_limit: Option<Whole<u32>>,
+    target: Option<&Bound<'_, PyAny>>,
+    verify: bool,
+) -> PyResult<Py<Bfs>> {
+    let (graph, id, target_id) = (graph.open(py)?, id_text(source)?, target.map(id_text).transpose()?);
+    let max_depth = depth_limit.map(|limit| limit.0);
+    let (found, path) = run(py, graph.runtime(), || {
+        let target = target_id.map(|id| graph.vertex(&id)).transpose()?;
+        let options = BfsOptions { source: graph.vertex(&id)?, max_depth, target };
         let found = outcore::bfs(&graph, &options)?;
         if verify {
-            verify::verify_bfs(&graph, options.source, &found)?;
+            verify::verify_bfs(&graph, &options, &found)?;
         }
-        Ok(found)
+        let path = target.map(|target| found.path(&graph, target)).transpose()?.flatten();
+        let path = path.map(|path| graph.ids(&path)).transpose()?;
+        Ok((found, path))
     })?;
+    let path = path.map(|ids| id_list(py, &ids)).transpose()?;
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
-    made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth })
+    made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth, path })
 }
 
 /// See `outcore.sssp`.

@@ -5,7 +5,7 @@ pub use crate::columns::to_numpy;
 use crate::errors::raise;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
-use outcore::Table;
+use outcore::{Id, Table};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
@@ -76,6 +76,19 @@ pub fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bo
         DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into_pyobject(py)?.into_any(),
         _ => column.as_string::<i32>().value(row).into_pyobject(py)?.into_any(),
     })
+}
+
+/// Ids as Python has them.
+pub fn id_list(py: Python<'_>, ids: &[Id<String>]) -> PyResult<Py<PyList>> {
+    let list = PyList::empty(py);
+    for id in ids {
+        match id {
+            Id::Unsigned(value) => list.append(value)?,
+            Id::Signed(value) => list.append(value)?,
+            Id::Text(text) => list.append(text)?,
+        }
+    }
+    Ok(list.unbind())
 }
 
 /// An id as text: strings as they are, integers (NumPy's too) in decimal.

@@ -63,6 +63,18 @@ def test_statistics_have_the_promised_keys(image, tmp_path):
         assert stats["steps"] and stats["pages_wanted"] > 0
 
 
+def test_a_search_that_ends_early_prints_the_path(tmp_path):
+    (tmp_path / "path.txt").write_text("a b\nb c\nc d\nd e\nx a\n")
+    outcore("import", tmp_path / "path.txt", tmp_path / "path.oc", "--directed")
+    bfs = lambda *options: outcore("run", "bfs", "--source", "a", tmp_path / "path.oc", "--verify", *options).stdout.splitlines()
+    found = bfs("--target", "d")
+    assert "reached 4 of 6 vertices from a" in found
+    assert found[found.index("path of 3 edges from a to d") + 1:][:4] == ["  a", "  b", "  c", "  d"]
+    assert "reached 2 of 6 vertices from a" in bfs("--max-depth", "1")
+    assert "no path from a to d" in bfs("--max-depth", "2", "--target", "d")
+    assert "no path from a to x" in bfs("--target", "x")
+
+
 def test_explain_stops_before_anything_is_done(image, tmp_path):
     text = outcore("run", "pagerank", image, "--explain", "--output", tmp_path / "no.csv").stdout
     assert "memory" in text and "passes" in text and "reads" in text

@@ -144,6 +144,17 @@ def test_small(make, name, directed, order):
         check_bfs(graph, matrix, source, ids)
         expected = nx.single_source_shortest_path_length(plain, source)
         assert {v: level for v, level in oc.bfs(graph, source).to_dict().items() if level is not None} == dict(expected)
+        for limit in (0, 2, 7):
+            near = dict(nx.single_source_shortest_path_length(plain, source, cutoff=limit))
+            found = oc.bfs(graph, source, depth_limit=limit, verify=True)
+            assert {v: level for v, level in found.to_dict().items() if level is not None} == near
+            assert found.path is None
+        for target in {0, vertices // 3, vertices - 1}:
+            found = oc.bfs(graph, source, target=target, verify=True)
+            assert (found.path is None) == (target not in expected) and found.depth <= max(expected.values())
+            if found.path:
+                assert len(found.path) == len(nx.shortest_path(plain, source, target)) == found.depth + 1
+                assert found.path[0] == source and found.path[-1] == target and nx.is_path(plain, found.path)
     check_components(graph, matrix, ids)
     sets = nx.strongly_connected_components(plain) if directed else nx.connected_components(plain)
     assert oc.strong_components(graph).to_dict() == {v: min(together) for together in sets for v in together}

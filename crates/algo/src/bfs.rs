@@ -7,6 +7,9 @@
 //! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends on
 //! the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the first hit.
 //!
+//! *Limits.* A search with a greatest depth ends there, and one with a target after the level on which it is found; levels and parents are
+//! then those of the whole search as far as it went.
+//!
 //! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both, so fresh memory
 //! is the initial state, and the smallest parent is the greatest number.
 //!
@@ -19,11 +22,15 @@ use outcore_graph::{
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// From where to search.
-#[derive(Clone, Copy, Debug)]
+/// From where to search, and how far.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct BfsOptions {
     /// The vertex to start from, as numbered in the image.
     pub source: u32,
+    /// The greatest level that is searched for; `None` is no limit.
+    pub max_depth: Option<u32>,
+    /// A vertex on whose level the search ends, if there is a path to it.
+    pub target: Option<u32>,
 }
 
 /// Levels and parents.
@@ -34,7 +41,7 @@ pub struct Bfs {
     pub parents: Array<AtomicU32>,
     /// How many vertices were reached, the source included.
     pub reached: u64,
-    /// The greatest level.
+    /// The greatest level that was found.
     pub depth: u32,
     /// What it cost.
     pub stats: Stats,
@@ -51,6 +58,19 @@ impl Bfs {
         let stored = self.parents[vertex as usize].load(Ordering::Relaxed);
         (stored != 0).then_some(!stored)
     }
+
+    /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
+    ///
+    /// # Errors
+    /// No room for it: 4 bytes per vertex on the path.
+    pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
+        let Some(level) = self.level(target) else { return Ok(None) };
+        graph.make_room("a path", 4 * (u64::from(level) + 1))?;
+        let mut path = Vec::with_capacity(level as usize + 1);
+        path.extend(std::iter::successors(Some(target), |&vertex| self.parent(vertex)).take(level as usize + 1));
+        path.reverse();
+        Ok(Some(path))
+    }
 }
 
 /// What a search over this graph will need.
@@ -63,13 +83,15 @@ pub fn estimate_bfs(graph: &Graph) -> Estimate {
 /// Searches breadth-first from a source along the direction of the edges.
 ///
 /// # Errors
-/// A source that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be read or is damaged, a
+/// A source or target that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be read or is damaged, a
 /// request to stop.
 pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut stats = StatsBuilder::start();
     let vertices = graph.vertices();
-    if u64::from(options.source) >= vertices {
-        return Err(Error::Usage(format!("expected a source below {vertices}, found {}", options.source)));
+    for (what, vertex) in [("source", Some(options.source)), ("target", options.target)] {
+        if let Some(vertex) = vertex.filter(|&vertex| u64::from(vertex) >= vertices) {
+            return Err(Error::Usage(format!("expected a {what} below {vertices}, found {vertex}")));
+        }
     }
     graph.make_room("breadth-first search", estimate_bfs(graph).state_bytes)?;
     let budget = graph.runtime().budget();
@@ -81,14 +103,18 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut mapper = EdgeMapper::new(graph, options.source)?;
     graph.fill_cache()?;
     search.set(options.source, options.source, 1);
-    let mut reached = 0;
-    while mapper.active() > 0 {
-        reached += mapper.active();
+    let (mut reached, mut depth) = (1, 0);
+    while options.max_depth.is_none_or(|most| depth < most) && !options.target.is_some_and(|vertex| search.has(vertex))
+    {
         *search.level.get_mut() += 1;
         let step = mapper.step(&search)?;
         stats.step(step.way.name(), step.active, step.sweep);
+        if mapper.active() == 0 {
+            break;
+        }
+        reached += mapper.active();
+        depth += 1;
     }
-    let depth = search.level.into_inner() - 2;
     let pages = graph.pages(if graph.is_directed() { Direction::In } else { Direction::Out });
     let stats = stats.finish(graph.runtime(), pages);
     Ok(Bfs { levels: search.levels, parents: search.parents, reached, depth, stats })
@@ -103,6 +129,10 @@ struct Search {
 }
 
 impl Search {
+    fn has(&self, vertex: u32) -> bool {
+        self.levels[vertex as usize].load(Ordering::Relaxed) != 0
+    }
+
     fn set(&self, vertex: u32, parent: u32, level: u32) {
         self.levels[vertex as usize].store(level, Ordering::Relaxed);
         self.parents[vertex as usize].store(!parent, Ordering::Relaxed);
@@ -112,7 +142,7 @@ impl Search {
 impl EdgeMap for Search {
     #[inline]
     fn decide(&self, target: u32, active: &Bitmap) -> Decision {
-        if self.levels[target as usize].load(Ordering::Relaxed) != 0 {
+        if self.has(target) {
             return Decision::Never;
         }
         let hub = self.hubs[target as usize].load(Ordering::Relaxed);

@@ -3,7 +3,7 @@
 //! They work out of core like the algorithms: state per vertex in memory, edges by sweeps. What is wrong is reported
 //! with the vertex and the values that contradict each other.
 
-use crate::bfs::Bfs;
+use crate::bfs::{Bfs, BfsOptions};
 use crate::components::Components;
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
@@ -38,15 +38,18 @@ impl Contradiction {
 /// Checks a breadth-first search with one pass over the in-lists.
 ///
 /// The source, and only it, is on level 0 and is its own parent. No edge leads more than one level up, none from a reached vertex to one that
-/// is not. Every other reached vertex has its parent among its in-neighbours, one level above, and it is the one that the rule
-/// names: its hub where that is one level above, else the first such in-neighbour. (These are the rules of Graph500's validator, and one more.)
+/// is not, unless the search ended on that level: at the greatest depth, or at the target. Every other reached vertex has its parent among its in-neighbours, one
+/// level above, and it is the one that the rule names: its hub where that is one level above, else the first such in-neighbour. (These are the
+/// rules of Graph500's validator, and one more.)
 ///
 /// # Errors
 /// The first vertex that contradicts them, or a page that cannot be read.
-pub fn verify_bfs(graph: &Graph, source: u32, found: &Bfs) -> Result<()> {
+pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()> {
     graph.make_room("verification of a search", 4 * graph.vertices())?;
     let (hubs, _) = graph.hubs(Direction::In)?;
-    let check = BfsCheck { source, found, hubs: &hubs, wrong: Contradiction::none() };
+    let target_depth = options.target.and_then(|target| found.level(target));
+    let last = options.max_depth.into_iter().chain(target_depth).min().unwrap_or(u32::MAX);
+    let check = BfsCheck { source: options.source, last, found, hubs: &hubs, wrong: Contradiction::none() };
     fold(graph, Direction::In, Frontier::All, &check)?;
     check.wrong.check(|vertex| {
         Error::verification(
@@ -54,21 +57,26 @@ pub fn verify_bfs(graph: &Graph, source: u32, found: &Bfs) -> Result<()> {
             format!("level {:?} and parent {:?}", found.level(vertex), found.parent(vertex)),
         )
     })?;
-    let reached = AtomicU64::new(0);
+    let (reached, depth) = (AtomicU64::new(0), AtomicU32::new(0));
     vertex_map(graph.runtime(), graph.vertices(), |range| {
-        let here = range.filter(|&v| found.level(v as u32).is_some()).count();
-        reached.fetch_add(here as u64, Ordering::Relaxed);
+        let levels = range.filter_map(|v| found.level(v as u32));
+        let (count, most) = levels.fold((0, 0), |(count, most), level| (count + 1, most.max(level)));
+        reached.fetch_add(count, Ordering::Relaxed);
+        depth.fetch_max(most, Ordering::Relaxed);
         Ok(())
     })?;
-    let reached = reached.into_inner();
-    if reached != found.reached {
-        return Err(Error::verification(format!("{reached} vertices that are reached"), found.reached.to_string()));
+    let (reached, depth) = (reached.into_inner(), depth.into_inner());
+    if (reached, depth) != (found.reached, found.depth) {
+        let said = |reached, depth| format!("{reached} vertices reached up to level {depth}");
+        return Err(Error::verification(said(reached, depth), said(found.reached, found.depth)));
     }
     Ok(())
 }
 
 struct BfsCheck<'a> {
     source: u32,
+    /// The level that the search had to end on.
+    last: u32,
     found: &'a Bfs,
     hubs: &'a Array<AtomicU32>,
     wrong: Contradiction,
@@ -117,13 +125,14 @@ impl ListFold for BfsCheck<'_> {
         let seen = seen.unwrap_or(Seen { least: u32::MAX, first_above: u32::MAX, parent: false });
         let (level, parent) = (self.found.level(vertex), self.found.parent(vertex));
         let right = match (level, parent) {
-            (None, None) => vertex != self.source && seen.least == u32::MAX,
+            (None, None) => vertex != self.source && seen.least >= self.last,
             (Some(0), Some(parent)) => vertex == self.source && parent == vertex,
             (Some(level), Some(parent)) => {
                 let hub = self.hubs[vertex as usize].load(Ordering::Relaxed);
                 let hub_is_above = hub != vertex && self.found.level(hub) == Some(level - 1);
                 let named = if hub_is_above { hub } else { seen.first_above };
-                vertex != self.source && seen.least >= level - 1 && seen.parent && parent == named
+                let rises = level <= self.last && seen.least >= level - 1;
+                vertex != self.source && rises && seen.parent && parent == named
             }
             _ => false,
         };

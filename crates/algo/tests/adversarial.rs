@@ -57,17 +57,56 @@ fn check_strong_components(graph: &Graph, model: &Model) {
 }
 
 fn check_bfs(graph: &Graph, model: &Model, source: u32) {
-    let found = bfs(graph, &BfsOptions { source }).unwrap();
+    let options = BfsOptions { source, ..BfsOptions::default() };
+    let found = bfs(graph, &options).unwrap();
     let vertices = 0..graph.vertices() as u32;
     let levels = model.levels(source);
     let found_levels: Vec<_> = vertices.clone().map(|vertex| found.level(vertex)).collect();
     same(&levels, &found_levels, &format!("levels from {source}"));
     let parents: Vec<_> = vertices.map(|vertex| found.parent(vertex)).collect();
-    same(&model.parents(source, &levels), &parents, &format!("parents from {source}"));
+    let expected_parents = model.parents(source, &levels);
+    same(&expected_parents, &parents, &format!("parents from {source}"));
     assert_eq!(found.reached, levels.iter().flatten().count() as u64);
     assert_eq!(Some(found.depth), levels.iter().flatten().copied().max());
     assert_eq!(found.level_sizes(graph).unwrap().iter().sum::<u64>(), found.reached);
-    verify_bfs(graph, source, &found).unwrap();
+    verify_bfs(graph, &options, &found).unwrap();
+    if found.depth > 10_000 {
+        return;
+    }
+    let (near, end) = (found.depth / 2, graph.vertices() as u32);
+    for (max_depth, target) in [
+        (None, Some(end - 1)),
+        (Some(2), None),
+        (Some(near), Some(end / 3)),
+        (Some(0), Some(source)),
+        (Some(u32::MAX), None),
+    ] {
+        check_limited(graph, &BfsOptions { source, max_depth, target }, &levels, &expected_parents);
+    }
+}
+
+/// A search that ends early has the levels and parents of the whole one as far as it went, which is far enough and no further.
+fn check_limited(graph: &Graph, options: &BfsOptions, levels: &[Option<u32>], parents: &[Option<u32>]) {
+    let found = bfs(graph, options).unwrap();
+    let level_of = |vertex: u32| levels[vertex as usize];
+    let last = options.target.and_then(level_of).into_iter().chain(options.max_depth).min().unwrap_or(u32::MAX);
+    let near = |vertex: &usize| levels[*vertex].filter(|&level| level <= last);
+    let found_levels: Vec<_> = (0..levels.len() as u32).map(|vertex| found.level(vertex)).collect();
+    let found_parents: Vec<_> = (0..levels.len() as u32).map(|vertex| found.parent(vertex)).collect();
+    same(&(0..levels.len()).map(|v| near(&v)).collect::<Vec<_>>(), &found_levels, &format!("levels of {options:?}"));
+    let near_parents: Vec<_> = (0..levels.len()).map(|v| near(&v).and(parents[v])).collect();
+    same(&near_parents, &found_parents, &format!("parents of {options:?}"));
+    assert_eq!(found.reached, found_levels.iter().flatten().count() as u64);
+    assert_eq!(Some(found.depth), found_levels.iter().flatten().copied().max());
+    verify_bfs(graph, options, &found).unwrap();
+    let Some(target) = options.target else { return };
+    let path = found.path(graph, target).unwrap();
+    assert_eq!(path.as_ref().map(|path| path.len() as u32 - 1), level_of(target).filter(|&level| level <= last));
+    for (level, &vertex) in path.iter().flatten().enumerate() {
+        assert_eq!(level_of(vertex), Some(level as u32));
+    }
+    assert!(path.iter().flat_map(|path| path.windows(2)).all(|pair| parents[pair[1] as usize] == Some(pair[0])));
+    assert_eq!(path.map(|path| (path[0], path[path.len() - 1])), found.level(target).map(|_| (options.source, target)));
 }
 
 fn check_sssp(graph: &Graph, model: &Model, source: u32, weights: bool) {
@@ -104,7 +143,8 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let directory = tempfile::tempdir().unwrap();
         let image = Given::new(0, Vec::new(), directed).image(directory.path(), OrderChoice::Auto);
         let graph = open(&image, 2, None, None);
-        let refused = bfs(&graph, &BfsOptions { source: 0 }).map(|_| ()).unwrap_err().to_string();
+        let refused =
+            bfs(&graph, &BfsOptions { source: 0, ..BfsOptions::default() }).map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains("source below 0"), "{refused}");
         let found = pagerank(&graph, &PageRankOptions::default()).unwrap();
         assert!(found.ranks.is_empty() && found.converged);
@@ -255,13 +295,15 @@ fn is_refusal(error: &Error) -> bool {
 
 #[test]
 fn every_changed_level_and_parent_is_refused() {
-    for directed in [true, false] {
+    let limits = [(None, None), (Some(2), Some(229)), (None, Some(199))];
+    for (directed, (max_depth, target)) in [true, false].into_iter().flat_map(|way| limits.map(|limit| (way, limit))) {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = bfs(&graph, &BfsOptions { source: 3 }).unwrap();
-        verify_bfs(&graph, 3, &found).unwrap();
+        let options = BfsOptions { source: 3, max_depth, target };
+        let found = bfs(&graph, &options).unwrap();
+        verify_bfs(&graph, &options, &found).unwrap();
         let refused = |what: String| {
-            let error = verify_bfs(&graph, 3, &found).expect_err(&what);
+            let error = verify_bfs(&graph, &options, &found).expect_err(&what);
             assert!(is_refusal(&error) && error.to_string().contains("vertex"), "{what}: {error}");
         };
         for vertex in 0..graph.vertices() as usize {
@@ -281,10 +323,18 @@ fn every_changed_level_and_parent_is_refused() {
             }
             found.parents[vertex].store(parent, Ordering::Relaxed);
         }
-        verify_bfs(&graph, 3, &found).unwrap();
-        assert!(verify_bfs(&graph, 4, &found).is_err(), "another source");
+        verify_bfs(&graph, &options, &found).unwrap();
+        let other = BfsOptions { source: 4, ..options };
+        assert!(verify_bfs(&graph, &other, &found).is_err(), "another source");
+        let further = BfsOptions { max_depth: Some(found.depth + 1), target: None, ..options };
+        let whole = bfs(&graph, &BfsOptions { source: 3, ..BfsOptions::default() }).unwrap();
+        assert_eq!(verify_bfs(&graph, &further, &found).is_err(), found.reached < whole.reached, "not far enough");
+        let nearer = BfsOptions { max_depth: Some(found.depth - 1), ..options };
+        assert!(verify_bfs(&graph, &nearer, &found).is_err(), "further than it should go");
         let found = outcore_algo::Bfs { reached: found.reached - 1, ..found };
-        assert!(verify_bfs(&graph, 3, &found).is_err(), "another number of vertices");
+        assert!(verify_bfs(&graph, &options, &found).is_err(), "another number of vertices");
+        let found = outcore_algo::Bfs { reached: found.reached + 1, depth: found.depth + 1, ..found };
+        assert!(verify_bfs(&graph, &options, &found).is_err(), "another depth");
     }
 }
 

@@ -80,8 +80,8 @@ fn describe(graph: &Graph) -> String {
     if names.is_empty() {
         return said;
     }
-    let found = bfs(graph, &BfsOptions { source: 0 }).unwrap();
-    verify_bfs(graph, 0, &found).unwrap();
+    let found = bfs(graph, &BfsOptions::default()).unwrap();
+    verify_bfs(graph, &BfsOptions::default(), &found).unwrap();
     writeln!(said, "from {}: {} reached, {:?} by level", names[0], found.reached, found.level_sizes(graph).unwrap())
         .unwrap();
     let (ranks, labels) = (ranks(&ranks_found.ranks), plain(&joined.labels));

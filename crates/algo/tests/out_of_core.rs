@@ -94,12 +94,11 @@ fn child() {
         verify_pagerank(&graph, &options, &found).unwrap();
     }
     {
-        let source = 0;
-        let found = bfs(&graph, &BfsOptions { source }).unwrap();
+        let found = bfs(&graph, &BfsOptions::default()).unwrap();
         assert!(found.reached > graph.vertices() / 3, "reached {}", found.reached);
         say("bfs_list_bytes", list_bytes(&found.stats));
         say("peak_after_bfs", found.stats.memory_peak_bytes);
-        verify_bfs(&graph, source, &found).unwrap();
+        verify_bfs(&graph, &BfsOptions::default(), &found).unwrap();
     }
     {
         let found = components(&graph, &ComponentsOptions::default()).unwrap();
@@ -141,7 +140,7 @@ fn sparse_kronecker_graphs_are_read_as_little_as_promised() {
         let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
         let read = list_bytes(&found.stats);
         assert!(read * 2 < pages * PAGE_BYTES, "strong components read {read} of {} bytes", pages * PAGE_BYTES);
-        let found = bfs(&graph, &BfsOptions { source: 0 }).unwrap();
+        let found = bfs(&graph, &BfsOptions::default()).unwrap();
         let read = list_bytes(&found.stats);
         assert!(found.reached > 1 << 14, "reached {}", found.reached);
         assert!(read * 2 < pages * PAGE_BYTES, "a search read {read} of {} bytes", pages * PAGE_BYTES);

@@ -189,6 +189,12 @@ pub enum Algorithm {
         /// The id of the vertex to start from
         #[arg(long, value_name = "ID", allow_hyphen_values = true)]
         source: String,
+        /// The greatest level that is searched for
+        #[arg(long, value_name = "N")]
+        max_depth: Option<u32>,
+        /// The id of a vertex on whose level the search ends; the path to it is printed
+        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+        target: Option<String>,
         /// What every algorithm takes
         #[command(flatten)]
         common: Common,

@@ -21,7 +21,7 @@ const SHOWN: usize = 10;
 /// `outcore run`.
 pub fn run(args: &RunArgs) -> Result<()> {
     match &args.algorithm {
-        Algorithm::Bfs { source, common } => bfs(source, common),
+        Algorithm::Bfs { source, max_depth, target, common } => bfs(source, *max_depth, target.as_deref(), common),
         Algorithm::Sssp { source, delta, weight, unweighted, common } => {
             let graph = open(common)?;
             let weights = !unweighted && graph.has_weights(weight.as_deref())?;
@@ -48,15 +48,16 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
     Ok(Arc::new(Graph::open(&runtime, &common.image, GraphOptions { cache_bytes: common.cache })?))
 }
 
-fn bfs(source: &str, common: &Common) -> Result<()> {
+fn bfs(source: &str, max_depth: Option<u32>, target: Option<&str>, common: &Common) -> Result<()> {
     let graph = open(common)?;
     if common.explain {
         return explain(&outcore::estimate_bfs(&graph), "at most");
     }
-    let options = BfsOptions { source: graph.vertex(source)? };
+    let target_vertex = target.map(|id| graph.vertex(id)).transpose()?;
+    let options = BfsOptions { source: graph.vertex(source)?, max_depth, target: target_vertex };
     let found = outcore::bfs(&graph, &options)?;
     if common.verify {
-        verify::verify_bfs(&graph, options.source, &found)?;
+        verify::verify_bfs(&graph, &options, &found)?;
     }
     say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()))?;
     for (level, size) in found.level_sizes(&graph)?.iter().enumerate().take(20) {
@@ -64,6 +65,15 @@ fn bfs(source: &str, common: &Common) -> Result<()> {
     }
     if found.depth >= 20 {
         say(format_args!("  ... and {} more levels", found.depth - 19))?;
+    }
+    if let (Some(id), Some(vertex)) = (target, target_vertex) {
+        match found.path(&graph, vertex)? {
+            Some(path) => {
+                say(format_args!("path of {} edges from {source} to {id}", path.len() - 1))?;
+                graph.ids(&path)?.iter().try_for_each(|id| say(format_args!("  {id}")))?;
+            }
+            None => say(format_args!("no path from {source} to {id}"))?,
+        }
     }
     let columns = vec![
         ("level".to_owned(), Column::Level(Arc::new(found.levels))),

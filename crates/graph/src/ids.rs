@@ -357,14 +357,36 @@ impl Graph {
     /// # Errors
     /// A vertex that is not there, or a column that cannot be read or is damaged.
     pub fn id(&self, vertex: u32) -> Result<Id<String>> {
+        Ok(self.ids(&[vertex])?.remove(0))
+    }
+
+    /// The ids of some vertices, in the order in which they are given. A pass over the id column at most, and some 64 bytes for each of them.
+    ///
+    /// # Errors
+    /// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
+    pub fn ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+        let bytes = 64 * vertices.len() as u64;
+        self.make_room("the ids of some vertices", bytes)?;
+        let _reservation = self.runtime().budget().reserve("the ids of some vertices", bytes)?;
+        let mut places: Vec<usize> = (0..vertices.len()).collect();
+        places.sort_by_key(|&place| vertices[place]);
+        let mut places = places.into_iter().peekable();
+        let mut found = vec![Id::Unsigned(0); vertices.len()];
         let mut ids = IdStream::new(self)?;
-        while let Some((first, batch)) = ids.next()? {
-            let place = u64::from(vertex).saturating_sub(first) as usize;
-            if place < batch.len() {
-                return Ok(batch.get(place).to_owned());
+        while let Some(&next) = places.peek() {
+            let Some((first, batch)) = ids.next()? else {
+                return Err(Error::Usage(format!(
+                    "expected a vertex below {}, found {}",
+                    self.vertices(),
+                    vertices[next]
+                )));
+            };
+            let end = first + batch.len() as u64;
+            while let Some(place) = places.next_if(|&place| u64::from(vertices[place]) < end) {
+                found[place] = batch.get((u64::from(vertices[place]) - first) as usize).to_owned();
             }
         }
-        Err(Error::Usage(format!("expected a vertex below {}, found {vertex}", self.vertices())))
+        Ok(found)
     }
 }
 

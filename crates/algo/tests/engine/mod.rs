@@ -137,6 +137,8 @@ pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cac
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Bfs,
+    /// A search that ends on the second level.
+    NearBfs,
     /// Shortest paths, by weights where there are any.
     Sssp,
     PageRank,
@@ -149,20 +151,22 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 6] = [
+    pub const ALL: [Algorithm; 7] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
         Algorithm::WeightedPageRank,
         Algorithm::Components,
         Algorithm::StrongComponents,
+        Algorithm::NearBfs,
     ];
 
     /// Runs it and writes all of its answer as numbers, real ones by their bits.
     pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
         Ok(match self {
-            Algorithm::Bfs => {
-                let found = bfs(graph, &BfsOptions { source })?;
+            Algorithm::Bfs | Algorithm::NearBfs => {
+                let max_depth = (self == Algorithm::NearBfs).then_some(2);
+                let found = bfs(graph, &BfsOptions { source, max_depth, ..BfsOptions::default() })?;
                 let values = plain(&found.levels).into_iter().chain(plain(&found.parents));
                 values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
             }
@@ -206,7 +210,7 @@ pub struct Results {
 /// Runs all three.
 pub fn run(graph: &Graph, source: u32, options: &PageRankOptions) -> Results {
     Results {
-        bfs: bfs(graph, &BfsOptions { source }).unwrap(),
+        bfs: bfs(graph, &BfsOptions { source, ..BfsOptions::default() }).unwrap(),
         pagerank: pagerank(graph, options).unwrap(),
         components: components(graph, &ComponentsOptions::default()).unwrap(),
     }
