@@ -235,5 +235,5 @@ def estimate(
     (80, 10.0)
     """
     if function not in (bfs, sssp, pagerank, components, strong_components):
-        raise TypeError(f"expected an algorithm such as outcore.bfs or outcore.pagerank, found {function!r}")
+        raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")
     return Estimate(*_outcore.estimate(function.__name__, graph, max_iter, weight))
