@@ -46,7 +46,7 @@ pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use outcore_format::{Lists, WeightKind};
 pub use output::OUTPUT_ENDINGS;
-pub use scan::{Frontier, List, ListFold, fold, scan};
+pub use scan::{Frontier, List, ListFold, fold, scan, scan_pages};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use table::{Column, Table, TableReader};
 pub use vertex_map::{vertex_map, vertex_sum};

@@ -7,7 +7,7 @@
 use crate::error::Result;
 use crate::graph::{Direction, Edges, Graph};
 use crate::stats::SweepStats;
-use crate::sweep::{PageVisitor, Selection, count_pages, sweep, units_of};
+use crate::sweep::{PageVisitor, Selection, count_pages, pages_of_range, sweep, units_of};
 use crate::vertex_set::Bitmap;
 use crate::weights::Weights;
 use outcore_format::Lists;
@@ -20,6 +20,13 @@ pub enum Frontier<'a> {
     All,
     /// Those of the vertices in a list, which rises.
     List(&'a [u32]),
+    /// Those of adjacent vertices.
+    Range {
+        /// The first of them.
+        first: u32,
+        /// The one behind the last.
+        end: u32,
+    },
     /// Those of the vertices in a set.
     Set(&'a Bitmap),
 }
@@ -44,8 +51,9 @@ pub struct List<'a> {
 impl<'a> Frontier<'a> {
     pub(crate) fn selection(self, graph: &Graph, direction: Direction) -> Selection<'a> {
         match self {
-            Frontier::All => Selection::All,
+            Frontier::All => Selection::Pages(0..graph.pages(direction)),
             Frontier::List(vertices) => Selection::Units(units_of(graph.list_pages(direction), vertices)),
+            Frontier::Range { first, end } => Selection::Pages(pages_of_range(graph.list_pages(direction), first, end)),
             Frontier::Set(set) => Selection::Set(set),
         }
     }
@@ -53,15 +61,15 @@ impl<'a> Frontier<'a> {
     /// How many pages hold lists of the frontier.
     pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
         match self.selection(graph, direction) {
-            Selection::All => graph.pages(direction),
+            Selection::Pages(pages) => pages.end - pages.start,
             Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
             Selection::Set(set) => count_pages(graph, direction, set),
         }
     }
 
-    /// Calls `visit` with the places of the page's wanted lists, in order.
+    /// Calls `visit` with the places of the page's lists that are the frontier's, in order.
     #[inline]
-    pub(crate) fn wanted(&self, lists: &Lists, mut visit: impl FnMut(usize)) {
+    pub fn wanted(&self, lists: &Lists, mut visit: impl FnMut(usize)) {
         let first = lists.first_vertex;
         let end = first + lists.count as u64;
         match self {
@@ -70,6 +78,10 @@ impl<'a> Frontier<'a> {
                 let from = vertices.partition_point(|&vertex| u64::from(vertex) < first);
                 let there = vertices[from..].iter().take_while(|&&vertex| u64::from(vertex) < end);
                 there.for_each(|&vertex| visit((u64::from(vertex) - first) as usize));
+            }
+            Frontier::Range { first: from, end: to } => {
+                let (from, to) = (first.max(u64::from(*from)), end.min(u64::from(*to)));
+                (from..to).for_each(|vertex| visit((vertex - first) as usize));
             }
             Frontier::Set(set) => {
                 let words = (first / 64) as usize..end.div_ceil(64) as usize;
@@ -109,24 +121,41 @@ pub fn scan<S: Send>(
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, List<'_>) + Sync,
 ) -> Result<(Vec<S>, SweepStats)> {
+    scan_pages(graph, edges, frontier, make, |state, lists, weights| {
+        frontier.wanted(lists, |i| visit(state, list_at(lists, weights, i)));
+    })
+}
+
+/// Visits the pages that hold lists of a frontier, each with all lists that it holds: [`Frontier::wanted`] says which are the frontier's.
+///
+/// Everything else is as with [`scan`].
+///
+/// # Errors
+/// A page that cannot be read or is damaged, or a request to stop.
+pub fn scan_pages<S: Send>(
+    graph: &Graph,
+    edges: impl Into<Edges>,
+    frontier: Frontier<'_>,
+    make: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, &Lists, Weights<'_>) + Sync,
+) -> Result<(Vec<S>, SweepStats)> {
     let edges = edges.into();
     let selection = frontier.selection(graph, edges.direction);
     let visit = &visit;
-    let (visitors, stats) = sweep(graph, edges, selection, || ScanVisitor { frontier, state: make(), visit })?;
+    let (visitors, stats) = sweep(graph, edges, selection, || ScanVisitor { state: make(), visit })?;
     Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
 }
 
 struct ScanVisitor<'a, S, V> {
-    frontier: Frontier<'a>,
     state: S,
     visit: &'a V,
 }
 
-// Frontiers and visitors are shared, states are sent.
-impl<S: Send, V: Fn(&mut S, List<'_>) + Sync> PageVisitor for ScanVisitor<'_, S, V> {
+// Visitors are shared, states are sent.
+impl<S: Send, V: Fn(&mut S, &Lists, Weights<'_>) + Sync> PageVisitor for ScanVisitor<'_, S, V> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
-        self.frontier.wanted(lists, |i| (self.visit)(&mut self.state, list_at(lists, weights, i)));
+        (self.visit)(&mut self.state, lists, weights);
         Ok(())
     }
 

@@ -31,8 +31,8 @@ pub(crate) trait PageVisitor: Send {
 
 /// Which pages a sweep visits.
 pub(crate) enum Selection<'a> {
-    /// All of them.
-    All,
+    /// Adjacent ones.
+    Pages(Range<u64>),
     /// Units and the pages wanted of each, in rising order.
     Units(Vec<(u64, u64)>),
     /// Pages with a list of a vertex in the set, found while the sweep goes on.
@@ -60,6 +60,15 @@ pub(crate) fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
     units
 }
 
+/// The pages that hold the lists of the vertices `first..end`.
+pub(crate) fn pages_of_range(lists: &Lists, first: u32, end: u32) -> Range<u64> {
+    let page = |key| lists.index.last_at_most(key);
+    match (page(2 * u64::from(first)), page((2 * u64::from(end)).saturating_sub(1))) {
+        (Some(from), Some(to)) if first < end => from..to + 1,
+        _ => 0..0,
+    }
+}
+
 /// The pages of a unit that hold a list of a vertex in the set.
 fn pages_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
     let first_page = unit * UNIT_PAGES;
@@ -75,6 +84,17 @@ fn pages_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
         key = next;
     }
     wanted
+}
+
+/// How many first pages of a file of `all` a sweep over adjacent pages keeps in the cache.
+///
+/// A pass has the cache for itself. Who goes over a part of the pages goes over them part by part, and in a directed graph over both files: each has its share.
+fn kept_pages(graph: &Graph, capacity: u64, pages: &Range<u64>, all: u64) -> u64 {
+    if pages.end - pages.start == all {
+        return capacity;
+    }
+    let both = graph.pages(Direction::Out) + if graph.is_directed() { graph.pages(Direction::In) } else { 0 };
+    (u128::from(capacity) * u128::from(all) / u128::from(both.max(1))) as u64
 }
 
 /// How many pages a sweep over the set would visit.
@@ -112,14 +132,14 @@ impl<'a> Sweep<'a> {
         };
         // All pages have no gaps but those of what is cached, which ends the extents anyway.
         let (gap_pages, measured) = match selection {
-            Selection::All => (USUAL_GAP_PAGES, SweepStats::default()),
+            Selection::Pages(_) => (USUAL_GAP_PAGES, SweepStats::default()),
             _ => graph.merge_gap(direction)?,
         };
         prepared.add(&measured);
         let lists = graph.list_pages(direction);
         let cache = graph.cache();
         let keep_below = match (&cache, &selection) {
-            (Some(cache), Selection::All) => cache.capacity_pages(),
+            (Some(cache), Selection::Pages(pages)) => kept_pages(graph, cache.capacity_pages(), pages, lists.pages),
             _ => u64::MAX,
         };
         let keep_weights_below = keep_below.saturating_sub(lists.pages);
@@ -148,7 +168,8 @@ impl<'a> Sweep<'a> {
     fn units(&self) -> usize {
         match &self.selection {
             Selection::Units(units) => units.len(),
-            _ => self.lists.pages.div_ceil(UNIT_PAGES) as usize,
+            Selection::Pages(pages) => (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize,
+            Selection::Set(_) => self.lists.pages.div_ceil(UNIT_PAGES) as usize,
         }
     }
 }
@@ -269,8 +290,14 @@ impl Pass {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
             let (unit, wanted) = match &sweep.selection {
                 Selection::Units(chosen) => *chosen.get(place)?,
-                _ if place as u64 >= units => return None,
-                Selection::All => (place as u64, all_pages(sweep.lists.pages, place as u64)),
+                Selection::Pages(pages) => {
+                    let unit = pages.start / UNIT_PAGES + place as u64;
+                    if unit * UNIT_PAGES >= pages.end {
+                        return None;
+                    }
+                    (unit, pages_within(pages, unit))
+                }
+                Selection::Set(_) if place as u64 >= units => return None,
                 Selection::Set(set) => {
                     (place as u64, pages_of_set(sweep.lists, sweep.graph.vertices(), set, place as u64))
                 }
@@ -427,7 +454,9 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// All pages of a unit; the last unit may be short.
-fn all_pages(pages: u64, unit: u64) -> u64 {
-    u64::MAX >> (UNIT_PAGES - UNIT_PAGES.min(pages - unit * UNIT_PAGES))
+/// The pages of a unit that are among these.
+fn pages_within(pages: &Range<u64>, unit: u64) -> u64 {
+    let first = unit * UNIT_PAGES;
+    let (head, tail) = (pages.start.saturating_sub(first), (first + UNIT_PAGES).saturating_sub(pages.end));
+    u64::MAX << head & u64::MAX >> tail
 }

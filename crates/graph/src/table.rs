@@ -35,6 +35,8 @@ pub enum Column {
     Vertex(Arc<Array<AtomicU32>>),
     /// Components: the smallest vertex of each. Users see the component's smallest id, whatever the order of vertices.
     Component(Arc<Array<AtomicU32>>),
+    /// Labels: a vertex for every vertex. Users see its id.
+    Label(Arc<Array<AtomicU32>>),
 }
 
 impl Column {
@@ -43,9 +45,8 @@ impl Column {
         match self {
             Column::Real(values) => values.len(),
             Column::Count(values) | Column::Distance(values, _) => values.len(),
-            Column::Number(values) | Column::Level(values) | Column::Vertex(values) | Column::Component(values) => {
-                values.len()
-            }
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
+            Column::Component(values) | Column::Label(values) => values.len(),
         }
     }
 
@@ -56,13 +57,14 @@ impl Column {
                 0 => None,
                 value => Some(!value),
             },
-            Column::Component(values) => Some(values[row as usize].load(Ordering::Relaxed)),
+            Column::Component(values) | Column::Label(values) => Some(values[row as usize].load(Ordering::Relaxed)),
             _ => None,
         }
     }
 
-    fn names_vertices(&self) -> bool {
-        matches!(self, Column::Vertex(_) | Column::Component(_))
+    /// Whether users see ids in it.
+    pub(crate) fn names_vertices(&self) -> bool {
+        matches!(self, Column::Vertex(_) | Column::Component(_) | Column::Label(_))
     }
 }
 
@@ -92,7 +94,7 @@ impl Table {
             Column::Distance(_, WeightKind::I64) => Field::new(name, DataType::Int64, true),
             Column::Distance(_, WeightKind::F64) => Field::new(name, DataType::Float64, true),
             Column::Vertex(_) => Field::new(name, id_type(&graph), true),
-            Column::Component(_) => Field::new(name, id_type(&graph), false),
+            Column::Component(_) | Column::Label(_) => Field::new(name, id_type(&graph), false),
         }));
         Table { graph, columns: Arc::new(columns), schema: Arc::new(Schema::new(fields)) }
     }
@@ -173,7 +175,7 @@ impl Table {
                         }
                     }
                 }
-                Column::Vertex(_) | Column::Component(_) => {
+                Column::Vertex(_) | Column::Component(_) | Column::Label(_) => {
                     id_array(&self.graph, rows.iter().map(|&row| name(place, row)))
                 }
             });

@@ -67,20 +67,18 @@ impl Table {
     fn ranked(&self, name: &str) -> Result<&Column> {
         let found = self.columns().iter().find(|(own, _)| own == name);
         let wrong = |what: &str| {
-            let ordered = self.columns().iter().filter(|(_, column)| has_order(column));
+            let ordered = self.columns().iter().filter(|(_, column)| !column.names_vertices());
             let names: Vec<_> = ordered.map(|(own, _)| format!("`{own}`")).collect();
             Error::Usage(format!("{what} `{name}`; this table can be ranked by {}", names.join(", ")))
         };
         match found {
             None => Err(wrong("there is no column")),
-            Some((_, column)) if !has_order(column) => Err(wrong("vertices have no rank, so none can be greatest in")),
+            Some((_, column)) if column.names_vertices() => {
+                Err(wrong("vertices have no rank, so none can be greatest in"))
+            }
             Some((_, column)) => Ok(column),
         }
     }
-}
-
-fn has_order(column: &Column) -> bool {
-    !matches!(column, Column::Vertex(_) | Column::Component(_))
 }
 
 /// A number that orders the rows of one column, or nothing for a row without a value.
@@ -93,7 +91,7 @@ fn rank(column: &Column, row: u32) -> Option<u64> {
         Column::Level(values) => values[row].load(Ordering::Relaxed).checked_sub(1).map(u64::from),
         // The bits of numbers that are not negative order as they do.
         Column::Distance(values, _) => distance(values, row as u32),
-        Column::Vertex(_) | Column::Component(_) => None,
+        Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
     }
 }
 
