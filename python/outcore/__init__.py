@@ -11,7 +11,7 @@ and keep only a few bytes per vertex in memory. Results are tables under the use
 The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
 """
 
-from outcore._algorithms import Estimate, bfs, components, estimate, pagerank, sssp, strong_components
+from outcore._algorithms import Estimate, bfs, components, estimate, pagerank, sssp, strong_components, core_number, label_propagation
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
@@ -22,16 +22,18 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._import import generate, import_graph
-from outcore._outcore import Bfs, Components, Graph, PageRank, Sssp, Table
+from outcore._outcore import Bfs, Components, Graph, PageRank, Sssp, Table, CoreNumbers, LabelPropagation
 
 __all__ = [
     "Bfs",
     "Components",
     "ConvergenceError",
+    "CoreNumbers",
     "CorruptImageError",
     "Estimate",
     "Graph",
     "InputError",
+    "LabelPropagation",
     "MemoryLimitError",
     "OutcoreError",
     "PageRank",
@@ -41,9 +43,11 @@ __all__ = [
     "VerificationError",
     "bfs",
     "components",
+    "core_number",
     "estimate",
     "generate",
     "import_graph",
+    "label_propagation",
     "pagerank",
     "sssp",
     "strong_components",

@@ -11,16 +11,20 @@ from typing_extensions import disjoint_base
 __all__ = [
     "Bfs",
     "Components",
+    "CoreNumbers",
     "Graph",
+    "LabelPropagation",
     "PageRank",
     "Sssp",
     "Table",
     "bfs",
     "components",
+    "core_number",
     "estimate",
     "generate",
     "import_files",
     "import_tables",
+    "label_propagation",
     "pagerank",
     "sssp",
     "strong_components",
@@ -105,6 +109,20 @@ class Components(Table):
     @property
     def count(self) -> int: ...
 
+@final
+class CoreNumbers(Table):
+    @property
+    def max_core(self) -> int: ...
+
+@final
+class LabelPropagation(Table):
+    @property
+    def count(self) -> int: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def converged(self) -> bool: ...
+
 def bfs(
     graph: Graph,
     source: SupportsIndex | str,
@@ -120,6 +138,8 @@ def pagerank(
 ) -> PageRank: ...
 def components(graph: Graph, verify: bool) -> Components: ...
 def strong_components(graph: Graph, verify: bool) -> Components: ...
+def core_number(graph: Graph, verify: bool) -> CoreNumbers: ...
+def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropagation: ...
 def estimate(algorithm: str, graph: Graph, max_iter: int, weight: str | None) -> tuple[int, int, float, int]: ...
 def import_files(
     paths: list[str],

@@ -6,8 +6,8 @@ use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Whole, run};
 use outcore::{
-    BfsOptions, Column, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, Stats, StrongComponentsOptions,
-    Table, verify,
+    BfsOptions, Column, ComponentsOptions, CoreNumbersOptions, Dangling, LabelPropagationOptions, PageRankOptions,
+    SsspOptions, Stats, StrongComponentsOptions, Table, verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -55,6 +55,28 @@ pub struct Components {
     /// How many components there are.
     #[pyo3(get)]
     count: u64,
+}
+
+/// What `core_number` found: columns `vertex` and `core`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct CoreNumbers {
+    /// The greatest core number.
+    #[pyo3(get)]
+    max_core: u32,
+}
+
+/// What `label_propagation` found: columns `vertex` and `label`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct LabelPropagation {
+    /// How many labels there are.
+    #[pyo3(get)]
+    count: u64,
+    /// How many iterations were made.
+    #[pyo3(get)]
+    iterations: u32,
+    /// Whether another iteration would change nothing.
+    #[pyo3(get)]
+    converged: bool,
 }
 
 /// A table of a subclass.
@@ -212,6 +234,43 @@ fn labelled(py: Python<'_>, graph: Arc<outcore::Graph>, found: outcore::Componen
     made(py, graph, labels, &found.stats, Components { count: found.count })
 }
 
+/// See `outcore.core_number`.
+#[pyfunction]
+pub fn core_number(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<CoreNumbers>> {
+    let graph = graph.open(py)?;
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::core_numbers(&graph, &CoreNumbersOptions::default())?;
+        if verify {
+            verify::verify_core_numbers(&graph, &found)?;
+        }
+        Ok(found)
+    })?;
+    let cores = vec![("core", Column::Number(Arc::new(found.cores)))];
+    made(py, graph, cores, &found.stats, CoreNumbers { max_core: found.max_core })
+}
+
+/// See `outcore.label_propagation`.
+#[pyfunction]
+pub fn label_propagation(
+    py: Python<'_>,
+    graph: &PyGraph,
+    max_iter: Whole<u32>,
+    verify: bool,
+) -> PyResult<Py<LabelPropagation>> {
+    let graph = graph.open(py)?;
+    let options = LabelPropagationOptions { max_iter: max_iter.0 };
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::label_propagation(&graph, &options)?;
+        if verify {
+            verify::verify_label_propagation(&graph, &options, &found)?;
+        }
+        Ok(found)
+    })?;
+    let labels = vec![("label", Column::Label(Arc::new(found.labels)))];
+    let (count, iterations, converged) = (found.count, found.iterations, found.converged);
+    made(py, graph, labels, &found.stats, LabelPropagation { count, iterations, converged })
+}
+
 /// See `outcore.estimate`: memory and state in bytes, passes, bytes read.
 #[pyfunction]
 pub fn estimate(
@@ -235,6 +294,10 @@ pub fn estimate(
         }
         "components" => outcore::estimate_components(&graph),
         "strong_components" => outcore::estimate_strong_components(&graph),
+        "core_number" => outcore::estimate_core_numbers(&graph),
+        "label_propagation" => {
+            outcore::estimate_label_propagation(&graph, &LabelPropagationOptions { max_iter: max_iter.0 })
+        }
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     };
     Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes))

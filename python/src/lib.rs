@@ -30,7 +30,8 @@ fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, 
 mod _outcore {
     #[pymodule_export]
     use super::algorithms::{
-        Bfs, Components, PageRank, Sssp, bfs, components, estimate, pagerank, sssp, strong_components,
+        Bfs, Components, CoreNumbers, LabelPropagation, PageRank, Sssp, bfs, components, core_number, estimate,
+        label_propagation, pagerank, sssp, strong_components,
     };
     #[pymodule_export]
     use super::generate::generate;

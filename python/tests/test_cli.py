@@ -51,7 +51,8 @@ def test_info_has_the_promised_keys(image):
 
 
 def test_statistics_have_the_promised_keys(image, tmp_path):
-    for algorithm in (["pagerank"], ["components"], ["strong-components"], ["bfs", "--source", "1"]):
+    simple = ["pagerank"], ["components"], ["strong-components"], ["core-numbers"], ["label-propagation"]
+    for algorithm in (*simple, ["bfs", "--source", "1"]):
         stats_file = tmp_path / "stats.json"
         outcore("run", *algorithm, image, "--memory", "64MiB", "--threads", 2, "--stats", stats_file, "--verify")
         stats = json.loads(stats_file.read_text())

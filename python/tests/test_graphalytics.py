@@ -1,4 +1,4 @@
-"""BFS, shortest paths, PageRank and weak components of the shared Graphalytics graphs, against the reference outputs beside them."""
+"""The shared Graphalytics graphs, against the reference outputs beside them."""
 
 import pathlib
 import tempfile
@@ -106,8 +106,8 @@ def exported(graph):
 def test_the_graphs_are_there():
     if FOLDER is None:
         pytest.skip("the shared data is absent: nothing of Graphalytics was compared (OUTCORE_DATA says where it is)")
-    assert all(len(cases(algorithm)) >= 4 for algorithm in ("BFS", "SSSP", "PR", "WCC"))
-    assert all(len(validation(algorithm)) == 2 for algorithm in ("bfs", "pr", "wcc"))
+    assert all(len(cases(algorithm)) >= 4 for algorithm in ("BFS", "SSSP", "PR", "WCC", "CDLP"))
+    assert all(len(validation(algorithm)) == 2 for algorithm in ("bfs", "pr", "wcc", "cdlp"))
 
 
 @pytest.mark.parametrize("graph", cases("BFS"))
@@ -142,6 +142,13 @@ def test_components(make, graph):
     compare_components(oc.components(opened(make, graph), verify=True), output(graph, "WCC"))
 
 
+@pytest.mark.parametrize("graph", cases("CDLP"))
+def test_label_propagation(make, graph):
+    max_iter = int(properties(graph)["cdlp.max-iterations"])
+    found = oc.label_propagation(opened(make, graph), max_iter=max_iter, verify=True)
+    assert found.to_dict() == output(graph, "CDLP")
+
+
 @pytest.mark.parametrize("path", validation("bfs"))
 def test_validation_bfs(make, path):
     expected = reference(path.with_name(path.name.replace("input", "output")), int)
@@ -164,3 +171,13 @@ def test_validation_pagerank(make, path):
 def test_validation_components(make, path):
     expected = reference(path.with_name(path.name.replace("input", "output")), int)
     compare_components(oc.components(opened_adjacency(make, path), verify=True), expected)
+
+
+@pytest.mark.parametrize("path", validation("cdlp"))
+def test_validation_label_propagation(make, path):
+    expected = reference(path.with_name(path.name.replace("input", "output")), int)
+    graph = opened_adjacency(make, path)
+    # These are the older form of two graphs above, whose properties have the number of iterations.
+    twin = "test-cdlp-directed" if graph.directed else "test-cdlp-undirected"
+    max_iter = int(properties(FOLDER / twin)["cdlp.max-iterations"])
+    assert oc.label_propagation(graph, max_iter=max_iter, verify=True).to_dict() == expected

@@ -127,6 +127,46 @@ def check_pagerank(graph, matrix):
     assert abs(found["pagerank"].sum() - 1) < 1e-9
 
 
+def check_core_number(graph, matrix):
+    """As igraph's, which counts loops, so they go first."""
+    sources, targets = matrix.nonzero()
+    kept = sources != targets if graph.directed else sources < targets
+    edges = np.stack([sources[kept], targets[kept]], axis=1).tolist()
+    expected = igraph.Graph(n=matrix.shape[0], edges=edges, directed=graph.directed).coreness(mode="all")
+    found = oc.core_number(graph, verify=True)
+    assert by_vertex(found, "core").tolist() == expected and found.max_core == max(expected, default=0)
+
+
+def propagated(matrix, iterations):
+    """Labels as Graphalytics defines them, over a SciPy matrix: row v times the indicator of labels counts them among v's neighbours."""
+    count = matrix.shape[0]
+    labels = np.arange(count)
+    for _ in range(iterations):
+        indicator = sp.csr_array((np.ones(count, dtype=np.int64), (np.arange(count), labels)), shape=(count, count))
+        counts = (matrix @ indicator).tocsr()
+        counts.sort_indices()
+        rows = np.repeat(np.arange(count), np.diff(counts.indptr))
+        most = np.zeros(count, dtype=np.int64)
+        np.maximum.at(most, rows, counts.data.astype(np.int64))
+        best = np.flatnonzero(counts.data == most[rows])
+        following = labels.copy()
+        # The first of the best in a row is the smallest label: write it last.
+        following[rows[best[::-1]]] = counts.indices[best[::-1]]
+        if (following == labels).all():
+            break
+        labels = following
+    return labels
+
+
+def check_label_propagation(graph, matrix, id_of, iterations=(10,)):
+    both = (matrix + matrix.T if graph.directed else matrix).astype(np.int64)
+    for max_iter in iterations:
+        found = oc.label_propagation(graph, max_iter=max_iter, verify=True)
+        expected = propagated(both, max_iter)
+        assert (by_vertex(found, "label") == np.asarray(id_of, dtype=np.int64)[expected]).all()
+        assert found.count == len(np.unique(expected)) and found.iterations <= max_iter
+
+
 @pytest.mark.parametrize("order", ["input", "degree"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("name", GRAPHS)
@@ -158,6 +198,11 @@ def test_small(make, name, directed, order):
     check_components(graph, matrix, ids)
     sets = nx.strongly_connected_components(plain) if directed else nx.connected_components(plain)
     assert oc.strong_components(graph).to_dict() == {v: min(together) for together in sets for v in together}
+    check_core_number(graph, matrix)
+    loopless = plain.copy()
+    loopless.remove_edges_from(list(nx.selfloop_edges(plain)))
+    assert oc.core_number(graph).to_dict() == nx.core_number(loopless)
+    check_label_propagation(graph, matrix, ids, iterations=(0, 1, 2, 10))
     if vertices == 0:
         assert len(oc.pagerank(graph)) == 0
         return
@@ -315,6 +360,8 @@ def test_shared(make, tmp_path, name, directed, options):
     degrees = np.asarray(matrix.sum(axis=1)).ravel()
     check_bfs(graph, matrix, int(degrees.argmax()), ids.tolist())
     check_components(graph, matrix, ids.tolist())
+    check_core_number(graph, matrix)
+    check_label_propagation(graph, matrix, ids.tolist())
     check_pagerank(graph, matrix)
 
 

@@ -36,8 +36,16 @@ const MAX_FILE_LINES: usize = 800;
 const MAX_FUNCTION_LINES: usize = 70;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
-/// The algorithms, and what users type for each.
-const ALGORITHMS: [&str; 5] = ["bfs", "sssp", "pagerank", "components", "strong_components"];
+/// The algorithms, and what users of Python type for each.
+const ALGORITHMS: [(&str, &str); 7] = [
+    ("bfs", "bfs"),
+    ("sssp", "sssp"),
+    ("pagerank", "pagerank"),
+    ("components", "components"),
+    ("strong_components", "strong_components"),
+    ("core_numbers", "core_number"),
+    ("label_propagation", "label_propagation"),
+];
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() != Some("tidy") {
@@ -163,14 +171,14 @@ fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
 
 /// The places where an algorithm must be.
 fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
-    for algorithm in ALGORITHMS {
+    for (algorithm, python) in ALGORITHMS {
         let places = [
             (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn {algorithm}(")),
             (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn estimate_{algorithm}(")),
             ("crates/algo/src/verify.rs".to_owned(), format!("pub fn verify_{algorithm}(")),
             ("crates/outcore/src/lib.rs".to_owned(), algorithm.to_owned()),
             ("crates/cli/src/run.rs".to_owned(), format!("fn {algorithm}(")),
-            ("python/outcore/__init__.py".to_owned(), algorithm.to_owned()),
+            ("python/outcore/__init__.py".to_owned(), format!("\"{python}\"")),
             ("docs/algorithms.md".to_owned(), format!("## {algorithm}")),
         ];
         for (file, needed) in places {

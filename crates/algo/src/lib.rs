@@ -7,7 +7,9 @@
 
 mod bfs;
 mod components;
+mod core_numbers;
 mod estimate;
+mod label_propagation;
 mod pagerank;
 mod sssp;
 mod strong_components;
@@ -17,7 +19,9 @@ mod weights;
 
 pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 pub use components::{Components, ComponentsOptions, components, estimate_components};
+pub use core_numbers::{CoreNumbers, CoreNumbersOptions, core_numbers, estimate_core_numbers};
 pub use estimate::Estimate;
+pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation};
 pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};

@@ -5,11 +5,13 @@
 
 use crate::bfs::{Bfs, BfsOptions};
 use crate::components::Components;
+use crate::core_numbers::{CoreNumbers, directions, loops_in};
+use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
 use outcore_graph::{
-    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, List, ListFold, Next, Result, WeightKind, fold, scan,
-    vertex_map, vertex_sum,
+    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, List, ListFold, Next, Result, WeightKind,
+    fold, scan, vertex_map, vertex_sum,
 };
 use outcore_io::{Array, AtomicF64};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -503,4 +505,141 @@ fn union(roots: &[AtomicU32], a: u32, b: u32) {
             return;
         }
     }
+}
+
+/// Checks core numbers by peeling all levels at once.
+///
+/// At least core(v) neighbours of every vertex v have core numbers of at least core(v), so v is in that core. And v is in no higher one: the vertices
+/// of a level can be taken away one by one such that each then has no more than core(v) neighbours left on its own level and above.
+///
+/// # Errors
+/// The first vertex that contradicts this, too little memory (4.3 bytes per vertex), or a page that cannot be read.
+pub fn verify_core_numbers(graph: &Graph, found: &CoreNumbers) -> Result<()> {
+    let vertices = graph.vertices();
+    graph.make_room("verification of core numbers", 4 * vertices + 2 * Bitmap::bytes(vertices))?;
+    let budget = graph.runtime().budget();
+    let core = |v: u32| found.cores[v as usize].load(Ordering::Relaxed);
+    // How many more neighbours a vertex has on its own level and above than it may have when it is taken away.
+    let excess = Array::<AtomicU32>::zeroed(budget, "degrees", vertices as usize)?;
+    for &direction in directions(graph) {
+        let add = |(): &mut (), list: List<'_>| {
+            let own = core(list.vertex);
+            let count = list.neighbours.iter().filter(|&&other| core(other) >= own).count() as u32;
+            excess[list.vertex as usize].fetch_add(count - loops_in(list), Ordering::Relaxed);
+        };
+        scan(graph, direction, Frontier::All, || (), add)?;
+    }
+    let (mut free, mut next) =
+        (Bitmap::new(budget, "free vertices", vertices)?, Bitmap::new(budget, "free vertices", vertices)?);
+    let wrong = Contradiction::none();
+    let most = AtomicU32::new(0);
+    vertex_map(graph.runtime(), vertices, |range| {
+        for v in range.map(|v| v as u32) {
+            let slot = &excess[v as usize];
+            match slot.load(Ordering::Relaxed).checked_sub(core(v)) {
+                None => wrong.at(v),
+                Some(more) => {
+                    slot.store(more, Ordering::Relaxed);
+                    most.fetch_max(core(v), Ordering::Relaxed);
+                    if more == 0 {
+                        free.insert(v);
+                    }
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let error =
+        |expected: &str, v| Error::verification(expected, format!("vertex {v} of the image in core {}", core(v)));
+    wrong.check(|v| error("as many neighbours in the core as its number", v))?;
+    while free.count() > 0 {
+        for &direction in directions(graph) {
+            let take = |(): &mut (), list: List<'_>| {
+                let own = core(list.vertex);
+                for &other in list.neighbours.iter().filter(|&&other| core(other) == own) {
+                    let lower = |left: u32| left.checked_sub(1);
+                    let before = excess[other as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, lower);
+                    if before == Ok(1) {
+                        next.insert(other);
+                    }
+                }
+            };
+            scan(graph, direction, Frontier::Set(&free), || (), take)?;
+        }
+        free.clear();
+        std::mem::swap(&mut free, &mut next);
+    }
+    vertex_map(graph.runtime(), vertices, |range| {
+        range.map(|v| v as u32).filter(|&v| excess[v as usize].load(Ordering::Relaxed) > 0).for_each(|v| wrong.at(v));
+        Ok(())
+    })?;
+    wrong.check(|v| error("the highest core that a vertex is in", v))?;
+    let most = most.into_inner();
+    if most != found.max_core {
+        return Err(Error::verification(format!("{most} as the greatest core number"), found.max_core.to_string()));
+    }
+    Ok(())
+}
+
+/// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the ids themselves for what is smaller.
+///
+/// # Errors
+/// The first vertex that contradicts this, too little memory (8 bytes per vertex, the ids, and the longest lists of a vertex), or a page that cannot
+/// be read.
+pub fn verify_label_propagation(
+    graph: &Graph,
+    options: &LabelPropagationOptions,
+    found: &LabelPropagation,
+) -> Result<()> {
+    let (budget, count) = (graph.runtime().budget(), graph.vertices() as usize);
+    let longest_bytes = 4 * least_labels(graph);
+    graph.make_room("verification of labels", 8 * count as u64 + longest_bytes + IdLookup::bytes(graph))?;
+    let ids = IdLookup::new(graph)?;
+    let mut labels = Array::<u32>::zeroed(budget, "labels", count)?;
+    let mut next = Array::<u32>::zeroed(budget, "labels", count)?;
+    let _held = budget.reserve("labels of neighbours", longest_bytes)?;
+    labels.iter_mut().zip(0..).for_each(|(label, vertex)| *label = vertex);
+    let (mut iterations, mut converged) = (0, count == 0);
+    while iterations < options.max_iter && !converged {
+        propagate(graph, &ids, &labels, &mut next)?;
+        std::mem::swap(&mut labels, &mut next);
+        iterations += 1;
+        converged = labels[..] == next[..];
+    }
+    let wrong = Contradiction::none();
+    let claimed = |v: u32| found.labels[v as usize].load(Ordering::Relaxed);
+    (0..count as u32).filter(|&v| claimed(v) != labels[v as usize]).for_each(|v| wrong.at(v));
+    wrong.check(|v| {
+        let expected = format!("vertex {v} of the image with the label of vertex {}", labels[v as usize]);
+        Error::verification(expected, format!("that of vertex {}", claimed(v)))
+    })?;
+    labels.sort_unstable();
+    let distinct = labels.chunk_by(|a, b| a == b).count() as u64;
+    if (found.count, found.iterations, found.converged) != (distinct, iterations, converged) {
+        let said = |count, iterations, converged| {
+            format!("{count} labels after {iterations} iterations, converged: {converged}")
+        };
+        let expected = said(distinct, iterations, converged);
+        return Err(Error::verification(expected, said(found.count, found.iterations, found.converged)));
+    }
+    Ok(())
+}
+
+/// One iteration of label propagation.
+fn propagate(graph: &Graph, ids: &IdLookup, labels: &[u32], next: &mut [u32]) -> Result<()> {
+    let mut own = Vec::new();
+    let mut incoming = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
+    for list in graph.lists(Direction::Out, Frontier::All) {
+        let (vertex, neighbours) = list?;
+        own.clear();
+        own.extend(neighbours.iter().map(|&other| labels[other as usize]));
+        if let Some(list) = incoming.as_mut().and_then(Iterator::next) {
+            own.extend(list?.1.iter().map(|&other| labels[other as usize]));
+        }
+        own.sort_unstable();
+        let runs = own.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
+        let best = runs.max_by(|a, b| a.0.cmp(&b.0).then_with(|| ids.id(b.1).cmp(&ids.id(a.1))));
+        next[vertex as usize] = best.map_or(labels[vertex as usize], |(_, label)| label);
+    }
+    Ok(())
 }

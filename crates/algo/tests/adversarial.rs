@@ -6,13 +6,18 @@ mod model;
 
 use engine::*;
 use model::Model;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_sssp, verify_strong_components};
+use outcore_algo::verify::{
+    verify_bfs, verify_components, verify_core_numbers, verify_label_propagation, verify_pagerank, verify_sssp,
+    verify_strong_components,
+};
 use outcore_algo::{
-    BfsOptions, Components, ComponentsOptions, Dangling, PageRankOptions, SsspOptions, StrongComponentsOptions, bfs,
-    components, pagerank, sssp, strong_components,
+    BfsOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, LabelPropagation,
+    LabelPropagationOptions, PageRankOptions, SsspOptions, StrongComponentsOptions, bfs, components, core_numbers,
+    label_propagation, pagerank, sssp, strong_components,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Direction, Error, Graph};
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 /// Imports a graph, runs everything and compares it with the model, from some sources.
@@ -37,6 +42,8 @@ fn check(given: &Given, sources: &[u32]) {
             let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
             assert_eq!(found.count, count as u64);
             verify_components(&graph, &found).unwrap();
+            check_core_numbers(&graph, &model);
+            check_label_propagation(&graph, &model);
             check_strong_components(&graph, &model);
         }
     }
@@ -137,6 +144,26 @@ fn check_pagerank(graph: &Graph, model: &Model) {
     }
 }
 
+fn check_core_numbers(graph: &Graph, model: &Model) {
+    let found = core_numbers(graph, &CoreNumbersOptions::default()).unwrap();
+    let cores = model.cores(graph.is_directed());
+    same(&cores, &plain(&found.cores), "core numbers");
+    assert_eq!(Some(&found.max_core), cores.iter().max());
+    verify_core_numbers(graph, &found).unwrap();
+}
+
+fn check_label_propagation(graph: &Graph, model: &Model) {
+    for max_iter in [0, 1, 6] {
+        let options = LabelPropagationOptions { max_iter };
+        let found = label_propagation(graph, &options).unwrap();
+        let (labels, iterations, converged) = model.propagated(graph.is_directed(), max_iter);
+        same(&labels, &plain(&found.labels), &format!("labels after {max_iter} iterations"));
+        assert_eq!((found.iterations, found.converged), (iterations, converged));
+        assert_eq!(found.count, labels.iter().collect::<BTreeSet<_>>().len() as u64);
+        verify_label_propagation(graph, &options, &found).unwrap();
+    }
+}
+
 #[test]
 fn an_empty_graph_has_no_answers_and_no_sources() {
     for directed in [true, false] {
@@ -156,6 +183,13 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
         assert!(found.labels.is_empty() && found.count == 0);
         verify_strong_components(&graph, &found).unwrap();
+        let found = core_numbers(&graph, &CoreNumbersOptions::default()).unwrap();
+        assert!(found.cores.is_empty() && found.max_core == 0);
+        verify_core_numbers(&graph, &found).unwrap();
+        let options = LabelPropagationOptions::default();
+        let found = label_propagation(&graph, &options).unwrap();
+        assert!(found.labels.is_empty() && found.converged && found.iterations == 0);
+        verify_label_propagation(&graph, &options, &found).unwrap();
     }
 }
 
@@ -520,5 +554,59 @@ fn every_changed_strong_label_is_refused() {
         found.labels.iter().for_each(|label| label.store(0, Ordering::Relaxed));
         let error = refused(&Components { count: 1, ..found }, "all joined");
         assert!(error.contains("expected a path"), "{error}");
+    }
+}
+
+#[test]
+fn every_changed_core_number_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let found = core_numbers(&graph, &CoreNumbersOptions::default()).unwrap();
+        verify_core_numbers(&graph, &found).unwrap();
+        assert!(found.max_core > 7);
+        for vertex in 0..graph.vertices() as usize {
+            let core = plain(&found.cores)[vertex];
+            for wrong in (0..=found.max_core + 1).chain([u32::MAX]).filter(|&wrong| wrong != core) {
+                found.cores[vertex].store(wrong, Ordering::Relaxed);
+                let error = verify_core_numbers(&graph, &found).expect_err("a wrong core number").to_string();
+                assert!(error.contains("verification failed") && error.contains("vertex"), "{error}");
+            }
+            found.cores[vertex].store(core, Ordering::Relaxed);
+        }
+        // A whole level too low contradicts itself nowhere but in that it could be higher.
+        let (max_core, cores) = (found.max_core, plain(&found.cores));
+        let lowered = |core: u32| if core == max_core { core - 1 } else { core };
+        cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(lowered(core), Ordering::Relaxed));
+        let error = verify_core_numbers(&graph, &found).expect_err("a level too low").to_string();
+        assert!(error.contains("in a higher core"), "{error}");
+        cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(core, Ordering::Relaxed));
+        let found = CoreNumbers { max_core: max_core + 1, ..found };
+        assert!(verify_core_numbers(&graph, &found).is_err(), "another greatest core number");
+    }
+}
+
+#[test]
+fn every_changed_propagated_label_is_refused() {
+    let options = LabelPropagationOptions { max_iter: 2 };
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let found = label_propagation(&graph, &options).unwrap();
+        verify_label_propagation(&graph, &options, &found).unwrap();
+        assert!(found.count > 9 && !found.converged);
+        for vertex in (0..graph.vertices() as usize).step_by(6) {
+            let label = plain(&found.labels)[vertex];
+            for wrong in [0, 77, label + 1, u32::MAX].into_iter().filter(|&wrong| wrong != label) {
+                found.labels[vertex].store(wrong, Ordering::Relaxed);
+                let error = verify_label_propagation(&graph, &options, &found).expect_err("a wrong label").to_string();
+                assert!(error.contains("verification failed") && error.contains("vertex"), "{error}");
+            }
+            found.labels[vertex].store(label, Ordering::Relaxed);
+        }
+        let found = LabelPropagation { count: found.count + 1, ..found };
+        assert!(verify_label_propagation(&graph, &options, &found).is_err(), "another number of labels");
+        let found = LabelPropagation { count: found.count - 1, converged: true, ..found };
+        assert!(verify_label_propagation(&graph, &options, &found).is_err(), "not converged");
     }
 }

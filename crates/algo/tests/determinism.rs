@@ -3,8 +3,14 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_strong_components};
-use outcore_algo::{BfsOptions, StrongComponentsOptions, strong_components};
+use outcore_algo::verify::{
+    verify_bfs, verify_components, verify_core_numbers, verify_label_propagation, verify_pagerank,
+    verify_strong_components,
+};
+use outcore_algo::{
+    BfsOptions, CoreNumbersOptions, LabelPropagationOptions, StrongComponentsOptions, core_numbers, label_propagation,
+    strong_components,
+};
 use outcore_graph::Direction;
 use outcore_graph::import::OrderChoice;
 use outcore_io::backend::{self, Backend, Faults, Posix, Sim};
@@ -114,13 +120,26 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             verify_components(&graph, &results.components).unwrap();
             let strong = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
             verify_strong_components(&graph, &strong).unwrap();
-            (under_ids(&ids, &results), smallest_ids(&ids, &plain(&strong.labels)))
+            let cores = core_numbers(&graph, &CoreNumbersOptions::default()).unwrap();
+            verify_core_numbers(&graph, &cores).unwrap();
+            let options = LabelPropagationOptions { max_iter: 3 };
+            let propagated = label_propagation(&graph, &options).unwrap();
+            verify_label_propagation(&graph, &options, &propagated).unwrap();
+            let mut all = under_ids(&ids, &results);
+            let values = plain(&cores.cores).into_iter().zip(plain(&propagated.labels));
+            for (&id, (core, label)) in ids.iter().zip(values) {
+                all.cores[id as usize] = core;
+                all.labels[id as usize] = ids[label as usize];
+            }
+            (all, smallest_ids(&ids, &plain(&strong.labels)))
         });
         let [(input, strong), degree, auto] = &answers;
         for (name, (other, other_strong)) in [("degree", degree), ("auto", auto)] {
             same(strong, other_strong, &format!("strong components in order {name}"));
             same(&input.levels, &other.levels, &format!("levels in order {name}"));
             same(&input.components, &other.components, &format!("components in order {name}"));
+            same(&input.cores, &other.cores, &format!("core numbers in order {name}"));
+            same(&input.labels, &other.labels, &format!("labels in order {name}"));
             for (id, (one, two)) in input.ranks.iter().zip(&other.ranks).enumerate() {
                 assert!((one - two).abs() <= 1e-12, "order {name}: id {id} has rank {one}, and {two}");
             }
@@ -135,6 +154,9 @@ struct UnderIds {
     /// The smallest id of the component.
     components: Vec<u32>,
     ranks: Vec<f64>,
+    cores: Vec<u32>,
+    /// The id that is the label.
+    labels: Vec<u32>,
 }
 
 fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
@@ -142,7 +164,8 @@ fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
     let (levels, labels) = (plain(&results.bfs.levels), plain(&results.components.labels));
     let found_ranks = ranks(&results.pagerank.ranks);
     let components = smallest_ids(ids, &labels);
-    let mut all = UnderIds { levels: vec![0; count], components, ranks: vec![0.0; count] };
+    let zeros = || vec![0; count];
+    let mut all = UnderIds { levels: zeros(), components, ranks: vec![0.0; count], cores: zeros(), labels: zeros() };
     for (vertex, &id) in ids.iter().enumerate() {
         all.levels[id as usize] = levels[vertex];
         all.ranks[id as usize] = found_ranks[vertex];

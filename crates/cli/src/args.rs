@@ -247,6 +247,21 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// Core numbers: the greatest k such that a vertex is in the k-core
+    CoreNumbers {
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Label propagation: communities, as Graphalytics defines them
+    LabelPropagation {
+        /// The most iterations
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        max_iter: u32,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
     /// Strongly connected components
     StrongComponents {
         /// What every algorithm takes

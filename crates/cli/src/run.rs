@@ -6,8 +6,8 @@ use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
-    BfsOptions, Column, Components, ComponentsOptions, Error, Estimate, Graph, GraphOptions, PageRankOptions, Result,
-    SsspOptions, Stats, StrongComponentsOptions, Table, verify,
+    BfsOptions, Column, Components, ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph, GraphOptions,
+    LabelPropagationOptions, PageRankOptions, Result, SsspOptions, Stats, StrongComponentsOptions, Table, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -40,6 +40,10 @@ pub fn run(args: &RunArgs) -> Result<()> {
         }
         Algorithm::Components { common } => components(common),
         Algorithm::StrongComponents { common } => strong_components(common),
+        Algorithm::CoreNumbers { common } => core_numbers(common),
+        Algorithm::LabelPropagation { max_iter, common } => {
+            label_propagation(&LabelPropagationOptions { max_iter: *max_iter }, common)
+        }
     }
 }
 
@@ -156,6 +160,35 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
     drop(sizes);
     let labels = Column::Component(Arc::new(found.labels));
     finish(graph, vec![("component".to_owned(), labels)], &found.stats, common)
+}
+
+fn core_numbers(common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_core_numbers(&graph), "at least");
+    }
+    let found = outcore::core_numbers(&graph, &CoreNumbersOptions::default())?;
+    if common.verify {
+        verify::verify_core_numbers(&graph, &found)?;
+    }
+    let (max_core, cores) = (found.max_core, Column::Number(Arc::new(found.cores)));
+    say(format_args!("the greatest core number is {max_core}"))?;
+    show_top(&Table::new(Arc::clone(&graph), vec![("core".to_owned(), cores.clone())]), "core")?;
+    finish(&graph, vec![("core".to_owned(), cores)], &found.stats, common)
+}
+
+fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_label_propagation(&graph, options), "at most");
+    }
+    let found = outcore::label_propagation(&graph, options)?;
+    if common.verify {
+        verify::verify_label_propagation(&graph, options, &found)?;
+    }
+    let outcome = if found.converged { "nothing changes any more" } else { "some labels still change" };
+    say(format_args!("{} labels after {} iterations, {outcome}", found.count, found.iterations))?;
+    finish(&graph, vec![("label".to_owned(), Column::Label(Arc::new(found.labels)))], &found.stats, common)
 }
 
 fn say(line: impl Display) -> Result<()> {

@@ -6,9 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub use outcore_algo::{
-    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, Estimate, PageRank, PageRankOptions, Sssp, SsspOptions,
-    StrongComponentsOptions, bfs, components, estimate_bfs, estimate_components, estimate_pagerank, estimate_sssp,
-    estimate_strong_components, pagerank, sssp, strong_components, verify,
+    Bfs, BfsOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, Estimate,
+    LabelPropagation, LabelPropagationOptions, PageRank, PageRankOptions, Sssp, SsspOptions, StrongComponentsOptions,
+    bfs, components, core_numbers, estimate_bfs, estimate_components, estimate_core_numbers,
+    estimate_label_propagation, estimate_pagerank, estimate_sssp, estimate_strong_components, label_propagation,
+    pagerank, sssp, strong_components, verify,
 };
 pub use outcore_format as format;
 pub use outcore_graph::*;

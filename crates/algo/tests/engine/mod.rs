@@ -2,8 +2,9 @@
 #![allow(dead_code)]
 
 use outcore_algo::{
-    Bfs, BfsOptions, Components, ComponentsOptions, Dangling, PageRank, PageRankOptions, Result, SsspOptions,
-    StrongComponentsOptions, bfs, components, pagerank, sssp, strong_components,
+    Bfs, BfsOptions, Components, ComponentsOptions, CoreNumbersOptions, Dangling, LabelPropagationOptions, PageRank,
+    PageRankOptions, Result, SsspOptions, StrongComponentsOptions, bfs, components, core_numbers, label_propagation,
+    pagerank, sssp, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
@@ -146,18 +147,22 @@ pub enum Algorithm {
     WeightedPageRank,
     Components,
     StrongComponents,
+    CoreNumbers,
+    LabelPropagation,
     /// Strong components, of which nothing is finished in memory: it may take as many steps as paths are long.
     StrongComponentsByColour,
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 7] = [
+    pub const ALL: [Algorithm; 9] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
         Algorithm::WeightedPageRank,
         Algorithm::Components,
         Algorithm::StrongComponents,
+        Algorithm::CoreNumbers,
+        Algorithm::LabelPropagation,
         Algorithm::NearBfs,
     ];
 
@@ -190,6 +195,15 @@ impl Algorithm {
                 let in_memory_bytes = (self == Algorithm::StrongComponentsByColour).then_some(0);
                 let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes })?;
                 plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
+            }
+            Algorithm::CoreNumbers => {
+                let found = core_numbers(graph, &CoreNumbersOptions::default())?;
+                plain(&found.cores).into_iter().chain([found.max_core]).map(u64::from).collect()
+            }
+            Algorithm::LabelPropagation => {
+                let found = label_propagation(graph, &LabelPropagationOptions { max_iter: 3 })?;
+                let labels = plain(&found.labels).into_iter().map(u64::from);
+                labels.chain([found.count, u64::from(found.iterations), u64::from(found.converged)]).collect()
             }
         })
     }

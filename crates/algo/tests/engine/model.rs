@@ -1,7 +1,8 @@
 //! The obvious way to every answer, in memory, from nothing but the edges.
 
 use super::{Given, weight};
-use std::collections::{BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A graph as neighbours in memory.
 pub struct Model {
@@ -88,7 +89,7 @@ impl Model {
     /// The in-neighbour, other than the vertex, of the greatest degree class; ties go to the smaller number.
     fn hub(&self, vertex: u32) -> Option<u32> {
         let others = self.into[vertex as usize].iter().copied().filter(|&other| other != vertex);
-        others.min_by_key(|&other| (std::cmp::Reverse(class(self.given_degrees[other as usize])), other))
+        others.min_by_key(|&other| (Reverse(class(self.given_degrees[other as usize])), other))
     }
 
     /// The smallest vertex of every vertex's component.
@@ -154,6 +155,54 @@ impl Model {
             members.iter().for_each(|&member| labels[member as usize] = smallest);
         }
         labels
+    }
+
+    /// Core numbers: a vertex is in the k-core if it is left when those of fewer than k edges are taken away again and again.
+    pub fn cores(&self, directed: bool) -> Vec<u32> {
+        let count = self.out.len();
+        let edges = |v: usize| {
+            let both = self.out[v].iter().chain(if directed { &self.into[v][..] } else { &[] });
+            both.map(|&other| other as usize).filter(move |&other| other != v)
+        };
+        let mut degrees: Vec<usize> = (0..count).map(|v| edges(v).count()).collect();
+        let (mut cores, mut left, mut k) = (vec![0; count], count, 0);
+        let mut gone = vec![false; count];
+        while left > 0 {
+            let mut stack: Vec<usize> = (0..count).filter(|&v| !gone[v] && degrees[v] <= k).collect();
+            stack.iter().for_each(|&v| gone[v] = true);
+            while let Some(v) = stack.pop() {
+                (cores[v], left) = (k as u32, left - 1);
+                for other in edges(v) {
+                    degrees[other] -= 1;
+                    if !gone[other] && degrees[other] <= k {
+                        gone[other] = true;
+                        stack.push(other);
+                    }
+                }
+            }
+            k = (0..count).filter(|&v| !gone[v]).map(|v| degrees[v]).min().unwrap_or(0);
+        }
+        cores
+    }
+
+    /// Labels after at most so many iterations, how many were made, and whether another would change nothing.
+    pub fn propagated(&self, directed: bool, iterations: u32) -> (Vec<u32>, u32, bool) {
+        let mut labels: Vec<u32> = (0..self.out.len() as u32).collect();
+        for made in 0..iterations {
+            let next: Vec<u32> = (0..self.out.len()).map(|v| self.most_frequent(v, directed, &labels)).collect();
+            if next == labels {
+                return (labels, (made + 1).min(iterations), true);
+            }
+            labels = next;
+        }
+        (labels, iterations, false)
+    }
+
+    fn most_frequent(&self, v: usize, directed: bool, labels: &[u32]) -> u32 {
+        let mut counts = BTreeMap::new();
+        let both = self.out[v].iter().chain(if directed { &self.into[v][..] } else { &[] });
+        both.for_each(|&other| *counts.entry(labels[other as usize]).or_insert(0) += 1);
+        counts.into_iter().max_by_key(|&(label, count)| (count, Reverse(label))).map_or(labels[v], |(label, _)| label)
     }
 
     /// Ranks after so many iterations; dangling rank is spread evenly, or dropped.

@@ -1,0 +1,359 @@
+//! Core numbers: for every vertex, the greatest k such that it is in the k-core, the largest part of the graph in which all degrees are at least k.
+//!
+//! *Idea.* Peeling (Matula and Beck, JACM 1983; Batagelj and Zaveršnik, 2003), level by level (Dasari, Ranjan, Zubair, *ParK*, 2014): at level k, remove all
+//! vertices of which no more than k edges remain, take each of them off its neighbours' degrees, and go on with those that fall to k. Each
+//! list is wanted once, in parts and in no order. A vertex whose page is at hand is removed at once, and in a large round
+//! one whose page is yet to come; small rounds look up their few pages. Degrees never fall below k, so in the end they are the core numbers.
+//!
+//! *Self-loops* are left out; where the image may have some, a pass counts them first. In a directed graph the degree of a vertex is
+//! its in-degree plus its out-degree, and both of its lists are visited when it is removed.
+//!
+//! *Encoding.* `degrees[v]` is what remains; at most k means removed. `soon` holds the vertices that remain with a degree below a horizon, so that a
+//! level begins without a look at all vertices.
+//!
+//! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often as there are rounds that remove vertices of it.
+
+use crate::estimate::Estimate;
+use outcore_graph::{
+    Bitmap, Direction, Error, Frontier, Graph, List, Lists, Result, Stats, StatsBuilder, SweepStats, Weights, scan,
+    scan_pages, vertex_map,
+};
+use outcore_io::Array;
+use outcore_io::buffer::prefetch;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// How core numbers are computed: there is nothing to choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoreNumbersOptions {}
+
+/// The core number of every vertex.
+pub struct CoreNumbers {
+    /// Per vertex: its core number.
+    pub cores: Array<AtomicU32>,
+    /// The greatest core number.
+    pub max_core: u32,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The directions whose lists together hold every edge of a vertex.
+pub(crate) fn directions(graph: &Graph) -> &'static [Direction] {
+    if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+}
+
+/// What finding core numbers of this graph will need.
+pub fn estimate_core_numbers(graph: &Graph) -> Estimate {
+    let (vertices, directions) = (graph.vertices(), directions(graph));
+    let bitmaps = 1 + 2 * directions.len() as u64;
+    let pages = directions.iter().map(|&direction| graph.pages(direction)).sum();
+    Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, pages)
+}
+
+/// Finds the core number of every vertex.
+///
+/// # Errors
+/// Too little memory (4.6 bytes per vertex), a vertex of more than 2^32 - 1 edges, a page that cannot be read or is damaged, a request to stop.
+pub fn core_numbers(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreNumbers> {
+    let mut stats = StatsBuilder::start();
+    graph.make_room("core numbers", estimate_core_numbers(graph).state_bytes)?;
+    let mut peel = Peel::new(graph)?;
+    graph.fill_cache()?;
+    peel.count_edges(&mut stats)?;
+    while let Some(mut removed) = peel.next_level()? {
+        let mut total = SweepStats::default();
+        while let Some((fallen, sweep)) = peel.round()? {
+            removed += fallen;
+            total.add(&sweep);
+        }
+        stats.step("level", removed, total);
+    }
+    let pages = directions(graph).iter().map(|&direction| graph.pages(direction)).sum();
+    Ok(CoreNumbers { cores: peel.degrees, max_core: peel.k, stats: stats.finish(graph.runtime(), pages) })
+}
+
+/// A round over fewer vertices than one of so many looks up their pages.
+const SPARSE_SHARE: u64 = 1 << 12;
+/// The vertices of so many levels are marked at once.
+const HORIZON_LEVELS: u32 = 64;
+
+/// Degrees are asked for so many neighbours before they are lowered.
+const AHEAD: usize = 16;
+
+/// The graph without what was removed.
+struct Peel<'a> {
+    graph: &'a Graph,
+    /// The edges of a vertex that remain, at least k.
+    degrees: Array<AtomicU32>,
+    /// The level.
+    k: u32,
+    /// The vertices that remain with degrees below the horizon, and perhaps some that do not.
+    soon: Bitmap,
+    horizon: u32,
+    /// Per direction, the removed vertices whose lists are yet to be visited.
+    removed: Vec<Removed>,
+}
+
+/// Removed vertices whose lists of one direction are yet to be visited.
+struct Removed {
+    direction: Direction,
+    set: Bitmap,
+    /// Those that were there when the sweep began: their lists of several pages are visited, of all pages.
+    begun: Bitmap,
+}
+
+/// Vertices that fell to k.
+#[derive(Default)]
+struct Fallen {
+    /// The places of those whose lists are in the page at hand.
+    here: Vec<usize>,
+    /// How many there were in all.
+    count: u64,
+}
+
+impl<'a> Peel<'a> {
+    fn new(graph: &'a Graph) -> Result<Self> {
+        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
+        let bitmap = || Bitmap::new(budget, "removed vertices", vertices);
+        let removed = |&direction| Ok(Removed { direction, set: bitmap()?, begun: bitmap()? });
+        Ok(Peel {
+            graph,
+            degrees: Array::zeroed(budget, "degrees", vertices as usize)?,
+            k: 0,
+            soon: bitmap()?,
+            horizon: 0,
+            removed: directions(graph).iter().map(removed).collect::<Result<_>>()?,
+        })
+    }
+
+    #[inline]
+    fn degree(&self, vertex: u32) -> u32 {
+        self.degrees[vertex as usize].load(Ordering::Relaxed)
+    }
+
+    /// Counts the edges of every vertex, self-loops left out.
+    fn count_edges(&self, stats: &mut StatsBuilder) -> Result<()> {
+        count_edges(self.graph, &self.degrees, stats)?;
+        let import = &self.graph.manifest().import;
+        if import.self_loops == 0 || !import.self_loops_kept {
+            return Ok(());
+        }
+        let times = directions(self.graph).len() as u32;
+        let take_off = |(): &mut (), list: List<'_>| {
+            let loops = loops_in(list);
+            if loops > 0 {
+                self.degrees[list.vertex as usize].fetch_sub(times * loops, Ordering::Relaxed);
+            }
+        };
+        let (_, read) = scan(self.graph, Direction::Out, Frontier::All, || (), take_off)?;
+        stats.step("self-loops", self.graph.vertices(), read);
+        Ok(())
+    }
+
+    /// Goes to the next level that has vertices and removes them; returns how many, or nothing behind the last one.
+    fn next_level(&mut self) -> Result<Option<u64>> {
+        let mut k = self.least(Some(&self.soon))?;
+        if k == u32::MAX {
+            k = self.least(None)?;
+            if k == u32::MAX {
+                return Ok(None);
+            }
+            self.horizon = k.saturating_add(HORIZON_LEVELS);
+            self.mark_soon()?;
+        }
+        self.k = k;
+        let count = AtomicU64::new(0);
+        for_each_word(self.graph, |i| {
+            for vertex in self.soon.iter(i..i + 1) {
+                let degree = self.degree(vertex);
+                if degree <= k {
+                    self.soon.remove(vertex);
+                }
+                if degree == k {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    self.removed.iter().for_each(|removed| _ = removed.set.insert(vertex));
+                }
+            }
+        })?;
+        Ok(Some(count.into_inner()))
+    }
+
+    /// The least degree of the vertices that remain, of all or of a set.
+    fn least(&self, set: Option<&Bitmap>) -> Result<u32> {
+        let least = AtomicU32::new(u32::MAX);
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            let remaining = |degree: &u32| *degree > self.k;
+            let found = match set {
+                Some(set) => {
+                    let words = range.start / 64..range.end.div_ceil(64);
+                    set.iter(words).map(|vertex| self.degree(vertex)).filter(remaining).min()
+                }
+                None => range.map(|v| self.degree(v as u32)).filter(remaining).min(),
+            };
+            least.fetch_min(found.unwrap_or(u32::MAX), Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(least.into_inner())
+    }
+
+    /// Marks the vertices that remain with degrees below the horizon.
+    fn mark_soon(&self) -> Result<()> {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for v in range.map(|v| v as u32) {
+                if (self.k + 1..self.horizon).contains(&self.degree(v)) {
+                    self.soon.insert(v);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Visits lists of removed vertices; returns how many other vertices fell to k, and what was read, or nothing if there are none.
+    fn round(&self) -> Result<Option<(u64, SweepStats)>> {
+        let (mut begun, mut count, mut total) = (0, 0, SweepStats::default());
+        for removed in &self.removed {
+            let here = removed.begin(self.graph)?;
+            if here == 0 {
+                continue;
+            }
+            let few = (here <= self.graph.vertices() / SPARSE_SHARE).then(|| removed.take_list());
+            let frontier = few.as_deref().map_or(Frontier::Set(&removed.set), Frontier::List);
+            let visit = |fallen: &mut Fallen, lists: &Lists, _: Weights<'_>| {
+                frontier.wanted(lists, |i| {
+                    if few.is_some() || removed.wants(lists, i) {
+                        self.remove(removed, lists, i, fallen);
+                    }
+                    while let Some(place) = fallen.here.pop() {
+                        self.remove(removed, lists, place, fallen);
+                    }
+                });
+            };
+            let (fallen, sweep) = scan_pages(self.graph, removed.direction, frontier, Fallen::default, visit)?;
+            count += fallen.iter().map(|fallen| fallen.count).sum::<u64>();
+            begun += here;
+            total.add(&sweep);
+        }
+        Ok((begun > 0).then_some((count, total)))
+    }
+
+    /// Takes the edges of a removed vertex, or those in a part of its list, off its neighbours.
+    #[inline]
+    fn remove(&self, removed: &Removed, lists: &Lists, place: usize, fallen: &mut Fallen) {
+        let neighbours = lists.list(place);
+        for (i, &vertex) in neighbours.iter().enumerate() {
+            if let Some(&ahead) = neighbours.get(i + AHEAD) {
+                prefetch(&self.degrees, ahead as usize);
+            }
+            if !self.lower(vertex) {
+                continue;
+            }
+            let here = u64::from(vertex).checked_sub(lists.first_vertex).map(|place| place as usize);
+            let here = here.filter(|&place| place < lists.count && !is_part(lists, place));
+            fallen.count += 1;
+            fallen.here.extend(here);
+            for other in self.removed.iter().filter(|other| here.is_none() || other.direction != removed.direction) {
+                other.set.insert(vertex);
+            }
+        }
+    }
+
+    /// Takes an edge off a vertex that remains; returns whether it falls to k, which removes it.
+    #[inline]
+    fn lower(&self, vertex: u32) -> bool {
+        let slot = &self.degrees[vertex as usize];
+        if slot.load(Ordering::Relaxed) <= self.k {
+            return false;
+        }
+        let before = slot.fetch_sub(1, Ordering::Relaxed);
+        if before <= self.k {
+            // Another worker came first.
+            slot.fetch_add(1, Ordering::Relaxed);
+        } else if before == self.k + 1 {
+            self.soon.remove(vertex);
+        } else if before == self.horizon {
+            // If it falls to k before it is marked, the mark stays; the next level finds its degree too small.
+            self.soon.insert(vertex);
+        }
+        before == self.k + 1
+    }
+}
+
+impl Removed {
+    /// Begins a sweep; returns how many vertices there are.
+    fn begin(&self, graph: &Graph) -> Result<u64> {
+        let count = AtomicU64::new(0);
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let mut here = 0;
+            for i in range.start / 64..range.end.div_ceil(64) {
+                let (set, begun) = (self.set.word(i), self.begun.word(i));
+                if set | begun != 0 {
+                    // Lists of several pages that were visited are still in the set.
+                    self.set.set_word(i, set & !begun);
+                    self.begun.set_word(i, set & !begun);
+                    here += u64::from((set & !begun).count_ones());
+                }
+            }
+            count.fetch_add(here, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(count.into_inner())
+    }
+
+    /// Takes all vertices out, in rising order.
+    fn take_list(&self) -> Vec<u32> {
+        let list: Vec<u32> = self.set.iter(0..self.set.words()).collect();
+        for &vertex in &list {
+            self.set.remove(vertex);
+            self.begun.remove(vertex);
+        }
+        list
+    }
+
+    /// Whether a list of a vertex in the set is to be visited now. One of several pages waits for the next sweep unless it was there when this one
+    /// began; others leave the set here.
+    #[inline]
+    fn wants(&self, lists: &Lists, place: usize) -> bool {
+        let vertex = lists.first_vertex as u32 + place as u32;
+        if is_part(lists, place) {
+            return self.begun.contains(vertex);
+        }
+        self.set.remove(vertex);
+        true
+    }
+}
+
+/// Whether the list at a place of a page is only a part of one.
+#[inline]
+fn is_part(lists: &Lists, place: usize) -> bool {
+    place == 0 && lists.continues || place + 1 == lists.count && lists.continued
+}
+
+/// Adds the lengths of every vertex's lists up in `degrees`, which are zero before.
+pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut StatsBuilder) -> Result<()> {
+    let too_many = AtomicU64::new(u64::MAX);
+    for &direction in directions(graph) {
+        stats.other(graph.for_each_degree(direction, |vertex, degree| {
+            let slot = &degrees[vertex as usize];
+            match slot.load(Ordering::Relaxed).checked_add(degree) {
+                Some(sum) => slot.store(sum, Ordering::Relaxed),
+                None => _ = too_many.fetch_min(u64::from(vertex), Ordering::Relaxed),
+            }
+        })?);
+    }
+    let Ok(vertex) = u32::try_from(too_many.into_inner()) else { return Ok(()) };
+    let id = graph.id(vertex)?;
+    Err(Error::Usage(format!("expected vertices of at most {} edges, found more at {id}", u32::MAX)))
+}
+
+/// How often the vertex of a list, or of a part of one, is its own neighbour.
+pub(crate) fn loops_in(list: List<'_>) -> u32 {
+    let from = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
+    list.neighbours[from..].iter().take_while(|&&neighbour| neighbour == list.vertex).count() as u32
+}
+
+/// Calls `work` with the place of every word of a bitmap of vertices, on all workers.
+fn for_each_word(graph: &Graph, work: impl Fn(usize) + Sync) -> Result<()> {
+    vertex_map(graph.runtime(), graph.vertices(), |range| {
+        (range.start / 64..range.end.div_ceil(64)).for_each(&work);
+        Ok(())
+    })
+}

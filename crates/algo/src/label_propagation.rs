@@ -1,0 +1,383 @@
+//! Label propagation: communities, as the benchmark Graphalytics defines them (CDLP).
+//!
+//! *Idea.* Every vertex starts with its own id as its label. In every iteration all vertices at the same time take the label that most of their neighbours
+//! have, the smallest of those if there are several. In a directed graph in- and out-neighbours count, twice if they are both. A vertex without neighbours keeps its label.
+//!
+//! *Blocks.* A vertex needs the labels of both of its lists together. So vertices are worked on in blocks of adjacent ones whose labels
+//! fit a buffer: sweeps over the lists of the block put the labels there, wherever the parts of a list come from, and then every vertex
+//! finds the most frequent one of its own by counting, or by sorting if they are many.
+//!
+//! *Encoding.* A label is the rank of an id among all ids, so that the smaller label is the smaller id in an image of any order; in the end it becomes the vertex of that id.
+//!
+//! *Cost.* One pass per iteration over the lists, in directed graphs over those of both directions. 12 bytes per vertex: label, next label, degree; in images in
+//! degree order 16, for the vertices by id. And the buffer: 5 bytes for each of at least 2^16 labels, or as many as the longest lists of a vertex have.
+//!
+//! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E, 2007;
+//! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
+
+use crate::core_numbers::{count_edges, directions};
+use crate::estimate::Estimate;
+use outcore_graph::{Bitmap, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map};
+use outcore_io::buffer::prefetch;
+use outcore_io::{Array, Unit};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How labels are propagated.
+#[derive(Clone, Copy, Debug)]
+pub struct LabelPropagationOptions {
+    /// The most iterations.
+    pub max_iter: u32,
+}
+
+impl Default for LabelPropagationOptions {
+    fn default() -> Self {
+        LabelPropagationOptions { max_iter: 10 }
+    }
+}
+
+/// Labels after some iterations.
+pub struct LabelPropagation {
+    /// Per vertex: the vertex whose id is its label.
+    pub labels: Array<AtomicU32>,
+    /// How many labels there are.
+    pub count: u64,
+    /// How many iterations were made.
+    pub iterations: u32,
+    /// Whether another iteration would change nothing.
+    pub converged: bool,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The buffer has room for so many labels if memory allows, and for so many in any case.
+const USUAL_LABELS: u64 = 1 << 22;
+const LEAST_LABELS: u64 = 1 << 16;
+/// A block has at most one vertex for so many labels that the buffer has room for.
+const LABELS_PER_VERTEX: u64 = 4;
+/// So many labels are counted, more are sorted.
+const COUNTED: usize = 1 << 15;
+
+/// What propagating labels over this graph will need; passes are those of `max_iter` iterations.
+pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
+    let vertices = graph.vertices();
+    let numbered = graph.by_id_bytes();
+    let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
+    let blocks = Buffer::bytes(graph, least_labels(graph));
+    let state = (per_vertex * vertices + blocks).max(numbered) + Bitmap::bytes(vertices);
+    Estimate::new(graph, state, f64::from(options.max_iter), pages_per_pass(graph))
+}
+
+fn pages_per_pass(graph: &Graph) -> u64 {
+    directions(graph).iter().map(|&direction| graph.pages(direction)).sum()
+}
+
+/// A buffer for so many labels is large enough for every vertex.
+pub(crate) fn least_labels(graph: &Graph) -> u64 {
+    let manifest = graph.manifest();
+    let longest = manifest.out_lists.max_degree + manifest.in_lists.as_ref().map_or(0, |lists| lists.max_degree);
+    longest.max(LEAST_LABELS.min(entries(graph)))
+}
+
+/// The lengths of all lists together.
+fn entries(graph: &Graph) -> u64 {
+    let manifest = graph.manifest();
+    manifest.out_lists.entries + manifest.in_lists.as_ref().map_or(0, |lists| lists.entries)
+}
+
+/// Propagates labels.
+///
+/// # Errors
+/// Too little memory (12 bytes per vertex, 16 in degree order, and the buffer), a vertex of more than 2^32 - 1 edges, a page that cannot be
+/// read or is damaged, a request to stop.
+pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
+    let mut stats = StatsBuilder::start();
+    graph.make_room("label propagation", estimate_label_propagation(graph, options).state_bytes)?;
+    let by_id = graph.by_id()?;
+    let mut propagation = Propagation::new(graph, by_id.as_deref(), &mut stats)?;
+    let mut buffer = Buffer::new(graph)?;
+    let blocks = propagation.blocks(&buffer);
+    graph.fill_cache()?;
+    let task = graph.runtime().task("label propagation", Unit::Steps, Some(u64::from(options.max_iter)));
+    let (mut iterations, mut converged) = (0, graph.vertices() == 0);
+    while iterations < options.max_iter && !converged {
+        let (mut changed, mut total) = (0, SweepStats::default());
+        for block in &blocks {
+            total.add(&propagation.gather(block, &mut buffer)?);
+            changed += propagation.settle(block, &mut buffer)?;
+        }
+        std::mem::swap(&mut propagation.labels, &mut propagation.next);
+        stats.step("iteration", changed, total);
+        task.advance(1);
+        iterations += 1;
+        converged = changed == 0;
+    }
+    let count = propagation.finish(by_id.as_deref())?;
+    let stats = stats.finish(graph.runtime(), pages_per_pass(graph));
+    Ok(LabelPropagation { labels: propagation.labels, count, iterations, converged, stats })
+}
+
+/// Labels before and after an iteration.
+struct Propagation<'a> {
+    graph: &'a Graph,
+    labels: Array<AtomicU32>,
+    next: Array<AtomicU32>,
+    /// The lengths of a vertex's lists together.
+    degrees: Array<AtomicU32>,
+    /// The labels that there are in the end.
+    seen: Bitmap,
+}
+
+/// Adjacent vertices.
+type Block = Range<usize>;
+
+impl<'a> Propagation<'a> {
+    /// Before the first iteration: every vertex has its own label.
+    fn new(graph: &'a Graph, by_id: Option<&[u32]>, stats: &mut StatsBuilder) -> Result<Self> {
+        let array = |purpose| Array::zeroed(graph.runtime().budget(), purpose, graph.vertices() as usize);
+        let labels: Array<AtomicU32> = array("labels")?;
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            for rank in range {
+                let vertex = by_id.map_or(rank, |by_id| by_id[rank] as usize);
+                labels[vertex].store(rank as u32, Ordering::Relaxed);
+            }
+            Ok(())
+        })?;
+        let degrees = array("degrees")?;
+        count_edges(graph, &degrees, stats)?;
+        let seen = Bitmap::new(graph.runtime().budget(), "labels", graph.vertices())?;
+        Ok(Propagation { graph, labels, next: array("labels")?, degrees, seen })
+    }
+
+    /// Cuts the vertices into blocks whose labels fit the buffer.
+    fn blocks(&self, buffer: &Buffer) -> Vec<Block> {
+        let (mut blocks, mut start, mut labels) = (Vec::new(), 0, 0);
+        for (v, degree) in self.degrees.iter().enumerate() {
+            let degree = degree.load(Ordering::Relaxed) as usize;
+            if labels + degree > buffer.labels.len() || v - start == buffer.ends.len() {
+                blocks.push(start..v);
+                (start, labels) = (v, 0);
+            }
+            labels += degree;
+        }
+        blocks.push(start..self.degrees.len());
+        blocks
+    }
+
+    /// Puts the labels of the neighbours of a block's vertices into the buffer.
+    fn gather(&self, block: &Block, buffer: &mut Buffer) -> Result<SweepStats> {
+        let mut end = 0;
+        for (slot, degree) in buffer.ends.iter_mut().zip(&self.degrees[block.clone()]) {
+            *slot.get_mut() = end;
+            end += degree.load(Ordering::Relaxed);
+        }
+        let buffer = &*buffer;
+        let put = |(): &mut (), list: List<'_>| {
+            let count = list.neighbours.len();
+            let start = buffer.ends[list.vertex as usize - block.start].fetch_add(count as u32, Ordering::Relaxed);
+            // What has no place is found when the ends are compared with the degrees.
+            let slots = buffer.labels.get(start as usize..start as usize + count).unwrap_or_default();
+            for (i, (slot, &neighbour)) in slots.iter().zip(list.neighbours).enumerate() {
+                if let Some(&ahead) = list.neighbours.get(i + AHEAD) {
+                    prefetch(&self.labels, ahead as usize);
+                }
+                slot.store(self.labels[neighbour as usize].load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        };
+        let mut total = SweepStats::default();
+        let frontier = Frontier::Range { first: block.start as u32, end: block.end as u32 };
+        for &direction in directions(self.graph) {
+            let (_, sweep) = scan(self.graph, direction, frontier, || (), put)?;
+            total.add(&sweep);
+        }
+        let mut expected = 0;
+        for v in block.clone() {
+            expected += self.degrees[v].load(Ordering::Relaxed);
+            let found = buffer.ends[v - block.start].load(Ordering::Relaxed);
+            if found != expected {
+                return Err(self.wrong_degree(v));
+            }
+        }
+        Ok(total)
+    }
+
+    /// The lists of a vertex are not as long as its degrees say.
+    fn wrong_degree(&self, v: usize) -> Error {
+        Error::Corrupt {
+            path: self.graph.path().to_owned(),
+            offset_bytes: 0,
+            expected: format!(
+                "{} neighbours of vertex {v}, as its degrees say",
+                self.degrees[v].load(Ordering::Relaxed)
+            ),
+            found: "lists of another length".to_owned(),
+        }
+    }
+
+    /// Gives the vertices of a block their next labels; returns how many changed.
+    fn settle(&self, block: &Block, buffer: &mut Buffer) -> Result<u64> {
+        let runtime = self.graph.runtime();
+        let Buffer { labels, ends, counters } = buffer;
+        let pieces = Mutex::new(pieces(labels, &ends[..block.len()]).into_iter());
+        let changed = runtime.run(|worker| -> Result<u64> {
+            let mut counter = counters[worker].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut changed = 0;
+            loop {
+                let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((vertices, mut labels)) = piece else { return Ok(changed) };
+                runtime.cancel().check()?;
+                for v in vertices.map(|v| block.start + v) {
+                    let (own, rest) = labels.split_at_mut(self.degrees[v].load(Ordering::Relaxed) as usize);
+                    labels = rest;
+                    let before = self.labels[v].load(Ordering::Relaxed);
+                    let label = most_frequent(own, &mut counter).unwrap_or(before);
+                    self.next[v].store(label, Ordering::Relaxed);
+                    changed += u64::from(label != before);
+                }
+            }
+        })?;
+        Ok(changed.into_iter().sum())
+    }
+
+    /// Turns labels into the vertices of their ids; returns how many there are.
+    fn finish(&self, by_id: Option<&[u32]>) -> Result<u64> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        let count = AtomicU64::new(0);
+        vertex_map(runtime, vertices, |range| {
+            let mut new = 0;
+            for slot in &self.labels[range] {
+                let rank = slot.load(Ordering::Relaxed);
+                new += u64::from(self.seen.insert(rank));
+                slot.store(by_id.map_or(rank, |by_id| by_id[rank as usize]), Ordering::Relaxed);
+            }
+            count.fetch_add(new, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(count.into_inner())
+    }
+}
+
+/// The labels of the neighbours of a block's vertices.
+struct Buffer {
+    labels: Array<AtomicU32>,
+    /// Where the labels of every vertex of the block end.
+    ends: Array<AtomicU32>,
+    /// What every worker counts with.
+    counters: Vec<Mutex<Counter>>,
+}
+
+/// Labels, and how often each was seen: 0 times where there is none.
+type Counter = Array<[u32; 2]>;
+
+impl Buffer {
+    /// A buffer of the usual size if there is memory for it, else of the least.
+    fn new(graph: &Graph) -> Result<Self> {
+        let budget = graph.runtime().budget();
+        let least = least_labels(graph);
+        let usual = USUAL_LABELS.min(entries(graph)).max(least);
+        let available = budget.available_bytes() + graph.cache_bytes();
+        let room = if 2 * Self::bytes(graph, usual) <= available { usual } else { least };
+        graph.make_room("labels of neighbours", Self::bytes(graph, room))?;
+        let counter = |_| Array::zeroed(budget, "counters of labels", 2 * COUNTED).map(Mutex::new);
+        Ok(Buffer {
+            labels: Array::zeroed(budget, "labels of neighbours", room as usize)?,
+            ends: Array::zeroed(budget, "ends of labels", (room / LABELS_PER_VERTEX + 1) as usize)?,
+            counters: (0..graph.runtime().threads()).map(counter).collect::<outcore_io::Result<_>>()?,
+        })
+    }
+
+    /// The memory of a buffer with room for so many labels.
+    fn bytes(graph: &Graph, labels: u64) -> u64 {
+        let counters = graph.runtime().threads() as u64 * (2 * COUNTED * size_of::<[u32; 2]>()) as u64;
+        4 * labels + 4 * (labels / LABELS_PER_VERTEX + 1) + counters
+    }
+}
+
+/// Labels are asked for so many neighbours before they are needed.
+const AHEAD: usize = 16;
+/// A block is handed to the workers in pieces of at least so many labels or vertices.
+const PIECE: usize = 1 << 14;
+
+/// Cuts the labels of a block: places of vertices in the block, and what they have.
+fn pieces<'a>(mut labels: &'a mut [AtomicU32], ends: &[AtomicU32]) -> Vec<(Range<usize>, &'a mut [AtomicU32])> {
+    let (mut pieces, mut first, mut start) = (Vec::new(), 0, 0);
+    for (v, end) in (1..).zip(ends) {
+        let end = end.load(Ordering::Relaxed) as usize;
+        if end - start >= PIECE || v - first >= PIECE || v == ends.len() {
+            let (piece, rest) = labels.split_at_mut(end - start);
+            pieces.push((first..v, piece));
+            (labels, first, start) = (rest, v, end);
+        }
+    }
+    pieces
+}
+
+/// The most frequent of labels, the smallest of those if there are several.
+fn most_frequent(labels: &mut [AtomicU32], counter: &mut Counter) -> Option<u32> {
+    match labels.len() {
+        0 | 1 => labels.first_mut().map(|label| *label.get_mut()),
+        2..=COUNTED => Some(by_counting(labels, counter)),
+        _ => by_sorting(labels),
+    }
+}
+
+/// Counts labels in a table of at least twice as many places, which is empty before and after.
+fn by_counting(labels: &mut [AtomicU32], counter: &mut Counter) -> u32 {
+    let size = (2 * labels.len()).next_power_of_two();
+    let table = &mut counter[..size];
+    let (mut best, mut most) = (u32::MAX, 0);
+    for label in labels.iter_mut().map(|label| *label.get_mut()) {
+        // Fibonacci hashing: the high bits of the product are well mixed.
+        let mut place = (label.wrapping_mul(0x9e37_79b1) >> (32 - size.trailing_zeros())) as usize;
+        while table[place][1] != 0 && table[place][0] != label {
+            place = (place + 1) & (size - 1);
+        }
+        let seen = table[place][1] + 1;
+        table[place] = [label, seen];
+        if seen > most || seen == most && label < best {
+            (best, most) = (label, seen);
+        }
+    }
+    table.fill([0; 2]);
+    best
+}
+
+fn by_sorting(labels: &mut [AtomicU32]) -> Option<u32> {
+    labels.sort_unstable_by_key(|label| label.load(Ordering::Relaxed));
+    let runs = labels.chunk_by(|a, b| a.load(Ordering::Relaxed) == b.load(Ordering::Relaxed));
+    // The last of the longest in falling order.
+    let longest = runs.rev().max_by_key(|run| run.len())?;
+    Some(longest[0].load(Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::Budget;
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    #[test]
+    fn counting_and_sorting_find_the_smallest_most_frequent_label() {
+        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        let mut counter = Array::zeroed(&budget, "test", 2 * COUNTED).unwrap();
+        let mut state = 1u64;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for round in 0..2000 {
+            let (count, below) = (1 + draw(1 << (round % 12)), 1 + draw(1 << (round % 9)));
+            // The greatest label that there can be, too.
+            let values: Vec<u32> = (0..count).map(|_| u32::MAX - 1 - draw(below) as u32 * 4096).collect();
+            let mut counts = BTreeMap::new();
+            values.iter().for_each(|&value| *counts.entry(value).or_insert(0) += 1);
+            let expected = counts.iter().rev().max_by_key(|(_, count)| **count).map(|(&value, _)| value);
+            let labels = || values.iter().map(|&value| AtomicU32::new(value)).collect::<Vec<_>>();
+            assert_eq!(expected, Some(by_counting(&mut labels(), &mut counter)));
+            assert_eq!(expected, by_sorting(&mut labels()));
+            assert!(counter.iter().all(|place| *place == [0; 2]));
+        }
+    }
+}
