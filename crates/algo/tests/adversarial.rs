@@ -579,7 +579,7 @@ fn every_changed_core_number_is_refused() {
         let lowered = |core: u32| if core == max_core { core - 1 } else { core };
         cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(lowered(core), Ordering::Relaxed));
         let error = verify_core_numbers(&graph, &found).expect_err("a level too low").to_string();
-        assert!(error.contains("in a higher core"), "{error}");
+        assert!(error.contains("expected the highest core"), "{error}");
         cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(core, Ordering::Relaxed));
         let found = CoreNumbers { max_core: max_core + 1, ..found };
         assert!(verify_core_numbers(&graph, &found).is_err(), "another greatest core number");
