@@ -259,15 +259,10 @@ impl<'a> Peel<'a> {
     /// Takes an edge off a vertex that remains; returns whether it falls to k, which removes it.
     #[inline]
     fn lower(&self, vertex: u32) -> bool {
+        let lower = |degree: u32| (degree > self.k).then(|| degree - 1);
         let slot = &self.degrees[vertex as usize];
-        if slot.load(Ordering::Relaxed) <= self.k {
-            return false;
-        }
-        let before = slot.fetch_sub(1, Ordering::Relaxed);
-        if before <= self.k {
-            // Another worker came first.
-            slot.fetch_add(1, Ordering::Relaxed);
-        } else if before == self.k + 1 {
+        let Ok(before) = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, lower) else { return false };
+        if before == self.k + 1 {
             self.soon.remove(vertex);
         } else if before == self.horizon {
             // If it falls to k before it is marked, the mark stays; the next level finds its degree too small.
