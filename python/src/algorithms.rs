@@ -1,13 +1,14 @@
 //! The algorithms, and the tables that they return.
 
 use crate::convert::{id_list, id_text};
-use crate::errors::{exception, raise, usage};
+use crate::errors::{exception, raise};
 use crate::graph::PyGraph;
+use crate::import::choose;
 use crate::result::PyTable;
 use crate::runtime::{Whole, run};
 use outcore::{
-    BfsOptions, Column, ComponentsOptions, CoreNumbersOptions, Dangling, LabelPropagationOptions, PageRankOptions,
-    SsspOptions, Stats, StrongComponentsOptions, Table, verify,
+    BfsOptions, Column, ComponentsOptions, CoreNumbersOptions, LabelPropagationOptions, PageRankOptions, SsspOptions,
+    Stats, StrongComponentsOptions, Table, verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -171,11 +172,7 @@ pub fn pagerank(
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
     let graph = graph.open(py)?;
-    let dangling = match dangling {
-        "networkx" => Dangling::Networkx,
-        "gap" => Dangling::Gap,
-        other => return Err(usage(py, format!("expected dangling 'networkx' or 'gap', found '{other}'"))),
-    };
+    let dangling = choose(py, "dangling", dangling)?;
     let weights = has_weights(py, &graph, weight)?;
     let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, dangling, weights };
     let found = run(py, graph.runtime(), || {

@@ -10,10 +10,9 @@ use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use numpy::{Element, PyArray1};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::Reservation;
-use outcore::{Column, Table};
+use outcore::{Column, Table, distance_bits};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What a string takes as a Python object, beside its text.
@@ -53,10 +52,10 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
             array(py, values.iter().map(|value| i64::from(value.load(Relaxed)) - 1).collect())
         }
         Some(Column::Distance(values, WeightKind::I64)) => {
-            array(py, values.iter().map(|value| distance(value).map_or(-1, |bits| bits as i64)).collect())
+            array(py, values.iter().map(|value| distance_bits(value).map_or(-1, |bits| bits as i64)).collect())
         }
         Some(Column::Distance(values, WeightKind::F64)) => {
-            array(py, values.iter().map(|value| distance(value).map_or(f64::INFINITY, f64::from_bits)).collect())
+            array(py, values.iter().map(|value| distance_bits(value).map_or(f64::INFINITY, f64::from_bits)).collect())
         }
         None => ids(py, &Table::new(graph.clone(), Vec::new()), 0)?,
         Some(column) => ids(py, &Table::new(graph.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
@@ -64,12 +63,6 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let kept = Bound::new(py, Kept { _reservation: reservation })?;
     py.import("weakref")?.call_method1("finalize", (&array, kept))?;
     Ok(array)
-}
-
-/// The bits of a distance, if there is one.
-fn distance(stored: &AtomicU64) -> Option<u64> {
-    let stored = stored.load(Relaxed);
-    (stored != 0).then_some(!stored)
 }
 
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {

@@ -43,6 +43,11 @@ def properties(graph):
     raise AssertionError(f"{graph} has no properties")
 
 
+def twin_properties(graph, algorithm):
+    """The graphs for validation are the older form of two others, whose properties have the number of iterations."""
+    return properties(FOLDER / f"test-{algorithm}-{'directed' if graph.directed else 'undirected'}")
+
+
 def reference(path, kind):
     pairs = (line.split() for line in path.read_text().splitlines() if line.strip())
     return {int(vertex): kind(value) for vertex, value in pairs}
@@ -160,9 +165,7 @@ def test_validation_bfs(make, path):
 def test_validation_pagerank(make, path):
     expected = reference(path.with_name(path.name.replace("input", "output")), float)
     graph = opened_adjacency(make, path)
-    # These are the older form of two graphs above, whose properties have the number of iterations.
-    twin = "test-pr-directed" if graph.directed else "test-pr-undirected"
-    iterations = int(properties(FOLDER / twin)["pr.num-iterations"])
+    iterations = int(twin_properties(graph, "pr")["pr.num-iterations"])
     found = oc.pagerank(graph, tol=0, max_iter=iterations, weight=None, verify=True)
     compare_ranks(graph, found, expected, exact=False)
 
@@ -177,7 +180,5 @@ def test_validation_components(make, path):
 def test_validation_label_propagation(make, path):
     expected = reference(path.with_name(path.name.replace("input", "output")), int)
     graph = opened_adjacency(make, path)
-    # These are the older form of two graphs above, whose properties have the number of iterations.
-    twin = "test-cdlp-directed" if graph.directed else "test-cdlp-undirected"
-    max_iter = int(properties(FOLDER / twin)["cdlp.max-iterations"])
+    max_iter = int(twin_properties(graph, "cdlp")["cdlp.max-iterations"])
     assert oc.label_propagation(graph, max_iter=max_iter, verify=True).to_dict() == expected

@@ -12,8 +12,8 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant component once: a few per cent
 //! of the pages on graphs with hubs, at most one pass per direction on any graph.
 
-use crate::estimate::Estimate;
-use outcore_graph::{Bitmap, Direction, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
+use crate::estimate::{Estimate, all_pages};
+use outcore_graph::{Bitmap, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -34,9 +34,7 @@ pub struct Components {
 /// What finding components of this graph will need.
 pub fn estimate_components(graph: &Graph) -> Estimate {
     let vertices = graph.vertices();
-    let directions = if graph.is_directed() { 2 } else { 1 };
-    let pages = graph.pages(Direction::Out) + if directions == 2 { graph.pages(Direction::In) } else { 0 };
-    Estimate::new(graph, 4 * vertices + Bitmap::bytes(vertices), 1.0, pages)
+    Estimate::new(graph, 4 * vertices + Bitmap::bytes(vertices), 1.0, all_pages(graph))
 }
 
 /// Finds the weakly connected components: those that remain when edges lose their direction.
@@ -53,9 +51,7 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     let pending = Bitmap::new(budget, "vertices outside the giant component", vertices)?;
     graph.fill_cache()?;
     forest.plant(graph)?;
-    let directions: &[Direction] =
-        if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
-    for &direction in directions {
+    for &direction in graph.directions() {
         let read = graph.for_each_hub(direction, |vertex, hub| forest.link(vertex, hub))?;
         stats.step("link hubs", vertices, read);
     }
@@ -63,7 +59,7 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     let giant = forest.giant();
     forest.mark_outside(graph, giant, &pending)?;
     let outside = pending.count();
-    for &direction in directions {
+    for &direction in graph.directions() {
         let frontier = Frontier::Set(&pending);
         let (_, read) = scan(
             graph,
@@ -77,12 +73,21 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
         stats.step("link lists", outside, read);
     }
     forest.flatten(graph)?;
-    let count = forest.roots(graph)?;
-    let pages = directions.iter().map(|&direction| graph.pages(direction)).sum();
-    Ok(Components { labels: forest.parents, count, stats: stats.finish(graph.runtime(), pages) })
+    Components::new(graph, forest.parents, stats)
 }
 
 impl Components {
+    /// Components with these labels, which are counted.
+    pub(crate) fn new(graph: &Graph, labels: Array<AtomicU32>, stats: StatsBuilder) -> Result<Self> {
+        let count = AtomicU64::new(0);
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let here = range.filter(|&v| labels[v].load(Ordering::Relaxed) == v as u32).count();
+            count.fetch_add(here as u64, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), all_pages(graph)) })
+    }
+
     /// How many vertices every component has, at the place of its smallest vertex; 0 at all other places. Takes 4 bytes per vertex.
     ///
     /// # Errors
@@ -189,16 +194,5 @@ impl Forest {
             }
             Ok(())
         })
-    }
-
-    /// How many trees there are.
-    fn roots(&self, graph: &Graph) -> Result<u64> {
-        let count = AtomicU64::new(0);
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            let roots = range.filter(|&v| self.parent(v as u32) == v as u32).count();
-            count.fetch_add(roots as u64, Ordering::Relaxed);
-            Ok(())
-        })?;
-        Ok(count.into_inner())
     }
 }

@@ -13,13 +13,13 @@
 //!
 //! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often as there are rounds that remove vertices of it.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, all_pages};
 use outcore_graph::{
     Bitmap, Direction, Error, Frontier, Graph, List, Lists, Result, Stats, StatsBuilder, SweepStats, Weights, scan,
     scan_pages, vertex_map,
 };
 use outcore_io::Array;
-use outcore_io::buffer::prefetch;
+use outcore_io::buffer::prefetched;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How core numbers are computed: there is nothing to choose.
@@ -36,17 +36,11 @@ pub struct CoreNumbers {
     pub stats: Stats,
 }
 
-/// The directions whose lists together hold every edge of a vertex.
-pub(crate) fn directions(graph: &Graph) -> &'static [Direction] {
-    if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
-}
-
 /// What finding core numbers of this graph will need.
 pub fn estimate_core_numbers(graph: &Graph) -> Estimate {
-    let (vertices, directions) = (graph.vertices(), directions(graph));
-    let bitmaps = 1 + 2 * directions.len() as u64;
-    let pages = directions.iter().map(|&direction| graph.pages(direction)).sum();
-    Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, pages)
+    let vertices = graph.vertices();
+    let bitmaps = 1 + 2 * graph.directions().len() as u64;
+    Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, all_pages(graph))
 }
 
 /// Finds the core number of every vertex.
@@ -67,17 +61,14 @@ pub fn core_numbers(graph: &Graph, _options: &CoreNumbersOptions) -> Result<Core
         }
         stats.step("level", removed, total);
     }
-    let pages = directions(graph).iter().map(|&direction| graph.pages(direction)).sum();
-    Ok(CoreNumbers { cores: peel.degrees, max_core: peel.k, stats: stats.finish(graph.runtime(), pages) })
+    let stats = stats.finish(graph.runtime(), all_pages(graph));
+    Ok(CoreNumbers { cores: peel.degrees, max_core: peel.k, stats })
 }
 
 /// A round over fewer vertices than one of so many looks up their pages.
 const SPARSE_SHARE: u64 = 1 << 12;
 /// The vertices of so many levels are marked at once.
 const HORIZON_LEVELS: u32 = 64;
-
-/// Degrees are asked for so many neighbours before they are lowered.
-const AHEAD: usize = 16;
 
 /// The graph without what was removed.
 struct Peel<'a> {
@@ -121,7 +112,7 @@ impl<'a> Peel<'a> {
             k: 0,
             soon: bitmap()?,
             horizon: 0,
-            removed: directions(graph).iter().map(removed).collect::<Result<_>>()?,
+            removed: graph.directions().iter().map(removed).collect::<Result<_>>()?,
         })
     }
 
@@ -137,7 +128,7 @@ impl<'a> Peel<'a> {
         if import.self_loops == 0 || !import.self_loops_kept {
             return Ok(());
         }
-        let times = directions(self.graph).len() as u32;
+        let times = self.graph.directions().len() as u32;
         let take_off = |(): &mut (), list: List<'_>| {
             let loops = loops_in(list);
             if loops > 0 {
@@ -162,8 +153,8 @@ impl<'a> Peel<'a> {
         }
         self.k = k;
         let count = AtomicU64::new(0);
-        for_each_word(self.graph, |i| {
-            for vertex in self.soon.iter(i..i + 1) {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for vertex in self.soon.iter(Bitmap::words_of(&range)) {
                 let degree = self.degree(vertex);
                 if degree <= k {
                     self.soon.remove(vertex);
@@ -173,6 +164,7 @@ impl<'a> Peel<'a> {
                     self.removed.iter().for_each(|removed| _ = removed.set.insert(vertex));
                 }
             }
+            Ok(())
         })?;
         Ok(Some(count.into_inner()))
     }
@@ -184,8 +176,7 @@ impl<'a> Peel<'a> {
             let remaining = |degree: &u32| *degree > self.k;
             let found = match set {
                 Some(set) => {
-                    let words = range.start / 64..range.end.div_ceil(64);
-                    set.iter(words).map(|vertex| self.degree(vertex)).filter(remaining).min()
+                    set.iter(Bitmap::words_of(&range)).map(|vertex| self.degree(vertex)).filter(remaining).min()
                 }
                 None => range.map(|v| self.degree(v as u32)).filter(remaining).min(),
             };
@@ -239,10 +230,7 @@ impl<'a> Peel<'a> {
     #[inline]
     fn remove(&self, removed: &Removed, lists: &Lists, place: usize, fallen: &mut Fallen) {
         let neighbours = lists.list(place);
-        for (i, &vertex) in neighbours.iter().enumerate() {
-            if let Some(&ahead) = neighbours.get(i + AHEAD) {
-                prefetch(&self.degrees, ahead as usize);
-            }
+        for vertex in prefetched(&self.degrees, neighbours) {
             if !self.lower(vertex) {
                 continue;
             }
@@ -278,7 +266,7 @@ impl Removed {
         let count = AtomicU64::new(0);
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             let mut here = 0;
-            for i in range.start / 64..range.end.div_ceil(64) {
+            for i in Bitmap::words_of(&range) {
                 let (set, begun) = (self.set.word(i), self.begun.word(i));
                 if set | begun != 0 {
                     // Lists of several pages that were visited are still in the set.
@@ -325,7 +313,7 @@ fn is_part(lists: &Lists, place: usize) -> bool {
 /// Adds the lengths of every vertex's lists up in `degrees`, which are zero before.
 pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut StatsBuilder) -> Result<()> {
     let too_many = AtomicU64::new(u64::MAX);
-    for &direction in directions(graph) {
+    for &direction in graph.directions() {
         stats.other(graph.for_each_degree(direction, |vertex, degree| {
             let slot = &degrees[vertex as usize];
             match slot.load(Ordering::Relaxed).checked_add(degree) {
@@ -343,12 +331,4 @@ pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut Stat
 pub(crate) fn loops_in(list: List<'_>) -> u32 {
     let from = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
     list.neighbours[from..].iter().take_while(|&&neighbour| neighbour == list.vertex).count() as u32
-}
-
-/// Calls `work` with the place of every word of a bitmap of vertices, on all workers.
-fn for_each_word(graph: &Graph, work: impl Fn(usize) + Sync) -> Result<()> {
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        (range.start / 64..range.end.div_ceil(64)).for_each(&work);
-        Ok(())
-    })
 }

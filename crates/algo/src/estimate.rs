@@ -27,3 +27,8 @@ impl Estimate {
         }
     }
 }
+
+/// The pages of all lists that hold a vertex's edges.
+pub(crate) fn all_pages(graph: &Graph) -> u64 {
+    graph.directions().iter().map(|&direction| graph.pages(direction)).sum()
+}

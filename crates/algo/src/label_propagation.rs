@@ -15,10 +15,10 @@
 //! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E, 2007;
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
-use crate::core_numbers::{count_edges, directions};
-use crate::estimate::Estimate;
+use crate::core_numbers::count_edges;
+use crate::estimate::{Estimate, all_pages};
 use outcore_graph::{Bitmap, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map};
-use outcore_io::buffer::prefetch;
+use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -66,11 +66,7 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
     let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
     let blocks = Buffer::bytes(graph, least_labels(graph));
     let state = (per_vertex * vertices + blocks).max(numbered) + Bitmap::bytes(vertices);
-    Estimate::new(graph, state, f64::from(options.max_iter), pages_per_pass(graph))
-}
-
-fn pages_per_pass(graph: &Graph) -> u64 {
-    directions(graph).iter().map(|&direction| graph.pages(direction)).sum()
+    Estimate::new(graph, state, f64::from(options.max_iter), all_pages(graph))
 }
 
 /// A buffer for so many labels is large enough for every vertex.
@@ -114,7 +110,7 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
         converged = changed == 0;
     }
     let count = propagation.finish(by_id.as_deref())?;
-    let stats = stats.finish(graph.runtime(), pages_per_pass(graph));
+    let stats = stats.finish(graph.runtime(), all_pages(graph));
     Ok(LabelPropagation { labels: propagation.labels, count, iterations, converged, stats })
 }
 
@@ -178,16 +174,13 @@ impl<'a> Propagation<'a> {
             let start = buffer.ends[list.vertex as usize - block.start].fetch_add(count as u32, Ordering::Relaxed);
             // What has no place is found when the ends are compared with the degrees.
             let slots = buffer.labels.get(start as usize..start as usize + count).unwrap_or_default();
-            for (i, (slot, &neighbour)) in slots.iter().zip(list.neighbours).enumerate() {
-                if let Some(&ahead) = list.neighbours.get(i + AHEAD) {
-                    prefetch(&self.labels, ahead as usize);
-                }
+            for (slot, neighbour) in slots.iter().zip(prefetched(&self.labels, list.neighbours)) {
                 slot.store(self.labels[neighbour as usize].load(Ordering::Relaxed), Ordering::Relaxed);
             }
         };
         let mut total = SweepStats::default();
         let frontier = Frontier::Range { first: block.start as u32, end: block.end as u32 };
-        for &direction in directions(self.graph) {
+        for &direction in self.graph.directions() {
             let (_, sweep) = scan(self.graph, direction, frontier, || (), put)?;
             total.add(&sweep);
         }
@@ -294,8 +287,6 @@ impl Buffer {
     }
 }
 
-/// Labels are asked for so many neighbours before they are needed.
-const AHEAD: usize = 16;
 /// A block is handed to the workers in pieces of at least so many labels or vertices.
 const PIECE: usize = 1 << 14;
 

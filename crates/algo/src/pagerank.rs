@@ -26,8 +26,9 @@
 use crate::estimate::Estimate;
 use crate::weights::Refused;
 use outcore_graph::{
-    Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder, SweepStats,
-    Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
+    Choice, Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder,
+    SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map,
+    vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
@@ -42,6 +43,13 @@ pub enum Dangling {
     Networkx,
     /// It is dropped, as the GAP benchmark does.
     Gap,
+}
+
+impl Choice for Dangling {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Dangling::Networkx, "networkx", "It is spread evenly over all vertices"),
+        (Dangling::Gap, "gap", "It is dropped"),
+    ];
 }
 
 /// How ranks are computed.

@@ -21,10 +21,11 @@ use crate::estimate::Estimate;
 use crate::weights::Refused;
 use outcore_graph::{
     Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, SweepStats,
-    WeightKind, fold, scan,
+    WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::Array;
-use outcore_io::buffer::prefetch;
+use outcore_io::buffer::prefetched;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -57,8 +58,7 @@ pub struct Sssp {
 impl Sssp {
     /// The distance of a vertex from the source, if there is a path. Integers beyond 2^53 are rounded.
     pub fn distance(&self, vertex: u32) -> Option<f64> {
-        let bits = !self.distances[vertex as usize].load(Ordering::Relaxed);
-        (bits != NONE).then(|| match self.kind {
+        distance_bits(&self.distances[vertex as usize]).map(|bits| match self.kind {
             WeightKind::I64 => bits as f64,
             WeightKind::F64 => f64::from_bits(bits),
         })
@@ -274,8 +274,7 @@ impl<'a, L: Length> Search<'a, L> {
             let mut own = Vec::new();
             for block in self.blocks.iter(range) {
                 let (mut taken, mut rest, mut least) = (0, 0, NONE);
-                let first = block as usize * (BLOCK / 64);
-                for i in first..(first + BLOCK / 64).min(self.waiting.words()) {
+                for i in self.words_of(block) {
                     let (mut left, mut word) = (self.waiting.word(i), 0);
                     while left != 0 {
                         let bit = left & left.wrapping_neg();
@@ -311,18 +310,14 @@ impl<'a, L: Length> Search<'a, L> {
         Ok(Taken { count: count.into_inner(), blocks, nearest: nearest.into_inner() })
     }
 
-    /// The words of the frontier that may have members, and these.
-    fn taken_words(&self, taken: &Taken) -> impl Iterator<Item = usize> {
-        let words = self.frontier.words();
-        let of_block = move |&block: &u32| {
-            let first = block as usize * (BLOCK / 64);
-            first..(first + BLOCK / 64).min(words)
-        };
-        taken.blocks.clone().into_iter().flat_map(move |block| of_block(&block))
+    /// The words of the frontier, or of those that wait, that a block has.
+    fn words_of(&self, block: u32) -> Range<usize> {
+        let first = block as usize * (BLOCK / 64);
+        first..(first + BLOCK / 64).min(self.frontier.words())
     }
 
     fn taken_vertices(&self, taken: &Taken) -> impl Iterator<Item = u32> {
-        self.taken_words(taken).flat_map(|i| self.frontier.iter(i..i + 1))
+        taken.blocks.iter().flat_map(|&block| self.frontier.iter(self.words_of(block)))
     }
 
     /// Visits the out-lists of the frontier.
@@ -344,7 +339,8 @@ impl<'a, L: Length> Search<'a, L> {
     }
 
     fn empty_frontier(&self, taken: &Taken) {
-        self.taken_words(taken).for_each(|i| self.frontier.set_word(i, 0));
+        let words = taken.blocks.iter().flat_map(|&block| self.words_of(block));
+        words.for_each(|i| self.frontier.set_word(i, 0));
     }
 
     /// Relaxes all edges of the frontier, and empties it.
@@ -364,13 +360,8 @@ impl<'a, L: Length> Search<'a, L> {
     }
 
     fn relax_list(&self, (sum, count): &mut (f64, u64), list: &List<'_>) {
-        /// How many neighbours ahead distances are asked for.
-        const AHEAD: usize = 32;
         let from = self.distance(list.vertex);
-        for (i, &target) in list.neighbours.iter().enumerate() {
-            if let Some(&ahead) = list.neighbours.get(i + AHEAD) {
-                prefetch(&self.distances, ahead as usize);
-            }
+        for (i, target) in prefetched(&self.distances, list.neighbours).enumerate() {
             let weight = length::<L>(list, i);
             let real = L::real(weight);
             // As bits, a negative weight is greater than any other.

@@ -26,7 +26,7 @@
 //! others up to two passes, and more where colouring has to do it.
 
 use crate::components::{Components, ComponentsOptions, components, estimate_components};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, all_pages};
 use crate::tarjan::Remainder;
 use outcore_graph::{
     Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, List, Next, Result, StatsBuilder, scan,
@@ -49,7 +49,7 @@ pub fn estimate_strong_components(graph: &Graph) -> Estimate {
     }
     let vertices = graph.vertices();
     let state = 12 * vertices + 3 * Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices);
-    Estimate::new(graph, state, 1.0, graph.pages(Direction::Out) + graph.pages(Direction::In))
+    Estimate::new(graph, state, 1.0, all_pages(graph))
 }
 
 /// Finds the strongly connected components: vertices are together if there are paths between them both ways, along the direction of the edges.
@@ -92,7 +92,7 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
             work.colour()?;
         }
     }
-    work.finish()
+    Components::new(graph, work.classes.labels, work.stats)
 }
 
 /// How many vertices are asked for their hubs to find pivots, and how many of these are tried at most.
@@ -126,7 +126,7 @@ impl Classes {
     /// Calls `visit` with every vertex that is left, on all workers.
     fn for_each_left(&self, graph: &Graph, visit: impl Fn(u32) + Sync) -> Result<()> {
         vertex_map(graph.runtime(), graph.vertices(), |range| {
-            self.left.iter(range.start / 64..range.end.div_ceil(64)).for_each(&visit);
+            self.left.iter(Bitmap::words_of(&range)).for_each(&visit);
             Ok(())
         })
     }
@@ -410,18 +410,6 @@ impl Work<'_> {
                 classes.settle(v, load(colours, load(roots, v)));
             }
         })
-    }
-
-    fn finish(self) -> Result<Components> {
-        let Work { graph, classes: Classes { labels, .. }, stats, .. } = self;
-        let count = AtomicU64::new(0);
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            let here = range.filter(|&v| load(&labels, v as u32) == v as u32).count();
-            count.fetch_add(here as u64, Relaxed);
-            Ok(())
-        })?;
-        let pages = graph.pages(Direction::Out) + graph.pages(Direction::In);
-        Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), pages) })
     }
 }
 

@@ -5,13 +5,13 @@
 
 use crate::bfs::{Bfs, BfsOptions};
 use crate::components::Components;
-use crate::core_numbers::{CoreNumbers, directions, loops_in};
+use crate::core_numbers::{CoreNumbers, loops_in};
 use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
 use outcore_graph::{
     Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, List, ListFold, Next, Result, WeightKind,
-    fold, scan, vertex_map, vertex_sum,
+    distance_bits, fold, scan, vertex_map, vertex_sum,
 };
 use outcore_io::{Array, AtomicF64};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -165,7 +165,7 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result
     let contradiction = |vertex: u32| {
         let said = format!("distance {:?} and predecessor {:?}", found.distance(vertex), found.predecessor(vertex));
         let expected = format!("what the in-edges of vertex {vertex} of the image offer");
-        Error::Verification { expected, found: said }
+        Error::verification(expected, said)
     };
     wrong.check(contradiction)?;
     let bitmap = || Bitmap::new(graph.runtime().budget(), "verification of shortest paths", graph.vertices());
@@ -190,7 +190,7 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result
     }
     if reached != found.reached {
         let (expected, found) = (format!("{reached} vertices with a path"), found.reached.to_string());
-        return Err(Error::Verification { expected, found });
+        return Err(Error::verification(expected, found));
     }
     Ok(())
 }
@@ -208,8 +208,7 @@ impl<'a, L: Length> SsspCheck<'a, L> {
     }
 
     fn distance(&self, vertex: u32) -> Option<u64> {
-        let bits = !self.found.distances[vertex as usize].load(Ordering::Relaxed);
-        (bits != u64::MAX).then_some(bits)
+        distance_bits(&self.found.distances[vertex as usize])
     }
 }
 
@@ -384,9 +383,8 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
     };
     let mut mapper = EdgeMapper::new(graph, 0)?;
     check.for_each(|v, label| label <= v && check.label(label) == label)?;
-    let wrong = |expected: String, v| Error::Verification {
-        expected,
-        found: format!("vertex {v} of the image with label {}", check.label(v)),
+    let wrong = |expected: String, v| {
+        Error::verification(expected, format!("vertex {v} of the image with label {}", check.label(v)))
     };
     check.wrong.check(|v| wrong("labels that are the smallest vertices of their components".into(), v))?;
     for (onwards, way) in [(Direction::Out, "from"), (Direction::In, "to")] {
@@ -394,7 +392,7 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
         let count = check.reached.count();
         if count != found.count {
             let (expected, found) = (format!("{count} components"), found.count.to_string());
-            return Err(Error::Verification { expected, found });
+            return Err(Error::verification(expected, found));
         }
         mapper.restart_with(onwards, &check.reached);
         check.spread(&mut mapper, |source, target, next| {
@@ -521,7 +519,7 @@ pub fn verify_core_numbers(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     let core = |v: u32| found.cores[v as usize].load(Ordering::Relaxed);
     // How many more neighbours a vertex has on its own level and above than it may have when it is taken away.
     let excess = Array::<AtomicU32>::zeroed(budget, "degrees", vertices as usize)?;
-    for &direction in directions(graph) {
+    for &direction in graph.directions() {
         let add = |(): &mut (), list: List<'_>| {
             let own = core(list.vertex);
             let count = list.neighbours.iter().filter(|&&other| core(other) >= own).count() as u32;
@@ -553,7 +551,7 @@ pub fn verify_core_numbers(graph: &Graph, found: &CoreNumbers) -> Result<()> {
         |expected: &str, v| Error::verification(expected, format!("vertex {v} of the image in core {}", core(v)));
     wrong.check(|v| error("as many neighbours in the core as its number", v))?;
     while free.count() > 0 {
-        for &direction in directions(graph) {
+        for &direction in graph.directions() {
             let take = |(): &mut (), list: List<'_>| {
                 let own = core(list.vertex);
                 for &other in list.neighbours.iter().filter(|&&other| core(other) == own) {

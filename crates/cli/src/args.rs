@@ -2,9 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use outcore::Choice;
 use outcore::generate::Shape;
 use outcore::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
+use outcore::{Choice, Dangling, Graph, Result};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -207,12 +207,9 @@ pub enum Algorithm {
         /// How far apart vertices may be that are relaxed together; chosen by the weights if not given
         #[arg(long, value_name = "LENGTH")]
         delta: Option<f64>,
-        /// The weights that are the lengths of edges; those named `weight` if not given, and 1 if there are none
-        #[arg(long, value_name = "NAME")]
-        weight: Option<String>,
-        /// All edges have length 1, whatever their weights
-        #[arg(long, conflicts_with = "weight")]
-        unweighted: bool,
+        /// Which weights are the lengths of edges
+        #[command(flatten)]
+        weights: Weights,
         /// What every algorithm takes
         #[command(flatten)]
         common: Common,
@@ -229,14 +226,11 @@ pub enum Algorithm {
         #[arg(long, value_name = "N", default_value_t = 100)]
         max_iter: u32,
         /// What becomes of the rank of vertices without out-edges
-        #[arg(long, value_enum, default_value = "networkx")]
+        #[arg(long, value_parser = choice::<Dangling>(), default_value = "networkx")]
         dangling: Dangling,
-        /// The weights by which edges count; those named `weight` if not given, and all the same if there are none
-        #[arg(long, value_name = "NAME")]
-        weight: Option<String>,
-        /// All edges count the same, whatever their weights
-        #[arg(long, conflicts_with = "weight")]
-        unweighted: bool,
+        /// By which weights edges count
+        #[command(flatten)]
+        weights: Weights,
         /// What every algorithm takes
         #[command(flatten)]
         common: Common,
@@ -270,13 +264,22 @@ pub enum Algorithm {
     },
 }
 
-/// What becomes of the rank of vertices without out-edges.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Dangling {
-    /// It is spread evenly over all vertices
-    Networkx,
-    /// It is dropped
-    Gap,
+/// Which weights an algorithm uses.
+#[derive(Args)]
+pub struct Weights {
+    /// The weights that edges count by; those named `weight` if not given, and 1 for every edge if there are none
+    #[arg(long, value_name = "NAME")]
+    weight: Option<String>,
+    /// Every edge counts 1, whatever its weight
+    #[arg(long, conflicts_with = "weight")]
+    unweighted: bool,
+}
+
+impl Weights {
+    /// Whether the weights of a graph are used.
+    pub fn of(&self, graph: &Graph) -> Result<bool> {
+        Ok(!self.unweighted && graph.has_weights(self.weight.as_deref())?)
+    }
 }
 
 /// What every algorithm takes.

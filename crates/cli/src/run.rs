@@ -1,6 +1,6 @@
 //! `outcore run`: an algorithm over an image, its answer, and what it cost.
 
-use crate::args::{Algorithm, Common, Dangling, RunArgs};
+use crate::args::{Algorithm, Common, RunArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
@@ -22,20 +22,16 @@ const SHOWN: usize = 10;
 pub fn run(args: &RunArgs) -> Result<()> {
     match &args.algorithm {
         Algorithm::Bfs { source, max_depth, target, common } => bfs(source, *max_depth, target.as_deref(), common),
-        Algorithm::Sssp { source, delta, weight, unweighted, common } => {
+        Algorithm::Sssp { source, delta, weights, common } => {
             let graph = open(common)?;
-            let weights = !unweighted && graph.has_weights(weight.as_deref())?;
-            let options = SsspOptions { source: graph.vertex(source)?, weights, delta: *delta };
+            let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
             sssp(&graph, source, &options, common)
         }
-        Algorithm::Pagerank { alpha, tol, max_iter, dangling, weight, unweighted, common } => {
-            let dangling = match dangling {
-                Dangling::Networkx => outcore::Dangling::Networkx,
-                Dangling::Gap => outcore::Dangling::Gap,
-            };
+        Algorithm::Pagerank { alpha, tol, max_iter, dangling, weights, common } => {
             let graph = open(common)?;
-            let weights = !unweighted && graph.has_weights(weight.as_deref())?;
-            let options = PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling, weights };
+            let weights = weights.of(&graph)?;
+            let options =
+                PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling: *dangling, weights };
             pagerank(&graph, &options, common)
         }
         Algorithm::Components { common } => components(common),

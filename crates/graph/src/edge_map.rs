@@ -216,7 +216,7 @@ impl<'a> EdgeMapper<'a> {
         let total = AtomicU64::new(0);
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             let mut count = 0;
-            for i in range.start / 64..range.end.div_ceil(64) {
+            for i in Bitmap::words_of(&range) {
                 let before = self.undecided.word(i);
                 let (mut left, mut next, mut rest) = (before, 0, before);
                 while left != 0 {

@@ -192,6 +192,11 @@ impl Graph {
         self.manifest.directed
     }
 
+    /// The directions whose lists together hold every edge of a vertex.
+    pub fn directions(&self) -> &'static [Direction] {
+        if self.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+    }
+
     /// How many pages the lists of one direction have.
     pub fn pages(&self, direction: Direction) -> u64 {
         self.list_pages(direction).pages

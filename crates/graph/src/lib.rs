@@ -48,7 +48,7 @@ pub use outcore_format::{Lists, WeightKind};
 pub use output::OUTPUT_ENDINGS;
 pub use scan::{Frontier, List, ListFold, fold, scan, scan_pages};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
-pub use table::{Column, Table, TableReader};
+pub use table::{Column, Table, TableReader, distance_bits};
 pub use vertex_map::{vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
 pub use weights::Weights;

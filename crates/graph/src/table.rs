@@ -167,7 +167,7 @@ impl Table {
                     Arc::new(rows.iter().map(|&row| at(values, row).checked_sub(1)).collect::<UInt32Array>())
                 }
                 Column::Distance(values, kind) => {
-                    let bits = rows.iter().map(|&row| distance(values, row));
+                    let bits = rows.iter().map(|&row| distance_bits(&values[row as usize]));
                     match kind {
                         WeightKind::I64 => Arc::new(bits.map(|bits| Some(bits? as i64)).collect::<Int64Array>()),
                         WeightKind::F64 => {
@@ -184,9 +184,10 @@ impl Table {
     }
 }
 
-/// The bits of a distance, if there is one.
-pub(crate) fn distance(values: &[AtomicU64], row: u32) -> Option<u64> {
-    let stored = values[row as usize].load(Ordering::Relaxed);
+/// The bits of a distance as [`Column::Distance`] stores it, if there is one.
+#[inline]
+pub fn distance_bits(stored: &AtomicU64) -> Option<u64> {
+    let stored = stored.load(Ordering::Relaxed);
     (stored != 0).then_some(!stored)
 }
 

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{Id, IdStream};
-use crate::table::{Column, Table, distance, id_array};
+use crate::table::{Column, Table, distance_bits, id_array};
 use arrow::array::{ArrayRef, RecordBatch};
 use outcore_format::{IdColumn, Order};
 use std::cmp::Reverse;
@@ -90,7 +90,7 @@ fn rank(column: &Column, row: u32) -> Option<u64> {
         Column::Count(values) => Some(values[row].load(Ordering::Relaxed)),
         Column::Level(values) => values[row].load(Ordering::Relaxed).checked_sub(1).map(u64::from),
         // The bits of numbers that are not negative order as they do.
-        Column::Distance(values, _) => distance(values, row as u32),
+        Column::Distance(values, _) => distance_bits(&values[row]),
         Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
     }
 }

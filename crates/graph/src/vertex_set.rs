@@ -24,6 +24,12 @@ impl Bitmap {
         vertices.div_ceil(64) * 8
     }
 
+    /// The words that hold a range of vertices which begins at a multiple of 64, as those of [`vertex_map`](crate::vertex_map()) do.
+    #[inline]
+    pub fn words_of(vertices: &Range<usize>) -> Range<usize> {
+        vertices.start / 64..vertices.end.div_ceil(64)
+    }
+
     /// Whether the vertex is in the set.
     #[inline]
     pub fn contains(&self, vertex: u32) -> bool {

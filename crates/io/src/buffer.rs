@@ -162,6 +162,19 @@ pub fn prefetch<T>(values: &[T], place: usize) {
     let _ = (values, place);
 }
 
+/// Hands out places of values in order; the processor is asked for each value some places before its turn.
+#[inline]
+pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> {
+    /// Far enough for memory to answer, few enough for what it brings to stay near.
+    const AHEAD: usize = 16;
+    places.iter().enumerate().map(move |(i, &place)| {
+        if let Some(&ahead) = places.get(i + AHEAD) {
+            prefetch(values, ahead as usize);
+        }
+        place
+    })
+}
+
 #[allow(unsafe_code)]
 fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     // One cache line more than asked for: vector loads may read, but not use, what is behind the end.
