@@ -5,10 +5,8 @@
 //! pages that each would read cost, after everything that memory alone can decide has been decided ([`EdgeMap::decide`]).
 //! (Beamer, Asanović, Patterson, *Direction-optimizing breadth-first search*, SC 2012; Shun and Blelloch, *Ligra*, PPoPP
 //! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
-//!
-//! The frontier is a sorted list while it is small and a bitmap when it is large, so that a step over ten vertices
-//! of a billion costs ten, and a step over half of them a bit each.
 
+use crate::active::{Activated, Active};
 use crate::error::Result;
 use crate::graph::{Direction, Graph};
 use crate::scan::{Frontier, scan};
@@ -41,18 +39,15 @@ pub trait EdgeMap: Sync {
 
 /// Takes the vertices that an edge of a push makes active.
 pub struct Next<'a> {
-    marked: &'a Bitmap,
+    active: &'a Active,
     activated: &'a mut Activated,
-    most_listed: u64,
 }
 
 impl Next<'_> {
     /// Makes a vertex active in the next step, however often it is said and whatever it was before.
     #[inline]
     pub fn activate(&mut self, vertex: u32) {
-        if self.marked.insert(vertex) {
-            self.activated.add(vertex, self.most_listed);
-        }
+        self.active.activate(vertex, true, self.activated);
     }
 }
 
@@ -91,19 +86,11 @@ pub struct EdgeMapper<'a> {
     graph: &'a Graph,
     /// The lists that lead onwards: those of out-neighbours along the direction of the edges.
     onwards: Direction,
-    /// The frontier as a list, while it is small.
-    list: Option<Vec<u32>>,
-    count: u64,
-    /// The frontier as a bitmap, while it is large or a pull is under way; empty otherwise.
-    active: Bitmap,
-    /// Empty between steps.
-    next: Bitmap,
+    active: Active,
     /// The vertices that may still become active, as far as the last pull knew.
     undecided: Bitmap,
 }
 
-/// A frontier of more than one vertex in so many is a bitmap.
-const SPARSE_SHARE: u64 = 128;
 /// What a pushed page costs, in pulled pages: its edges are random updates, where a pull decodes and looks for one bit.
 ///
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
@@ -115,7 +102,7 @@ const VERTICES_PER_PAGE: u64 = 1 << 14;
 impl<'a> EdgeMapper<'a> {
     /// The memory that an edge mapper takes.
     pub fn bytes(vertices: u64) -> u64 {
-        3 * Bitmap::bytes(vertices) + 4 * (vertices / SPARSE_SHARE)
+        Active::bytes(vertices) + Bitmap::bytes(vertices)
     }
 
     /// Starts with one active vertex, along the direction of the edges.
@@ -123,10 +110,8 @@ impl<'a> EdgeMapper<'a> {
     /// # Errors
     /// No memory under the budget.
     pub fn new(graph: &'a Graph, start: u32) -> Result<Self> {
-        let bitmap = || Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices());
-        let (active, next, undecided) = (bitmap()?, bitmap()?, bitmap()?);
-        let mut mapper =
-            EdgeMapper { graph, onwards: Direction::Out, list: Some(Vec::new()), count: 0, active, next, undecided };
+        let undecided = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
+        let mut mapper = EdgeMapper { graph, onwards: Direction::Out, active: Active::new(graph)?, undecided };
         mapper.restart(Direction::Out, start);
         Ok(mapper)
     }
@@ -134,29 +119,23 @@ impl<'a> EdgeMapper<'a> {
     /// Forgets the frontier and starts with one active vertex; `onwards` says whether steps go along the direction of the edges or against it.
     pub fn restart(&mut self, onwards: Direction, start: u32) {
         self.begin(onwards);
-        (self.list, self.count) = (Some(vec![start]), 1);
+        self.active.start(start);
     }
 
     /// As [`EdgeMapper::restart`], with the vertices of a set.
     pub fn restart_with(&mut self, onwards: Direction, starts: &Bitmap) {
         self.begin(onwards);
-        (0..starts.words()).for_each(|i| self.next.set_word(i, starts.word(i)));
-        self.advance(starts.count());
+        self.active.start_with(starts);
     }
 
     fn begin(&mut self, onwards: Direction) {
         self.onwards = onwards;
-        self.active.clear();
-        let vertices = self.graph.vertices();
-        for i in 0..self.undecided.words() {
-            let rest = vertices - 64 * i as u64;
-            self.undecided.set_word(i, if rest >= 64 { u64::MAX } else { (1 << rest) - 1 });
-        }
+        self.undecided.insert_all(self.graph.vertices());
     }
 
     /// How many vertices are active.
     pub fn active(&self) -> u64 {
-        self.count
+        self.active.count()
     }
 
     /// One step from the active vertices to the next ones.
@@ -164,12 +143,12 @@ impl<'a> EdgeMapper<'a> {
     /// # Errors
     /// A page that cannot be read or is damaged, or a request to stop.
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
-        let active = self.count;
-        let push_pages = self.frontier().pages(self.graph, self.onwards);
+        let active = self.active();
+        let push_pages = self.active.frontier().pages(self.graph, self.onwards);
         if push_pages < 4 + self.graph.vertices() / VERTICES_PER_PAGE {
             return self.push_step(update(map));
         }
-        self.mark_active();
+        self.active.mark();
         let decided = self.decide(map)?;
         let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, self.onwards.reversed());
         let way = if PUSH_COST * push_pages < pull_pages { Way::Push } else { Way::Pull };
@@ -177,7 +156,7 @@ impl<'a> EdgeMapper<'a> {
             Way::Push => self.push(update(map))?,
             Way::Pull => self.pull(map)?,
         };
-        self.advance(decided + activated.count);
+        self.active.advance(decided + activated.iter().map(|part| part.count).sum::<u64>());
         Ok(Stepped { way, active, sweep })
     }
 
@@ -187,28 +166,10 @@ impl<'a> EdgeMapper<'a> {
     /// # Errors
     /// A page that cannot be read or is damaged, or a request to stop.
     pub fn push_step(&mut self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<Stepped> {
-        let active = self.count;
+        let active = self.active();
         let (activated, sweep) = self.push(visit)?;
-        if activated.list.len() as u64 == activated.count {
-            self.advance_to_list(activated.list);
-        } else {
-            self.advance(activated.count);
-        }
+        self.active.advance_to(activated);
         Ok(Stepped { way: Way::Push, active, sweep })
-    }
-
-    fn frontier(&self) -> Frontier<'_> {
-        match &self.list {
-            Some(list) => Frontier::List(list),
-            None => Frontier::Set(&self.active),
-        }
-    }
-
-    /// Writes the frontier into the bitmap as well.
-    fn mark_active(&self) {
-        for &vertex in self.list.iter().flatten() {
-            self.active.insert(vertex);
-        }
     }
 
     /// Lets memory alone decide about the undecided vertices; returns how many became active.
@@ -222,7 +183,7 @@ impl<'a> EdgeMapper<'a> {
                 while left != 0 {
                     let bit = left & left.wrapping_neg();
                     left ^= bit;
-                    match map.decide(64 * i as u32 + bit.trailing_zeros(), &self.active) {
+                    match map.decide(64 * i as u32 + bit.trailing_zeros(), self.active.set()) {
                         Decision::Never => rest ^= bit,
                         Decision::Now => {
                             rest ^= bit;
@@ -235,7 +196,7 @@ impl<'a> EdgeMapper<'a> {
                     self.undecided.set_word(i, rest);
                 }
                 if next != 0 {
-                    self.next.set_word(i, next);
+                    self.active.next().set_word(i, next);
                     count += u64::from(next.count_ones());
                 }
             }
@@ -245,58 +206,25 @@ impl<'a> EdgeMapper<'a> {
         Ok(total.into_inner())
     }
 
-    fn push(&self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<(Activated, SweepStats)> {
-        let most_listed = self.most_listed();
-        let make = Activated::default;
-        let (found, sweep) = scan(self.graph, self.onwards, self.frontier(), make, |activated, list| {
-            let mut next = Next { marked: &self.next, activated, most_listed };
+    fn push(&self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<(Vec<Activated>, SweepStats)> {
+        let active = &self.active;
+        scan(self.graph, self.onwards, active.frontier(), Activated::default, |activated, list| {
+            let mut next = Next { active, activated };
             list.neighbours.iter().for_each(|&target| visit(list.vertex, target, &mut next));
-        })?;
-        Ok((Activated::all(found, most_listed), sweep))
+        })
     }
 
-    fn pull(&self, map: &impl EdgeMap) -> Result<(Activated, SweepStats)> {
-        let undecided = Frontier::Set(&self.undecided);
-        let (found, sweep) =
-            scan(self.graph, self.onwards.reversed(), undecided, Activated::default, |activated, list| {
-                // Sources come in rising order, so the first active one is the one that counts.
-                let source = list.neighbours.iter().find(|&&source| self.active.contains(source));
-                if let Some(&source) = source
-                    && map.update(source, list.vertex)
-                    && self.next.insert(list.vertex)
-                {
-                    activated.add(list.vertex, 0);
-                }
-            })?;
-        Ok((Activated::all(found, 0), sweep))
-    }
-
-    /// The largest frontier that is a list.
-    fn most_listed(&self) -> u64 {
-        self.graph.vertices() / SPARSE_SHARE + 1
-    }
-
-    /// Makes these vertices, which are marked in `next`, the active ones.
-    fn advance_to_list(&mut self, mut list: Vec<u32>) {
-        list.sort_unstable();
-        list.iter().for_each(|&vertex| self.next.remove(vertex));
-        if self.list.is_none() {
-            self.active.clear();
-        }
-        self.count = list.len() as u64;
-        self.list = Some(list);
-    }
-
-    /// Makes the vertices in `next` the active ones.
-    fn advance(&mut self, activated: u64) {
-        self.active.clear();
-        std::mem::swap(&mut self.active, &mut self.next);
-        self.count = activated;
-        self.list = (activated < self.most_listed()).then(|| {
-            let list: Vec<u32> = self.active.iter(0..self.active.words()).collect();
-            list.iter().for_each(|&vertex| self.active.remove(vertex));
-            list
-        });
+    fn pull(&self, map: &impl EdgeMap) -> Result<(Vec<Activated>, SweepStats)> {
+        let (active, undecided) = (&self.active, Frontier::Set(&self.undecided));
+        scan(self.graph, self.onwards.reversed(), undecided, Activated::default, |activated, list| {
+            // Sources come in rising order, so the first active one is the one that counts.
+            let source = list.neighbours.iter().find(|&&source| active.set().contains(source));
+            if let Some(&source) = source
+                && map.update(source, list.vertex)
+            {
+                active.activate(list.vertex, false, activated);
+            }
+        })
     }
 }
 
@@ -306,28 +234,5 @@ fn update(map: &impl EdgeMap) -> impl Fn(u32, u32, &mut Next<'_>) + Sync {
         if map.update(source, target) {
             next.activate(target);
         }
-    }
-}
-
-/// The vertices that a worker activated: how many, and which, unless they are many.
-#[derive(Default)]
-struct Activated {
-    count: u64,
-    list: Vec<u32>,
-}
-
-impl Activated {
-    fn add(&mut self, vertex: u32, most_listed: u64) {
-        self.count += 1;
-        if (self.list.len() as u64) < most_listed {
-            self.list.push(vertex);
-        }
-    }
-
-    fn all(found: Vec<Activated>, most_listed: u64) -> Self {
-        let count = found.iter().map(|part| part.count).sum();
-        let list =
-            if count < most_listed { found.into_iter().flat_map(|part| part.list).collect() } else { Vec::new() };
-        Activated { count, list }
     }
 }

@@ -13,7 +13,7 @@ use outcore_format::{IdColumn, Index, ListFile, Manifest, Origin, PAGE_BYTES, Sh
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, bytes_text};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The largest ring of read buffers of a worker.
@@ -26,7 +26,7 @@ const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 /// Which lists: those of out-neighbours or those of in-neighbours.
 ///
 /// Where edges have no direction both are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// Lists of the vertices that edges lead to.
     Out,
@@ -170,6 +170,17 @@ impl Graph {
     /// Where the image lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A path for a temporary file: beside the image, unless the user said where.
+    pub(crate) fn temporary_path(&self, what: &str) -> PathBuf {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".outcore-{}-{number}.{what}", std::process::id());
+        match self.runtime.temporary() {
+            Some(directory) => directory.join(name),
+            None => self.path.with_file_name(name),
+        }
     }
 
     /// Memory limit, workers and back end.

@@ -1,5 +1,6 @@
 //! Graphs larger than memory: import, and the ways to read them.
 
+mod active;
 mod atomic_file;
 mod check;
 mod check_ids;
@@ -21,8 +22,11 @@ mod image;
 pub mod import;
 mod info;
 mod lists;
+mod messages;
 mod ordered;
 mod output;
+mod program;
+mod program_engine;
 mod scan;
 mod stats;
 mod stream;
@@ -46,6 +50,8 @@ pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use outcore_format::{Lists, WeightKind};
 pub use output::OUTPUT_ENDINGS;
+pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
+pub use program_engine::{program_bytes, run_program};
 pub use scan::{Frontier, List, ListFold, fold, scan, scan_pages};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use table::{Column, Table, TableReader, distance_bits};

@@ -11,11 +11,12 @@ use crate::error::Result;
 use crate::graph::{Direction, Edges, Graph, Worker};
 use crate::scan::{Frontier, List, list_at};
 use crate::stats::SweepStats;
-use crate::sweep::{PageVisitor, Pass, Sweep, sweep};
+use crate::sweep::{PageVisitor, Pass, Selection, Sweep, sweep};
 use crate::weights::Weights;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Lists, WeightKind};
 use outcore_io::Reservation;
+use outcore_io::plan::UNIT_PAGES;
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
@@ -67,7 +68,7 @@ impl<'g> IntoIterator for ListsOf<'g> {
 
 impl ListsOf<'_> {
     /// The memory that the longest list takes, with its weights, in bytes.
-    fn longest_bytes(&self) -> u64 {
+    pub(crate) fn longest_bytes(&self) -> u64 {
         let manifest = self.graph.manifest();
         let lists = match self.edges.direction {
             Direction::In => manifest.in_lists.as_ref().unwrap_or(&manifest.out_lists),
@@ -358,6 +359,69 @@ impl Joiner {
         let mut whole = pieces.next()?;
         pieces.for_each(|piece| whole.append(piece));
         Some(whole)
+    }
+}
+
+/// Visits the lists of a frontier on this worker, in the order of their vertices, each as a whole.
+///
+/// A list that spans pages takes memory until it is complete.
+pub(crate) fn visit_here(
+    graph: &Graph,
+    worker: &mut Worker,
+    edges: Edges,
+    frontier: Frontier<'_>,
+    mut visit: impl FnMut(List<'_>) + Send,
+) -> Result<SweepStats> {
+    let mut open: Option<Piece> = None;
+    let selection = frontier.selection(graph, edges.direction);
+    visit_parts_here(graph, worker, edges, selection, frontier, |list| {
+        if !list.continues && !list.continued {
+            return visit(list);
+        }
+        match &mut open {
+            Some(piece) if list.continues => piece.push(list),
+            _ => open = Some(Piece::new(list)),
+        }
+        if !list.continued
+            && let Some(piece) = open.take()
+        {
+            visit(piece.list());
+        }
+    })
+}
+
+/// Visits the lists of a frontier on this worker as the selected pages hold them.
+pub(crate) fn visit_parts_here(
+    graph: &Graph,
+    worker: &mut Worker,
+    edges: Edges,
+    selection: Selection<'_>,
+    frontier: Frontier<'_>,
+    visit: impl FnMut(List<'_>) + Send,
+) -> Result<SweepStats> {
+    let sweep = Sweep::new(graph, edges, selection, UNIT_PAGES as u32)?;
+    let mut pass = Pass::new(&sweep);
+    let mut visitor = PartVisitor { frontier, visit };
+    while pass.step(&sweep, worker, &mut visitor)? {}
+    let mut stats = pass.stats;
+    stats.add(sweep.prepared());
+    Ok(stats)
+}
+
+struct PartVisitor<'a, V> {
+    frontier: Frontier<'a>,
+    visit: V,
+}
+
+impl<V: FnMut(List<'_>) + Send> PageVisitor for PartVisitor<'_, V> {
+    #[inline]
+    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+        self.frontier.wanted(lists, |i| (self.visit)(list_at(lists, weights, i)));
+        Ok(())
+    }
+
+    fn end_unit(&mut self, _unit: u64) -> Result<()> {
+        Ok(())
     }
 }
 

@@ -62,6 +62,14 @@ impl Bitmap {
         self.words[i].store(word, Ordering::Relaxed);
     }
 
+    /// Adds the vertices `0..vertices`, which is all of them.
+    pub(crate) fn insert_all(&self, vertices: u64) {
+        for i in 0..self.words() {
+            let rest = vertices - 64 * i as u64;
+            self.set_word(i, if rest >= 64 { u64::MAX } else { (1 << rest) - 1 });
+        }
+    }
+
     /// How many words there are.
     pub fn words(&self) -> usize {
         self.words.len()

@@ -2,23 +2,13 @@
 
 mod common;
 
-use common::{Model, Random, open, runtime};
+use common::{Model, Random, open, open_under, runtime};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::{Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, List, Result};
 use outcore_io::backend::{Faults, Sim};
-use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
-use std::path::Path;
-use std::sync::Arc;
 
 /// A list: the vertex, its neighbours and their weights.
 type Whole = (u32, Vec<(u32, f64)>);
-
-/// Opens an image with so much memory more than the process has.
-fn open_under(image: &Path, threads: usize, bytes: u64) -> Graph {
-    let memory_bytes = Some(current_memory_bytes() + bytes);
-    let options = RuntimeOptions { memory_bytes, threads: Some(threads), ..RuntimeOptions::default() };
-    Graph::open(&Arc::new(Runtime::new(options).unwrap()), image, GraphOptions::default()).unwrap()
-}
 
 fn looped(graph: &Graph, edges: Edges, frontier: Frontier<'_>) -> Result<Vec<Whole>> {
     let mut all = Vec::new();

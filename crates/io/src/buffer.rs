@@ -28,10 +28,10 @@ macro_rules! plain {
         unsafe impl Plain for $kind {}
     )*};
 }
-plain!(
-    u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF32, AtomicF64, [u8; 4096], [u32; 2],
-    [u64; 3]
-);
+plain!((), u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF32, AtomicF64);
+// SAFETY: as its elements.
+#[allow(unsafe_code)]
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// A real number that workers share. All accesses are relaxed.
 #[derive(Default, Debug)]
@@ -124,15 +124,24 @@ impl<T: Plain> Array<T> {
 #[allow(unsafe_code)]
 pub unsafe trait Raw: Plain + Copy {}
 
-// SAFETY: unsigned numbers and arrays of them.
+macro_rules! raw {
+    ($($kind:ty),*) => {$(
+        // SAFETY: a number has no padding, and all bytes are one.
+        #[allow(unsafe_code)]
+        unsafe impl Raw for $kind {}
+    )*};
+}
+raw!((), u8, u16, u32, u64, i64, f32, f64);
+// SAFETY: arrays have no padding between their elements.
 #[allow(unsafe_code)]
-unsafe impl Raw for u32 {}
-// SAFETY: as above.
+unsafe impl<T: Raw, const N: usize> Raw for [T; N] {}
+
+/// A value of zero bytes.
 #[allow(unsafe_code)]
-unsafe impl Raw for u64 {}
-// SAFETY: as above.
-#[allow(unsafe_code)]
-unsafe impl Raw for [u64; 3] {}
+pub fn zeroed<T: Plain>() -> T {
+    // SAFETY: `Plain` values may be that.
+    unsafe { std::mem::zeroed() }
+}
 
 /// The bytes of numbers, in the machine's own order: for temporary files only.
 #[allow(unsafe_code)]

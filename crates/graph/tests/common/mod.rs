@@ -7,6 +7,7 @@ use outcore_format::{
     WeightColumn, WeightKind, column::ColumnWriter, index_bytes,
 };
 use outcore_graph::{Direction, Graph, GraphOptions, ImageFile, MANIFEST};
+use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -342,23 +343,31 @@ pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
     std::fs::write(image.join(MANIFEST), manifest.to_bytes()).unwrap();
 }
 
-pub fn runtime(threads: usize) -> Arc<Runtime> {
-    let options = RuntimeOptions { memory_bytes: Some(400 << 20), threads: Some(threads), ..RuntimeOptions::default() };
+/// Memory for a test, beside what tests that run at the same time hold.
+const MEMORY_BYTES: u64 = 400 << 20;
+
+/// A runtime with so much memory more than the process has.
+fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+    let memory_bytes = Some(outcore_io::current_memory_bytes() + bytes);
+    let options = RuntimeOptions { memory_bytes, threads: Some(threads), backend, ..RuntimeOptions::default() };
     Arc::new(Runtime::new(options).unwrap())
 }
 
+pub fn runtime(threads: usize) -> Arc<Runtime> {
+    runtime_under(threads, MEMORY_BYTES, None)
+}
+
 pub fn open(image: &Path, threads: usize) -> Arc<Graph> {
-    Arc::new(Graph::open(&runtime(threads), image, GraphOptions::default()).unwrap())
+    open_under(image, threads, MEMORY_BYTES)
+}
+
+/// Opens an image with so much memory more than the process has.
+pub fn open_under(image: &Path, threads: usize, bytes: u64) -> Arc<Graph> {
+    Arc::new(Graph::open(&runtime_under(threads, bytes, None), image, GraphOptions::default()).unwrap())
 }
 
 /// Opens an image through a simulated device, whose faults begin only when the image is open.
 pub fn open_with(image: &Path, sim: outcore_io::backend::Sim) -> Arc<Graph> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(400 << 20),
-        threads: Some(1),
-        backend: Some(Arc::new(sim)),
-        ..RuntimeOptions::default()
-    };
-    let runtime = Arc::new(Runtime::new(options).unwrap());
+    let runtime = runtime_under(1, MEMORY_BYTES, Some(Arc::new(sim)));
     Arc::new(Graph::open(&runtime, image, GraphOptions::default()).unwrap())
 }
