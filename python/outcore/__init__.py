@@ -22,7 +22,8 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._import import generate, import_graph
-from outcore._outcore import Bfs, Components, Graph, PageRank, Sssp, Table, CoreNumbers, LabelPropagation
+from outcore._outcore import Bfs, Components, Graph, PageRank, ProgramResult, Sssp, Table, CoreNumbers, LabelPropagation
+from outcore._program import vertex_program
 
 __all__ = [
     "Bfs",
@@ -37,6 +38,7 @@ __all__ = [
     "MemoryLimitError",
     "OutcoreError",
     "PageRank",
+    "ProgramResult",
     "Sssp",
     "Table",
     "UsageError",
@@ -51,4 +53,5 @@ __all__ = [
     "pagerank",
     "sssp",
     "strong_components",
+    "vertex_program",
 ]

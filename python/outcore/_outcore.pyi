@@ -15,6 +15,7 @@ __all__ = [
     "Graph",
     "LabelPropagation",
     "PageRank",
+    "ProgramResult",
     "Sssp",
     "Table",
     "bfs",
@@ -26,8 +27,10 @@ __all__ = [
     "import_tables",
     "label_propagation",
     "pagerank",
+    "program_symbols",
     "sssp",
     "strong_components",
+    "vertex_program",
 ]
 
 @final
@@ -105,6 +108,17 @@ class PageRank(Table):
     def converged(self) -> bool: ...
 
 @final
+class ProgramResult(Table):
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def spilled_bytes(self) -> int: ...
+
+@final
 class Components(Table):
     @property
     def count(self) -> int: ...
@@ -141,6 +155,8 @@ def strong_components(graph: Graph, verify: bool) -> Components: ...
 def core_number(graph: Graph, verify: bool) -> CoreNumbers: ...
 def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropagation: ...
 def estimate(algorithm: str, graph: Graph, max_iter: int, weight: str | None) -> tuple[int, int, float, int]: ...
+def vertex_program(graph: Graph, given: dict[str, Any], columns: Any) -> ProgramResult: ...
+def program_symbols() -> list[tuple[str, int]]: ...
 def import_files(
     paths: list[str],
     image: str | os.PathLike[str],

@@ -1,7 +1,7 @@
 //! The extension module of the Python package: the facade, with the interpreter's lock released while it works.
 //!
 //! Defaults, docstrings and the conversion of inputs are in `python/outcore`; everything else is here and below.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod algorithms;
 mod chunks;
@@ -11,6 +11,7 @@ mod errors;
 mod generate;
 mod graph;
 mod import;
+mod program;
 mod progress;
 mod result;
 mod runtime;
@@ -39,6 +40,8 @@ mod _outcore {
     use super::graph::PyGraph;
     #[pymodule_export]
     use super::import::{import_files, import_tables};
+    #[pymodule_export]
+    use super::program::{ProgramResult, program_symbols, vertex_program};
     #[pymodule_export]
     use super::result::PyTable;
 }

@@ -8,8 +8,8 @@
 
 use crate::active::{Activated, Active};
 use crate::error::Result;
-use crate::graph::{Direction, Graph};
-use crate::scan::{Frontier, scan};
+use crate::graph::{Direction, Edges, Graph};
+use crate::scan::{Frontier, List, scan};
 use crate::stats::SweepStats;
 use crate::vertex_map::vertex_map;
 use crate::vertex_set::Bitmap;
@@ -146,14 +146,14 @@ impl<'a> EdgeMapper<'a> {
         let active = self.active();
         let push_pages = self.active.frontier().pages(self.graph, self.onwards);
         if push_pages < 4 + self.graph.vertices() / VERTICES_PER_PAGE {
-            return self.push_step(update(map));
+            return self.push_lists(false, update(map));
         }
         self.active.mark();
         let decided = self.decide(map)?;
         let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, self.onwards.reversed());
         let way = if PUSH_COST * push_pages < pull_pages { Way::Push } else { Way::Pull };
         let (activated, sweep) = match way {
-            Way::Push => self.push(update(map))?,
+            Way::Push => self.push(false, update(map))?,
             Way::Pull => self.pull(map)?,
         };
         self.active.advance(decided + activated.iter().map(|part| part.count).sum::<u64>());
@@ -166,8 +166,24 @@ impl<'a> EdgeMapper<'a> {
     /// # Errors
     /// A page that cannot be read or is damaged, or a request to stop.
     pub fn push_step(&mut self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<Stepped> {
+        self.push_lists(false, |list, next| list.neighbours.iter().for_each(|&target| visit(list.vertex, target, next)))
+    }
+
+    /// As [`EdgeMapper::push_step`], with the weight of every edge beside its ends, as a real number.
+    ///
+    /// # Errors
+    /// A graph without weights, a page that cannot be read or is damaged, or a request to stop.
+    pub fn weighted_step(&mut self, visit: impl Fn(u32, u32, f64, &mut Next<'_>) + Sync) -> Result<Stepped> {
+        self.push_lists(true, |list, next| {
+            let edges = list.neighbours.iter().enumerate();
+            edges.for_each(|(i, &target)| visit(list.vertex, target, list.weights.real(i), next));
+        })
+    }
+
+    /// One step that pushes along whole lists, or parts of them.
+    fn push_lists(&mut self, weights: bool, visit: impl Fn(List<'_>, &mut Next<'_>) + Sync) -> Result<Stepped> {
         let active = self.active();
-        let (activated, sweep) = self.push(visit)?;
+        let (activated, sweep) = self.push(weights, visit)?;
         self.active.advance_to(activated);
         Ok(Stepped { way: Way::Push, active, sweep })
     }
@@ -206,11 +222,14 @@ impl<'a> EdgeMapper<'a> {
         Ok(total.into_inner())
     }
 
-    fn push(&self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<(Vec<Activated>, SweepStats)> {
-        let active = &self.active;
-        scan(self.graph, self.onwards, active.frontier(), Activated::default, |activated, list| {
-            let mut next = Next { active, activated };
-            list.neighbours.iter().for_each(|&target| visit(list.vertex, target, &mut next));
+    fn push(
+        &self,
+        weights: bool,
+        visit: impl Fn(List<'_>, &mut Next<'_>) + Sync,
+    ) -> Result<(Vec<Activated>, SweepStats)> {
+        let (active, edges) = (&self.active, Edges { direction: self.onwards, weights });
+        scan(self.graph, edges, active.frontier(), Activated::default, |activated, list| {
+            visit(list, &mut Next { active, activated });
         })
     }
 
@@ -228,11 +247,13 @@ impl<'a> EdgeMapper<'a> {
     }
 }
 
-/// What a push does with an edge for a map.
-fn update(map: &impl EdgeMap) -> impl Fn(u32, u32, &mut Next<'_>) + Sync {
-    |source, target, next| {
-        if map.update(source, target) {
-            next.activate(target);
+/// What a push does with a list for a map.
+fn update(map: &impl EdgeMap) -> impl Fn(List<'_>, &mut Next<'_>) + Sync {
+    |list, next| {
+        for &target in list.neighbours {
+            if map.update(list.vertex, target) {
+                next.activate(target);
+            }
         }
     }
 }

@@ -239,6 +239,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     }
 
     fn iterate(&mut self) -> Result<SweepStats> {
+        let start = Instant::now();
         let parts = Mutex::default();
         let (order, plan) = self.plan();
         let mut sweep = self.rounds(&plan, &order, &parts)?;
@@ -265,6 +266,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         }
         let activated = std::mem::take(&mut self.found.get_mut().unwrap_or_else(PoisonError::into_inner).activated);
         self.shared.active.advance_to(activated);
+        sweep.seconds = start.elapsed().as_secs_f64();
         Ok(sweep)
     }
 
@@ -317,7 +319,6 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     fn rounds(&mut self, plan: &[Batch], order: &[u32], parts: &Mutex<Vec<Request>>) -> Result<SweepStats> {
         let next = AtomicUsize::new(0);
         let mut total = SweepStats::default();
-        let start = Instant::now();
         while next.load(Ordering::Relaxed) < plan.len() {
             let step = self.next_step();
             let begin = next.load(Ordering::Relaxed);
@@ -344,7 +345,6 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 self.collect()?;
             }
         }
-        total.seconds = start.elapsed().as_secs_f64();
         Ok(total)
     }
 

@@ -52,6 +52,13 @@ impl AtomicF64 {
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
     }
 
+    /// Replaces the value by a smaller one; returns whether it was smaller.
+    #[inline]
+    pub fn lower(&self, value: f64) -> bool {
+        let smaller = |bits| (value < f64::from_bits(bits)).then_some(value.to_bits());
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, smaller).is_ok()
+    }
+
     /// Replaces the value.
     #[inline]
     pub fn store(&self, value: f64) {

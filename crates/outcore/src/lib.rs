@@ -16,3 +16,8 @@ pub use outcore_format as format;
 pub use outcore_graph::*;
 pub use outcore_io as io;
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
+
+/// The programs of the documentation are compiled by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/howto/write-an-algorithm.md")]
+mod write_an_algorithm {}

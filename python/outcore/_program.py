@@ -1,0 +1,137 @@
+"""Vertex programs: functions for vertices, compiled by Numba and run by the engine without the interpreter."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from outcore import _outcore
+from outcore._errors import UsageError
+from outcore._outcore import Graph, ProgramResult
+
+
+def vertex_program(
+    graph: Graph,
+    state: np.ndarray[Any, Any],
+    run: Callable[..., None],
+    *,
+    on_list: Callable[..., None] | None = None,
+    on_message: Callable[..., None] | None = None,
+    on_iteration_end: Callable[..., None] | None = None,
+    message: Any = np.float64,
+    combine: Literal["sum", "min", "max"] | Callable[[Any, Any], Any] | None = None,
+    priority: Callable[..., int] | None = None,
+    end_iteration: Callable[[int], bool] | None = None,
+    start: Iterable[int | str] | None = None,
+    weights: bool = False,
+    max_iterations: int | None = None,
+    asynchronous: bool = False,
+    message_memory: int | str | None = None,
+) -> ProgramResult:
+    """Runs an algorithm that is told from a vertex's point of view.
+
+    In an iteration every active vertex gets its turn, the lists that it asks for, and the messages that were sent to it; the vertices that somebody
+    activates are active in the next one. The functions are compiled by Numba and run on all workers, without the interpreter's lock. A function may change
+    the state of its own vertex, `state[v]`, and nothing else; vertices are numbered as the graph numbers them, from 0 (`Graph.order`).
+
+    Args:
+        graph: The graph.
+        state: What is known of every vertex: an array with an entry per vertex, of numbers or of a structured type. It is changed.
+        run: `run(v, state, vertex)`: the turn of an active vertex.
+        on_list: `on_list(v, state, neighbours, vertex)`: a list that the vertex asked for has come. `neighbours` is an array of vertices, in rising
+            order, which must not be changed. With `weights`, `on_list(v, state, neighbours, weights, vertex)`.
+        on_message: `on_message(v, state, message, vertex)`: a message has come, in the order of the turns of the senders.
+        on_iteration_end: `on_iteration_end(v, state, vertex)`: the iteration ends; called for vertices that asked for it.
+        message: The type of messages: `np.float64`, `np.int64` or `np.uint64`.
+        combine: What messages to the same vertex come to: "sum", "min", "max", or a function of two messages. A vertex then gets one message at the
+            end of the iteration.
+        priority: `priority(v, state)`, a whole number from 0 on: vertices with a higher one get their turns first.
+        end_iteration: Called after every iteration with its number, as Python; if it returns something false, the program ends.
+        start: The ids of the vertices that are active first; all if not given.
+        weights: Whether lists come with the weights of their edges, as real numbers.
+        max_iterations: The most iterations.
+        asynchronous: Whether messages are delivered while an iteration goes on, so that vertices whose turn comes later know of them.
+        message_memory: The most memory for messages; by default a quarter of what is left, at most 1 GiB. What is more goes to a temporary file.
+
+    What the last argument of a function, `vertex`, can do:
+        `vertex.request_out(u)`, `vertex.request_in(u)`: ask for the list of vertex `u`, mostly `v` itself, or of all vertices in an array (in `run` and
+        `on_list`).
+        `vertex.send(target, message)`: send a message to a vertex, or to all in an array.
+        `vertex.activate(u)`: make a vertex, or all in an array, active in the next iteration.
+        `vertex.request_end()`: ask for `on_iteration_end`.
+        `vertex.iteration`, `vertex.list_of`, `vertex.list_is_in`: the number of the iteration, whose list has come, and whether it is one of in-neighbours.
+
+    Returns:
+        A table with a row per vertex: `vertex` and the fields of `state` (`state`, if it has none), real numbers or whole ones from 0 on. `iterations`,
+        `finished` (no vertex active and no message under way), `messages` and `spilled_bytes`.
+
+    Cost: what the program asks for; 3 bits per vertex, the state, and with `combine` 8 bytes and a bit per vertex. Results do not depend on threads, back end
+    or memory, unless the functions do.
+
+    Raises:
+        UsageError: Numba is not installed, a state that does not fit, or an id that is not there.
+        IndexError: A vertex that does not exist was named.
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+
+    An exception in a compiled function is printed, and the function returns.
+
+    Zheng et al.: FlashGraph: processing billion-node graphs on an array of commodity SSDs. FAST 2015.
+
+    >>> import numpy as np
+    >>> levels = np.full(g.vertices, np.iinfo(np.uint32).max, np.uint32)
+    >>> def run(v, levels, vertex):
+    ...     if vertex.iteration < levels[v]:
+    ...         levels[v] = vertex.iteration
+    ...         vertex.request_out(v)
+    >>> def on_list(v, levels, neighbours, vertex):
+    ...     vertex.activate(neighbours)
+    >>> found = oc.vertex_program(g, levels, run, on_list=on_list, start=["home"])
+    >>> found.row("news")
+    {'vertex': 'news', 'state': 1}
+    """
+    try:
+        from outcore._numba import compiled
+    except ImportError as error:
+        raise UsageError("vertex_program needs Numba, which is not installed: pip install numba") from error
+    if not (isinstance(state, np.ndarray) and state.shape == (graph.vertices,)):
+        raise UsageError(f"expected a state with an entry for each of {graph.vertices} vertices, found {_shape(state)}")
+    if not (state.flags.c_contiguous and state.flags.writeable):
+        raise UsageError("expected a state that lies in one piece and can be written")
+    kind = np.dtype(message)
+    if kind not in (np.float64, np.int64, np.uint64):
+        raise UsageError(f"expected messages of type float64, int64 or uint64, found {kind}")
+    functions = compiled(
+        state,
+        kind,
+        weights=weights,
+        run=run,
+        on_list=on_list,
+        on_message=on_message,
+        on_iteration_end=on_iteration_end,
+        combine=combine,
+        priority=priority,
+    )
+    given = {name: function and function.address for name, function in functions.items()}
+    given |= {"end_iteration": end_iteration, "start": None if start is None else list(start), "weights": weights}
+    given |= {"max_iterations": max_iterations, "asynchronous": asynchronous, "message_memory": message_memory}
+    given |= {"state": state.ctypes.data, "state_bytes": state.nbytes}
+    return _outcore.vertex_program(graph, given, lambda: _columns(state))
+
+
+def _shape(state: object) -> str:
+    return f"an array of shape {state.shape}" if isinstance(state, np.ndarray) else repr(state)
+
+
+def _columns(state: np.ndarray[Any, Any]) -> list[tuple[str, np.ndarray[Any, Any]]]:
+    """The fields of a state that can be columns, as arrays of float64 or uint64."""
+    fields = [(name, state[name]) for name in state.dtype.names] if state.dtype.names else [("state", state)]
+    columns = []
+    for name, values in fields:
+        if values.ndim != 1 or values.dtype.kind not in "fuib":
+            continue
+        if values.dtype.kind == "i" and values.size and values.min() < 0:
+            values = values.astype(np.float64)
+        wanted = np.float64 if values.dtype.kind == "f" else np.uint64
+        columns.append((name, np.ascontiguousarray(values, wanted)))
+    return columns

@@ -1,0 +1,399 @@
+//! Vertex programs whose functions Numba compiled: they are called as C functions, without the interpreter's lock.
+//!
+//! **Invariant:** the addresses that `vertex_program` is given are those of functions with the signatures that `python/outcore/_program.py` compiles
+//! them with; it keeps them, and the states that they know of, alive until `vertex_program` returns. A handle is alive while the function runs that
+//! it was given to.
+
+#![allow(unsafe_code)]
+
+use crate::convert::id_text;
+use crate::errors::raise;
+use crate::graph::PyGraph;
+use crate::result::PyTable;
+use crate::runtime::{Bytes, Whole, run, settings};
+use numpy::PyReadonlyArray1;
+use outcore::io::{Array, AtomicF64};
+use outcore::{
+    Column, Direction, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
+    run_program,
+};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyDict};
+use std::ffi::c_void;
+use std::mem::transmute;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What `vertex_program` did: columns `vertex` and the fields of the states.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct ProgramResult {
+    /// How many iterations were made.
+    #[pyo3(get)]
+    iterations: u32,
+    /// Whether it ended because no vertex was active and no message under way.
+    #[pyo3(get)]
+    finished: bool,
+    /// How many messages were sent, those to many vertices counted once.
+    #[pyo3(get)]
+    messages: u64,
+    /// How much of the messages went to temporary files, in bytes.
+    #[pyo3(get)]
+    spilled_bytes: u64,
+}
+
+type State = *mut c_void;
+type Turn = unsafe extern "C" fn(u32, State, u64, *mut c_void);
+type OnList = unsafe extern "C" fn(u32, State, u64, *const u32, *const f64, usize, *mut c_void);
+type OnMessage = unsafe extern "C" fn(u32, State, u64, u64, *mut c_void);
+type Combine = unsafe extern "C" fn(u64, u64) -> u64;
+type Priority = unsafe extern "C" fn(u32, State, u64) -> u64;
+
+/// The compiled functions, by their addresses, and how the program is run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Settings {
+    run: usize,
+    on_list: Option<usize>,
+    on_message: Option<usize>,
+    on_iteration_end: Option<usize>,
+    combine: Option<usize>,
+    priority: Option<usize>,
+    weights: bool,
+    state: usize,
+    state_bytes: u64,
+    max_iterations: Option<Whole<u32>>,
+    asynchronous: bool,
+    message_memory: Option<Bytes>,
+    start: Option<Vec<Py<PyAny>>>,
+    end_iteration: Option<Py<PyAny>>,
+}
+
+struct Functions {
+    run: Turn,
+    on_list: Option<OnList>,
+    on_message: Option<OnMessage>,
+    on_iteration_end: Option<Turn>,
+    combine: Option<Combine>,
+    priority: Option<Priority>,
+    end_iteration: Option<Py<PyAny>>,
+    /// Where the states are, and how many.
+    state: State,
+    vertices: u64,
+    /// What went wrong first; the program ends after the iteration.
+    failed: Mutex<Option<PyErr>>,
+}
+
+// SAFETY: functions touch the state of the vertex that they are called for, which one worker has at a time.
+unsafe impl Send for Functions {}
+// SAFETY: as above.
+unsafe impl Sync for Functions {}
+
+/// A program; whether messages combine, turns are ordered and weights are read is known when it is compiled.
+struct Program<'a, const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool>(&'a Functions);
+
+/// What a function gets to know of the vertex that something happens to, and hands back to what it calls.
+struct Handle<'h, 'v> {
+    happening: Happening<'h, 'v>,
+    functions: &'h Functions,
+    list_of: u32,
+}
+
+enum Happening<'h, 'v> {
+    /// Its turn, or a list.
+    Turn(&'h mut Vertex<'v, u64>),
+    /// A message, or the end of the iteration.
+    Event(&'h mut Events<'v, u64>),
+}
+
+impl Functions {
+    fn fail(&self, error: PyErr) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Lends a handle to a function.
+    fn lend(&self, happening: Happening<'_, '_>, list_of: u32, call: impl FnOnce(*mut c_void)) {
+        let mut handle = Handle { happening, functions: self, list_of };
+        call((&raw mut handle).cast());
+    }
+}
+
+impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgram
+    for Program<'_, COMBINES, ORDERED, WEIGHTS>
+{
+    /// States are Python's; the functions know where they are.
+    type State = ();
+    type Message = u64;
+    const COMBINES: bool = COMBINES;
+    const ORDERED: bool = ORDERED;
+    const WEIGHTS: bool = WEIGHTS;
+
+    fn run(&self, vertex: &mut Vertex<'_, u64>, _state: &mut ()) {
+        let (id, run) = (vertex.id(), self.0.run);
+        let Functions { state, vertices: count, .. } = *self.0;
+        // SAFETY: this module's invariant.
+        self.0.lend(Happening::Turn(vertex), id, |handle| unsafe { run(id, state, count, handle) });
+    }
+
+    fn on_list(&self, vertex: &mut Vertex<'_, u64>, _state: &mut (), list: List<'_>) {
+        let (id, Some(on_list)) = (vertex.id(), self.0.on_list) else { return };
+        let weights = real(list.weights);
+        let Functions { state, vertices, .. } = *self.0;
+        let (neighbours, count) = (list.neighbours.as_ptr(), list.neighbours.len());
+        self.0.lend(Happening::Turn(vertex), list.vertex, |handle| {
+            // SAFETY: this module's invariant.
+            unsafe { on_list(id, state, vertices, neighbours, weights.as_ptr(), count, handle) }
+        });
+    }
+
+    fn on_message(&self, events: &mut Events<'_, u64>, _state: &mut (), message: u64) {
+        let (id, Some(on_message)) = (events.id(), self.0.on_message) else { return };
+        let Functions { state, vertices: count, .. } = *self.0;
+        // SAFETY: this module's invariant.
+        self.0.lend(Happening::Event(events), id, |handle| unsafe { on_message(id, state, count, message, handle) });
+    }
+
+    fn on_iteration_end(&self, events: &mut Events<'_, u64>, _state: &mut ()) {
+        let (id, Some(end)) = (events.id(), self.0.on_iteration_end) else { return };
+        let Functions { state, vertices: count, .. } = *self.0;
+        // SAFETY: this module's invariant.
+        self.0.lend(Happening::Event(events), id, |handle| unsafe { end(id, state, count, handle) });
+    }
+
+    #[inline]
+    fn combine(&self, before: u64, after: u64) -> u64 {
+        // SAFETY: this module's invariant.
+        self.0.combine.map_or(after, |combine| unsafe { combine(before, after) })
+    }
+
+    fn priority(&self, vertex: u32, _state: &()) -> u64 {
+        // SAFETY: this module's invariant.
+        self.0.priority.map_or(0, |priority| unsafe { priority(vertex, self.0.state, self.0.vertices) })
+    }
+
+    fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
+        if let Some(end) = &self.0.end_iteration {
+            match Python::attach(|py| end.call1(py, (iteration,))?.is_truthy(py)) {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(error) => self.0.fail(error),
+            }
+        }
+        self.0.failed.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+/// Weights as real numbers.
+fn real(weights: Weights<'_>) -> Vec<f64> {
+    (0..weights.bits().len()).map(|i| weights.real(i)).collect()
+}
+
+/// See `outcore.vertex_program`. `columns` returns the names and the values of the columns of the result, once the program has ended.
+#[pyfunction]
+pub fn vertex_program(
+    py: Python<'_>,
+    graph: &PyGraph,
+    given: &Bound<'_, PyDict>,
+    columns: &Bound<'_, PyAny>,
+) -> PyResult<Py<ProgramResult>> {
+    let (graph, mut given) = (graph.open(py)?, settings::<Settings>(given)?);
+    let start: Option<Vec<String>> =
+        given.start.take().map(|ids| ids.iter().map(|id| id_text(id.bind(py))).collect()).transpose()?;
+    let functions = functions_of(py, &given, graph.vertices());
+    let message_bytes = given.message_memory.map(|bytes| bytes.0);
+    let found = run(py, graph.runtime(), || {
+        let start: Option<Vec<u32>> = start.map(|ids| ids.iter().map(|id| graph.vertex(id)).collect()).transpose()?;
+        let purpose = "the states of a vertex program";
+        graph.make_room(purpose, given.state_bytes)?;
+        let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
+        let options = ProgramOptions {
+            start: start.as_deref().map_or(Frontier::All, Frontier::List),
+            max_iterations: given.max_iterations.map(|most| most.0),
+            asynchronous: given.asynchronous,
+            message_bytes,
+        };
+        let run = match (functions.combine.is_some(), functions.priority.is_some(), given.weights) {
+            (false, false, false) => run_as::<false, false, false>,
+            (false, false, true) => run_as::<false, false, true>,
+            (false, true, false) => run_as::<false, true, false>,
+            (false, true, true) => run_as::<false, true, true>,
+            (true, false, false) => run_as::<true, false, false>,
+            (true, false, true) => run_as::<true, false, true>,
+            (true, true, false) => run_as::<true, true, false>,
+            (true, true, true) => run_as::<true, true, true>,
+        };
+        run(&graph, &functions, &options)
+    })?;
+    if let Some(error) = functions.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let columns: Vec<(String, Bound<'_, PyAny>)> = columns.call0()?.extract()?;
+    let columns = columns.into_iter().map(|(name, values)| Ok((name, column(py, &graph, &values)?)));
+    let columns = columns.collect::<PyResult<_>>()?;
+    let base = PyTable::new(py, Table::new(graph, columns), &found.stats)?;
+    let result = ProgramResult {
+        iterations: found.iterations,
+        finished: found.finished,
+        messages: found.messages,
+        spilled_bytes: found.spilled_bytes,
+    };
+    Py::new(py, PyClassInitializer::from(base).add_subclass(result))
+}
+
+fn run_as<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool>(
+    graph: &Graph,
+    functions: &Functions,
+    options: &ProgramOptions<'_>,
+) -> outcore::Result<outcore::ProgramRun> {
+    let mut states = vec![(); graph.vertices() as usize];
+    run_program(graph, &Program::<COMBINES, ORDERED, WEIGHTS>(functions), &mut states, options)
+}
+
+/// The functions at these addresses.
+fn functions_of(py: Python<'_>, given: &Settings, vertices: u64) -> Functions {
+    // SAFETY: this module's invariant; addresses of functions are not zero.
+    unsafe {
+        Functions {
+            run: transmute::<usize, Turn>(given.run),
+            on_list: given.on_list.map(|at| transmute::<usize, OnList>(at)),
+            on_message: given.on_message.map(|at| transmute::<usize, OnMessage>(at)),
+            on_iteration_end: given.on_iteration_end.map(|at| transmute::<usize, Turn>(at)),
+            combine: given.combine.map(|at| transmute::<usize, Combine>(at)),
+            priority: given.priority.map(|at| transmute::<usize, Priority>(at)),
+            end_iteration: given.end_iteration.as_ref().map(|end| end.clone_ref(py)),
+            state: given.state as State,
+            vertices,
+            failed: Mutex::default(),
+        }
+    }
+}
+
+/// A column of a result, of the values of a field.
+fn column(py: Python<'_>, graph: &Graph, values: &Bound<'_, PyAny>) -> PyResult<Column> {
+    let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
+    graph.make_room("results", 8 * vertices).map_err(|error| raise(py, error))?;
+    let refused = |error: outcore::io::Error| raise(py, error);
+    if let Ok(values) = values.extract::<PyReadonlyArray1<'_, f64>>() {
+        let column: Array<AtomicF64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
+        column.iter().zip(values.as_array()).for_each(|(slot, &value)| slot.store(value));
+        return Ok(Column::Real(Arc::new(column)));
+    }
+    let values = values.extract::<PyReadonlyArray1<'_, u64>>()?;
+    let mut column: Array<AtomicU64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
+    column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot.get_mut() = value);
+    Ok(Column::Count(Arc::new(column)))
+}
+
+/// What compiled functions call, and where it is.
+#[pyfunction]
+pub fn program_symbols() -> Vec<(&'static str, usize)> {
+    vec![
+        ("outcore_iteration", calls::iteration as *const () as usize),
+        ("outcore_list_of", calls::list_of as *const () as usize),
+        ("outcore_is_in", calls::is_in as *const () as usize),
+        ("outcore_send", calls::send as *const () as usize),
+        ("outcore_send_one", calls::send_one as *const () as usize),
+        ("outcore_activate", calls::activate as *const () as usize),
+        ("outcore_activate_one", calls::activate_one as *const () as usize),
+        ("outcore_request", calls::request as *const () as usize),
+        ("outcore_request_one", calls::request_one as *const () as usize),
+        ("outcore_request_end", calls::request_end as *const () as usize),
+    ]
+}
+
+impl<'v> Handle<'_, 'v> {
+    /// # Safety
+    /// The pointer is one that [`Functions::lend`] gave to the function that calls now.
+    unsafe fn of<'a>(handle: *mut c_void) -> &'a mut Handle<'a, 'a> {
+        // SAFETY: as the caller says.
+        unsafe { &mut *handle.cast() }
+    }
+
+    fn events(&mut self) -> &mut Events<'v, u64> {
+        match &mut self.happening {
+            Happening::Turn(vertex) => vertex,
+            Happening::Event(events) => events,
+        }
+    }
+
+    /// The vertices at an address, if all of them exist.
+    ///
+    /// # Safety
+    /// So many numbers are there.
+    unsafe fn vertices<'a>(&self, first: *const u32, count: usize) -> &'a [u32] {
+        // SAFETY: as the caller says; empty arrays may be anywhere.
+        let vertices = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(first, count) } };
+        let most = self.functions.vertices;
+        match vertices.iter().find(|&&vertex| u64::from(vertex) >= most) {
+            Some(vertex) => {
+                let text = format!("vertex {vertex} of a graph of {most} vertices");
+                self.functions.fail(PyIndexError::new_err(text));
+                &[]
+            }
+            None => vertices,
+        }
+    }
+}
+
+/// What compiled functions call. They hand on the pointers and lengths of their arrays, and the handle that they were given: so each `unsafe` below
+/// rests on this module's invariant.
+#[allow(clippy::undocumented_unsafe_blocks)]
+mod calls {
+    use super::{Direction, Handle, Happening, PyRuntimeError, c_void};
+
+    pub unsafe extern "C" fn iteration(handle: *mut c_void) -> u32 {
+        unsafe { Handle::of(handle) }.events().iteration()
+    }
+
+    pub unsafe extern "C" fn list_of(handle: *mut c_void) -> u32 {
+        unsafe { Handle::of(handle) }.list_of
+    }
+
+    pub unsafe extern "C" fn is_in(handle: *mut c_void) -> u8 {
+        match &unsafe { Handle::of(handle) }.happening {
+            Happening::Turn(vertex) => u8::from(vertex.direction() == Direction::In),
+            Happening::Event(_) => 0,
+        }
+    }
+
+    pub unsafe extern "C" fn send(targets: *const u32, count: usize, message: u64, handle: *mut c_void) {
+        let handle = unsafe { Handle::of(handle) };
+        let targets = unsafe { handle.vertices(targets, count) };
+        handle.events().multicast(targets, message);
+    }
+
+    pub unsafe extern "C" fn send_one(target: u32, message: u64, handle: *mut c_void) {
+        unsafe { send(&raw const target, 1, message, handle) }
+    }
+
+    pub unsafe extern "C" fn activate(vertices: *const u32, count: usize, handle: *mut c_void) {
+        let handle = unsafe { Handle::of(handle) };
+        let vertices = unsafe { handle.vertices(vertices, count) };
+        handle.events().activate(vertices);
+    }
+
+    pub unsafe extern "C" fn activate_one(vertex: u32, handle: *mut c_void) {
+        unsafe { activate(&raw const vertex, 1, handle) }
+    }
+
+    pub unsafe extern "C" fn request_one(vertex: u32, in_lists: u8, handle: *mut c_void) {
+        unsafe { request(&raw const vertex, 1, in_lists, handle) }
+    }
+
+    pub unsafe extern "C" fn request_end(handle: *mut c_void) {
+        unsafe { Handle::of(handle) }.events().request_end();
+    }
+
+    pub unsafe extern "C" fn request(vertices: *const u32, count: usize, in_lists: u8, handle: *mut c_void) {
+        let handle = unsafe { Handle::of(handle) };
+        let vertices = unsafe { handle.vertices(vertices, count) };
+        let direction = if in_lists == 0 { Direction::Out } else { Direction::In };
+        match &mut handle.happening {
+            Happening::Turn(vertex) => vertex.request_of(vertices, direction),
+            Happening::Event(_) => {
+                let text = "lists can be asked for in run and on_list only; activate the vertex instead";
+                handle.functions.fail(PyRuntimeError::new_err(text));
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+"""Vertex programs in Python: against the package's own algorithms and NetworkX, and what is refused."""
+
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pytest
+from test_oracles import randomly
+
+NONE = np.iinfo(np.uint32).max
+
+
+def ends(edges):
+    """Edges as two columns."""
+    edges = np.array(edges)
+    return edges[:, 0], edges[:, 1]
+
+
+def search(v, levels, vertex):
+    if vertex.iteration < levels[v]:
+        levels[v] = vertex.iteration
+        vertex.request_out(v)
+
+
+def spread(v, levels, neighbours, vertex):
+    vertex.activate(neighbours)
+
+
+def levels_from(graph, source, **options):
+    levels = np.full(graph.vertices, NONE, np.uint32)
+    found = oc.vertex_program(graph, levels, search, on_list=spread, start=[source], **options)
+    return found, levels
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_search_agrees_with_bfs(make, directed):
+    graph = make(ends(randomly(3000, 6000, 1)), directed=directed)
+    source = int(graph_ids(graph)[0])
+    found, levels = levels_from(graph, source)
+    expected = oc.bfs(graph, source)["level"]
+    np.testing.assert_array_equal(np.where(levels == NONE, -1, levels.astype(np.int64)), expected)
+    assert found.finished and found.messages == 0 and found.iterations == len(found.stats["steps"])
+    assert found.columns == ["vertex", "state"]
+    assert found.row(source) == {"vertex": source, "state": 0}
+
+
+def graph_ids(graph):
+    return oc.components(graph)["vertex"]
+
+
+RANK = np.dtype([("now", np.float64), ("next", np.float64)])
+
+
+def turn(v, state, vertex):
+    vertex.request_out(v)
+    vertex.request_end()
+
+
+def give(v, state, neighbours, vertex):
+    if neighbours.size > 0:
+        vertex.send(neighbours, state[v].now / neighbours.size)
+
+
+def take(v, state, message, vertex):
+    state[v].next = message
+
+
+def finish(v, state, vertex):
+    state[v].now = 0.15 + 0.85 * state[v].next
+    state[v].next = 0
+    vertex.activate(v)
+
+
+def ranks(graph, **options):
+    state = np.zeros(graph.vertices, RANK)
+    state["now"] = 1
+    options = {"combine": "sum", "max_iterations": 5} | options
+    return oc.vertex_program(graph, state, turn, on_list=give, on_message=take, on_iteration_end=finish, **options)
+
+
+def test_ranks_are_the_same_to_the_last_bit(make):
+    edges = randomly(5000, 50000, 2)
+    expected = None
+    for threads in [1, 2, 5]:
+        for memory in [None, "100KB", 0]:
+            found = ranks(make(ends(edges), directed=True, threads=threads), message_memory=memory)
+            assert found.iterations == 5 and (found.spilled_bytes > 0) == (memory is not None)
+            if expected is None:
+                expected = dict(zip(found["vertex"], found["now"]))
+            assert dict(zip(found["vertex"], found["now"])) == expected
+    graph = nx.DiGraph()
+    graph.add_nodes_from(expected)
+    graph.add_edges_from(edges)
+    now = dict.fromkeys(graph, 1.0)
+    for _ in range(5):
+        now = {v: 0.15 + 0.85 * sum(now[u] / graph.out_degree(u) for u in graph.predecessors(v)) for v in graph}
+    for v, rank in expected.items():
+        assert rank == pytest.approx(now[v], rel=1e-12)
+
+
+def test_a_function_combines_as_its_name_does(make):
+    graph = make(ends(randomly(1000, 9000, 3)))
+    named, own = ranks(graph, combine="sum"), ranks(graph, combine=lambda before, after: before + after)
+    np.testing.assert_array_equal(named["now"], own["now"])
+
+
+def test_weights_come_with_the_lists(make):
+    edges = randomly(500, 3000, 4)
+    weights = [float((a * 7 + b * 3) % 11 + 1) for a, b in edges]
+    graph = make((*ends(edges), np.array(weights)), directed=True)
+    source = int(edges[0][0])
+    distances = np.full(graph.vertices, np.inf)
+
+    def run(v, distances, vertex):
+        if vertex.iteration == 0:
+            distances[v] = 0
+        vertex.request_out(v)
+
+    def on_list(v, distances, neighbours, weights, vertex):
+        for i in range(neighbours.size):
+            vertex.send(neighbours[i], distances[v] + weights[i])
+
+    def on_message(v, distances, message, vertex):
+        if message < distances[v]:
+            distances[v] = message
+            vertex.activate(v)
+
+    found = oc.vertex_program(
+        graph, distances, run, on_list=on_list, on_message=on_message, combine="min", weights=True, start=[source]
+    )
+    assert found.finished
+    expected = oc.sssp(graph, source)["distance"]
+    np.testing.assert_array_equal(np.where(np.isinf(distances), -1, distances), expected)
+
+
+def test_messages_are_whole_numbers_too_and_lists_of_others_can_be_had(make):
+    edges = [(a, b) for a, b in randomly(300, 2500, 5) if a != b]
+    graph = make(ends(edges), directed=False)
+
+    def run(v, state, vertex):
+        vertex.request_out(v)
+
+    def on_list(v, state, neighbours, vertex):
+        if vertex.list_of == v:
+            vertex.request_out(neighbours)
+        else:
+            vertex.send(v, neighbours.size)
+
+    def on_message(v, state, message, vertex):
+        state[v] += message
+
+    for kind, combine in [(np.int64, None), (np.uint64, "sum"), (np.float64, "sum")]:
+        sums = np.zeros(graph.vertices, np.int64)
+        oc.vertex_program(graph, sums, run, on_list=on_list, on_message=on_message, message=kind, combine=combine)
+        expected = nx.Graph()
+        expected.add_edges_from(edges)
+        names = graph_ids(graph)
+        assert dict(zip(names.tolist(), sums.tolist())) == {
+            v: sum(expected.degree(u) for u in expected[v]) if v in expected else 0 for v in names.tolist()
+        }
+
+
+def test_in_lists_priorities_and_the_end_of_iterations(make):
+    graph = make(ends([(0, 2), (1, 2), (2, 3)]), directed=True)
+    state = np.zeros(4, [("in", np.int32), ("turn", np.int16)])
+    seen = []
+
+    def run(v, state, vertex):
+        vertex.request_in(v)
+
+    def on_list(v, state, neighbours, vertex):
+        if vertex.list_is_in:
+            state[v]["in"] = neighbours.size
+
+    def priority(v, state):
+        return v
+
+    def end(iteration):
+        seen.append(iteration)
+        return False
+
+    found = oc.vertex_program(graph, state, run, on_list=on_list, priority=priority, end_iteration=end)
+    assert dict(zip(found["vertex"].tolist(), found["in"].tolist())) == {0: 0, 1: 0, 2: 2, 3: 1}
+    assert seen == [0] and found.iterations == 1
+
+
+def test_what_a_function_must_not_do_is_an_error(make):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+    state = np.zeros(3)
+
+    def beyond(v, state, vertex):
+        vertex.send(np.uint32(3), 1.0)
+
+    with pytest.raises(IndexError, match="vertex 3 of a graph of 3 vertices"):
+        oc.vertex_program(graph, state, beyond)
+
+    def ask(v, state, vertex):
+        vertex.send(v, 1.0)
+
+    def answer(v, state, message, vertex):
+        vertex.request_out(v)
+
+    with pytest.raises(RuntimeError, match="run and on_list only"):
+        oc.vertex_program(graph, state, ask, on_message=answer)
+
+    def broken(iteration):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        oc.vertex_program(graph, state, ask, end_iteration=broken)
+    oc.vertex_program(graph, state, ask)
+
+
+@pytest.mark.parametrize(
+    "state, options, text",
+    [
+        (np.zeros(2), {}, "each of 3 vertices"),
+        ([0, 0, 0], {}, "each of 3 vertices"),
+        (np.zeros(6)[::2], {}, "one piece"),
+        (np.zeros(3), {"message": np.float32}, "float64, int64 or uint64"),
+        (np.zeros(3), {"combine": "product"}, "sum, min, max"),
+        (np.zeros(3), {"start": [7]}, "7"),
+        (np.zeros(3), {"message_memory": "much"}, "much"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, state, options, text):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+    with pytest.raises(oc.UsageError, match=text):
+        oc.vertex_program(graph, state, turn, **options)
+
+
+def test_without_numba_it_says_so():
+    code = """
+import sys
+sys.modules["numba"] = None
+import numpy as np, outcore as oc
+oc.import_graph((np.array([0]), np.array([1])), "one.oc")
+try:
+    oc.vertex_program(oc.Graph("one.oc"), np.zeros(2), print)
+except oc.UsageError as error:
+    print(error)
+"""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    assert "pip install numba" in done.stdout
