@@ -11,7 +11,20 @@ and keep only a few bytes per vertex in memory. Results are tables under the use
 The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
 """
 
-from outcore._algorithms import Estimate, bfs, components, estimate, pagerank, sssp, strong_components, core_number, label_propagation
+from outcore._algorithms import (
+    Estimate,
+    bfs,
+    clustering,
+    components,
+    core_number,
+    estimate,
+    label_propagation,
+    lcc,
+    pagerank,
+    sssp,
+    strong_components,
+    triangles,
+)
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
@@ -22,11 +35,25 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._import import generate, import_graph
-from outcore._outcore import Bfs, Components, Graph, PageRank, ProgramResult, Sssp, Table, CoreNumbers, LabelPropagation
+from outcore._outcore import (
+    Bfs,
+    Clustering,
+    Components,
+    CoreNumbers,
+    Graph,
+    LabelPropagation,
+    Lcc,
+    PageRank,
+    ProgramResult,
+    Sssp,
+    Table,
+    Triangles,
+)
 from outcore._program import vertex_program
 
 __all__ = [
     "Bfs",
+    "Clustering",
     "Components",
     "ConvergenceError",
     "CoreNumbers",
@@ -35,23 +62,28 @@ __all__ = [
     "Graph",
     "InputError",
     "LabelPropagation",
+    "Lcc",
     "MemoryLimitError",
     "OutcoreError",
     "PageRank",
     "ProgramResult",
     "Sssp",
     "Table",
+    "Triangles",
     "UsageError",
     "VerificationError",
     "bfs",
+    "clustering",
     "components",
     "core_number",
     "estimate",
     "generate",
     "import_graph",
     "label_propagation",
+    "lcc",
     "pagerank",
     "sssp",
     "strong_components",
+    "triangles",
     "vertex_program",
 ]

@@ -10,15 +10,19 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "Bfs",
+    "Clustering",
     "Components",
     "CoreNumbers",
     "Graph",
     "LabelPropagation",
+    "Lcc",
     "PageRank",
     "ProgramResult",
     "Sssp",
     "Table",
+    "Triangles",
     "bfs",
+    "clustering",
     "components",
     "core_number",
     "estimate",
@@ -26,10 +30,12 @@ __all__ = [
     "import_files",
     "import_tables",
     "label_propagation",
+    "lcc",
     "pagerank",
     "program_symbols",
     "sssp",
     "strong_components",
+    "triangles",
     "vertex_program",
 ]
 
@@ -137,6 +143,23 @@ class LabelPropagation(Table):
     @property
     def converged(self) -> bool: ...
 
+@final
+class Triangles(Table):
+    @property
+    def total(self) -> int: ...
+
+@final
+class Clustering(Table):
+    @property
+    def average(self) -> float: ...
+    @property
+    def transitivity(self) -> float: ...
+
+@final
+class Lcc(Table):
+    @property
+    def average(self) -> float: ...
+
 def bfs(
     graph: Graph,
     source: SupportsIndex | str,
@@ -153,6 +176,9 @@ def pagerank(
 def components(graph: Graph, verify: bool) -> Components: ...
 def strong_components(graph: Graph, verify: bool) -> Components: ...
 def core_number(graph: Graph, verify: bool) -> CoreNumbers: ...
+def triangles(graph: Graph, verify: bool) -> Triangles: ...
+def clustering(graph: Graph, verify: bool) -> Clustering: ...
+def lcc(graph: Graph, verify: bool) -> Lcc: ...
 def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropagation: ...
 def estimate(algorithm: str, graph: Graph, max_iter: int, weight: str | None) -> tuple[int, int, float, int]: ...
 def vertex_program(graph: Graph, given: dict[str, Any], columns: Any) -> ProgramResult: ...

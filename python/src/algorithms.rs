@@ -7,8 +7,8 @@ use crate::import::choose;
 use crate::result::PyTable;
 use crate::runtime::{Whole, run};
 use outcore::{
-    BfsOptions, Column, ComponentsOptions, CoreNumbersOptions, LabelPropagationOptions, PageRankOptions, SsspOptions,
-    Stats, StrongComponentsOptions, Table, verify,
+    BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions, LabelPropagationOptions, LccOptions,
+    PageRankOptions, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -78,6 +78,33 @@ pub struct LabelPropagation {
     /// Whether another iteration would change nothing.
     #[pyo3(get)]
     converged: bool,
+}
+
+/// What `triangles` found: columns `vertex` and `triangles`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Triangles {
+    /// How many triangles there are.
+    #[pyo3(get)]
+    total: u64,
+}
+
+/// What `clustering` found: columns `vertex` and `clustering`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Clustering {
+    /// The mean of the coefficients.
+    #[pyo3(get)]
+    average: f64,
+    /// The triangles of all vertices over those that all could have.
+    #[pyo3(get)]
+    transitivity: f64,
+}
+
+/// What `lcc` found: columns `vertex` and `lcc`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Lcc {
+    /// The mean of the coefficients.
+    #[pyo3(get)]
+    average: f64,
 }
 
 /// A table of a subclass.
@@ -268,6 +295,52 @@ pub fn label_propagation(
     made(py, graph, labels, &found.stats, LabelPropagation { count, iterations, converged })
 }
 
+/// See `outcore.triangles`.
+#[pyfunction]
+pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Triangles>> {
+    let graph = graph.open(py)?;
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
+        if verify {
+            verify::verify_triangles(&graph, &found)?;
+        }
+        Ok(found)
+    })?;
+    let counts = vec![("triangles", Column::Count(Arc::new(found.counts)))];
+    made(py, graph, counts, &found.stats, Triangles { total: found.total })
+}
+
+/// See `outcore.clustering`.
+#[pyfunction]
+pub fn clustering(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Clustering>> {
+    let graph = graph.open(py)?;
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
+        if verify {
+            verify::verify_clustering(&graph, &found)?;
+        }
+        Ok(found)
+    })?;
+    let coefficients = vec![("clustering", Column::Real(Arc::new(found.coefficients)))];
+    let (average, transitivity) = (found.average, found.transitivity);
+    made(py, graph, coefficients, &found.stats, Clustering { average, transitivity })
+}
+
+/// See `outcore.lcc`.
+#[pyfunction]
+pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
+    let graph = graph.open(py)?;
+    let found = run(py, graph.runtime(), || {
+        let found = outcore::lcc(&graph, &LccOptions::default())?;
+        if verify {
+            verify::verify_lcc(&graph, &found)?;
+        }
+        Ok(found)
+    })?;
+    let coefficients = vec![("lcc", Column::Real(Arc::new(found.coefficients)))];
+    made(py, graph, coefficients, &found.stats, Lcc { average: found.average })
+}
+
 /// See `outcore.estimate`: memory and state in bytes, passes, bytes read.
 #[pyfunction]
 pub fn estimate(
@@ -295,6 +368,9 @@ pub fn estimate(
         "label_propagation" => {
             outcore::estimate_label_propagation(&graph, &LabelPropagationOptions { max_iter: max_iter.0 })
         }
+        "triangles" => outcore::estimate_triangles(&graph),
+        "clustering" => outcore::estimate_clustering(&graph),
+        "lcc" => outcore::estimate_lcc(&graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     };
     Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes))

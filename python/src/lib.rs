@@ -31,8 +31,8 @@ fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, 
 mod _outcore {
     #[pymodule_export]
     use super::algorithms::{
-        Bfs, Components, CoreNumbers, LabelPropagation, PageRank, Sssp, bfs, components, core_number, estimate,
-        label_propagation, pagerank, sssp, strong_components,
+        Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, PageRank, Sssp, Triangles, bfs, clustering,
+        components, core_number, estimate, label_propagation, lcc, pagerank, sssp, strong_components, triangles,
     };
     #[pymodule_export]
     use super::generate::generate;

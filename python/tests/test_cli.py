@@ -51,7 +51,10 @@ def test_info_has_the_promised_keys(image):
 
 
 def test_statistics_have_the_promised_keys(image, tmp_path):
-    simple = ["pagerank"], ["components"], ["strong-components"], ["core-numbers"], ["label-propagation"]
+    simple = (
+        ["pagerank"], ["components"], ["strong-components"], ["core-numbers"], ["label-propagation"], ["triangles"],
+        ["clustering"], ["lcc"],
+    )
     for algorithm in (*simple, ["bfs", "--source", "1"]):
         stats_file = tmp_path / "stats.json"
         outcore("run", *algorithm, image, "--memory", "64MiB", "--threads", 2, "--stats", stats_file, "--verify")

@@ -101,6 +101,13 @@ def compare_ranks(graph, found, expected, exact):
     assert max(abs(ranks[vertex] - shares[vertex]) for vertex in ranks) < 1e-15
 
 
+def compare_coefficients(found, expected):
+    """The outputs have twelve decimals."""
+    values = found.to_dict()
+    assert values.keys() == expected.keys()
+    assert max(abs(values[vertex] - expected[vertex]) for vertex in values) < 1e-12
+
+
 def exported(graph):
     with tempfile.TemporaryDirectory() as folder:
         graph.export(f"{folder}/edges.tsv")
@@ -111,8 +118,8 @@ def exported(graph):
 def test_the_graphs_are_there():
     if FOLDER is None:
         pytest.skip("the shared data is absent: nothing of Graphalytics was compared (OUTCORE_DATA says where it is)")
-    assert all(len(cases(algorithm)) >= 4 for algorithm in ("BFS", "SSSP", "PR", "WCC", "CDLP"))
-    assert all(len(validation(algorithm)) == 2 for algorithm in ("bfs", "pr", "wcc", "cdlp"))
+    assert all(len(cases(algorithm)) >= 4 for algorithm in ("BFS", "SSSP", "PR", "WCC", "CDLP", "LCC"))
+    assert all(len(validation(algorithm)) == 2 for algorithm in ("bfs", "pr", "wcc", "cdlp", "lcc"))
 
 
 @pytest.mark.parametrize("graph", cases("BFS"))
@@ -154,6 +161,11 @@ def test_label_propagation(make, graph):
     assert found.to_dict() == output(graph, "CDLP")
 
 
+@pytest.mark.parametrize("graph", cases("LCC"))
+def test_lcc(make, graph):
+    compare_coefficients(oc.lcc(opened(make, graph), verify=True), output(graph, "LCC", float))
+
+
 @pytest.mark.parametrize("path", validation("bfs"))
 def test_validation_bfs(make, path):
     expected = reference(path.with_name(path.name.replace("input", "output")), int)
@@ -182,3 +194,9 @@ def test_validation_label_propagation(make, path):
     graph = opened_adjacency(make, path)
     max_iter = int(twin_properties(graph, "cdlp")["cdlp.max-iterations"])
     assert oc.label_propagation(graph, max_iter=max_iter, verify=True).to_dict() == expected
+
+
+@pytest.mark.parametrize("path", validation("lcc"))
+def test_validation_lcc(make, path):
+    expected = reference(path.with_name(path.name.replace("input", "output")), float)
+    compare_coefficients(oc.lcc(opened_adjacency(make, path), verify=True), expected)

@@ -167,6 +167,45 @@ def check_label_propagation(graph, matrix, id_of, iterations=(10,)):
         assert found.count == len(np.unique(expected)) and found.iterations <= max_iter
 
 
+def closed_pairs(matrix):
+    """Per vertex: neighbours, those joined both ways, triangles, choices of directed ones, and edges among neighbours, by SciPy."""
+    plain = (matrix - sp.diags_array(matrix.diagonal())).tocsr()
+    plain.eliminate_zeros()
+    both = (plain + plain.T).tocsr()
+    joined = both.copy()
+    joined.data[:] = 1
+    neighbours = joined.sum(axis=1)
+    # Products of matrices go over fewer paths where vertices of small degree come first and edges lead upwards.
+    order = np.argsort(neighbours, kind="stable")
+
+    def at_corners(beside, across):
+        """Per vertex, for all its triangles together: the product of the two edges beside it and the one across."""
+        beside, across = (sp.triu(edges[order][:, order], 1, format="csr") for edges in (beside, across))
+        found = np.empty(len(order))
+        found[order] = (beside @ across).multiply(beside).sum(axis=1)
+        found[order] += (beside.T @ across).multiply(beside).sum(axis=1)
+        found[order] += (across @ beside).multiply(beside).sum(axis=0)
+        return found
+
+    return neighbours, both.sum(axis=1) - neighbours, at_corners(joined, joined), at_corners(both, both), at_corners(joined, both)
+
+
+def check_triads(graph, matrix):
+    neighbours, both, triangles, choices, opposite = closed_pairs(matrix)
+    over = lambda part, whole: np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)  # noqa: E731
+    found = oc.triangles(graph, verify=True)
+    assert (by_vertex(found, "triangles") == triangles).all() and found.total == triangles.sum() / 3
+    edges = neighbours + both
+    possible = edges * (edges - 1) - 2 * both
+    found = oc.clustering(graph, verify=True)
+    assert np.abs(by_vertex(found, "clustering") - over(choices, possible)).max() < 1e-12
+    assert abs(found.transitivity - (choices.sum() / possible.sum() if possible.sum() else 0)) < 1e-12
+    assert abs(found.average - found["clustering"].mean()) < 1e-12
+    found = oc.lcc(graph, verify=True)
+    assert np.abs(by_vertex(found, "lcc") - over(opposite, neighbours * (neighbours - 1))).max() < 1e-12
+    assert abs(found.average - found["lcc"].mean()) < 1e-12
+
+
 @pytest.mark.parametrize("order", ["input", "degree"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("name", GRAPHS)
@@ -203,9 +242,17 @@ def test_small(make, name, directed, order):
     loopless.remove_edges_from(list(nx.selfloop_edges(plain)))
     assert oc.core_number(graph).to_dict() == nx.core_number(loopless)
     check_label_propagation(graph, matrix, ids, iterations=(0, 1, 2, 10))
+    assert oc.triangles(graph).to_dict() == nx.triangles(plain.to_undirected())
     if vertices == 0:
-        assert len(oc.pagerank(graph)) == 0
+        assert len(oc.pagerank(graph)) == len(oc.clustering(graph)) == len(oc.lcc(graph)) == 0
         return
+    check_triads(graph, matrix)
+    found = oc.clustering(graph)
+    expected = nx.clustering(plain)
+    assert max(abs(found.to_dict()[v] - expected[v]) for v in expected) < 1e-12
+    assert abs(found.average - nx.average_clustering(plain)) < 1e-12
+    if not directed:
+        assert abs(found.transitivity - nx.transitivity(plain)) < 1e-12
     check_pagerank(graph, matrix)
     expected = nx.pagerank(plain, tol=1e-12, max_iter=1000)
     found = oc.pagerank(graph, tol=1e-12, max_iter=1000).to_dict()
@@ -224,6 +271,10 @@ def test_igraph(make, directed):
     strong = other.connected_components(mode="strong")
     smallest = [min(members) for members in strong]
     assert by_vertex(oc.strong_components(graph), "component").tolist() == [smallest[label] for label in strong.membership]
+    assert oc.triangles(graph).total == len(other.list_triangles())
+    if not directed:
+        expected = other.transitivity_local_undirected(mode="zero")
+        assert np.abs(by_vertex(oc.clustering(graph), "clustering") - expected).max() < 1e-12
     # igraph counts a loop of an edge without direction twice, NetworkX once: compare where there is none.
     loopless = [(a, b) for a, b in edges if a != b]
     graph = make(loopless, vertices=vertices, directed=directed)
@@ -363,6 +414,7 @@ def test_shared(make, tmp_path, name, directed, options):
     check_core_number(graph, matrix)
     check_label_propagation(graph, matrix, ids.tolist())
     check_pagerank(graph, matrix)
+    check_triads(graph, matrix)
 
 
 def test_the_sum_of_levels_is_that_of_a_breadth_first_order(make):

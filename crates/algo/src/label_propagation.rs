@@ -16,7 +16,7 @@
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
 use crate::core_numbers::count_edges;
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::{Estimate, all_entries, all_pages, longest_lists};
 use outcore_graph::{Bitmap, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit};
@@ -71,15 +71,7 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
 
 /// A buffer for so many labels is large enough for every vertex.
 pub(crate) fn least_labels(graph: &Graph) -> u64 {
-    let manifest = graph.manifest();
-    let longest = manifest.out_lists.max_degree + manifest.in_lists.as_ref().map_or(0, |lists| lists.max_degree);
-    longest.max(LEAST_LABELS.min(entries(graph)))
-}
-
-/// The lengths of all lists together.
-fn entries(graph: &Graph) -> u64 {
-    let manifest = graph.manifest();
-    manifest.out_lists.entries + manifest.in_lists.as_ref().map_or(0, |lists| lists.entries)
+    longest_lists(graph).max(LEAST_LABELS.min(all_entries(graph)))
 }
 
 /// Propagates labels.
@@ -268,7 +260,7 @@ impl Buffer {
     fn new(graph: &Graph) -> Result<Self> {
         let budget = graph.runtime().budget();
         let least = least_labels(graph);
-        let usual = USUAL_LABELS.min(entries(graph)).max(least);
+        let usual = USUAL_LABELS.min(all_entries(graph)).max(least);
         let available = budget.available_bytes() + graph.cache_bytes();
         let room = if 2 * Self::bytes(graph, usual) <= available { usual } else { least };
         graph.make_room("labels of neighbours", Self::bytes(graph, room))?;

@@ -6,23 +6,32 @@
 #![forbid(unsafe_code)]
 
 mod bfs;
+mod clustering;
 mod components;
 mod core_numbers;
 mod estimate;
 mod label_propagation;
+mod lcc;
+mod neighbourhoods;
 mod pagerank;
 mod sssp;
 mod strong_components;
 mod tarjan;
+mod triads;
+mod triangles;
 pub mod verify;
+mod verify_triangles;
 mod weights;
 
 pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
+pub use clustering::{Clustering, ClusteringOptions, clustering, estimate_clustering};
 pub use components::{Components, ComponentsOptions, components, estimate_components};
 pub use core_numbers::{CoreNumbers, CoreNumbersOptions, core_numbers, estimate_core_numbers};
 pub use estimate::Estimate;
 pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation};
+pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};
 pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
 pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};
+pub use triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};

@@ -9,6 +9,7 @@ use crate::core_numbers::{CoreNumbers, loops_in};
 use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
+pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_triangles};
 use outcore_graph::{
     Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, List, ListFold, Next, Result, WeightKind,
     distance_bits, fold, scan, vertex_map, vertex_sum,
@@ -17,19 +18,19 @@ use outcore_io::{Array, AtomicF64};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The first contradiction found, in the order of the vertices.
-struct Contradiction(AtomicU64);
+pub(crate) struct Contradiction(AtomicU64);
 
 impl Contradiction {
-    fn none() -> Self {
+    pub fn none() -> Self {
         Contradiction(AtomicU64::new(u64::MAX))
     }
 
-    fn at(&self, vertex: u32) {
+    pub fn at(&self, vertex: u32) {
         self.0.fetch_min(u64::from(vertex), Ordering::Relaxed);
     }
 
     /// The error that `error` makes of it, if there was a contradiction.
-    fn check(&self, error: impl Fn(u32) -> Error) -> Result<()> {
+    pub fn check(&self, error: impl Fn(u32) -> Error) -> Result<()> {
         match self.0.load(Ordering::Relaxed) {
             u64::MAX => Ok(()),
             vertex => Err(error(vertex as u32)),

@@ -5,15 +5,16 @@ mod engine;
 mod model;
 
 use engine::*;
-use model::Model;
+use model::{Model, Triads};
 use outcore_algo::verify::{
-    verify_bfs, verify_components, verify_core_numbers, verify_label_propagation, verify_pagerank, verify_sssp,
-    verify_strong_components,
+    verify_bfs, verify_clustering, verify_components, verify_core_numbers, verify_label_propagation, verify_lcc,
+    verify_pagerank, verify_sssp, verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
-    BfsOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, LabelPropagation,
-    LabelPropagationOptions, PageRankOptions, SsspOptions, StrongComponentsOptions, bfs, components, core_numbers,
-    label_propagation, pagerank, sssp, strong_components,
+    BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions,
+    Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRankOptions, SsspOptions,
+    StrongComponentsOptions, Triangles, TrianglesOptions, bfs, clustering, components, core_numbers, label_propagation,
+    lcc, pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Direction, Error, Graph};
@@ -25,6 +26,7 @@ fn check(given: &Given, sources: &[u32]) {
     for directed in [true, false] {
         let given = Given { directed, ..given.clone() };
         let model = Model::new(&given);
+        let triads = model.triads();
         let directory = tempfile::tempdir().unwrap();
         let image = given.image(directory.path(), OrderChoice::Input);
         for threads in [1, 3] {
@@ -45,8 +47,41 @@ fn check(given: &Given, sources: &[u32]) {
             check_core_numbers(&graph, &model);
             check_label_propagation(&graph, &model);
             check_strong_components(&graph, &model);
+            check_triads(&graph, &triads);
         }
+        // The one image has degrees in memory, in the other the numbers of vertices say enough.
+        let image = given.image(directory.path(), OrderChoice::Degree);
+        let graph = open(&image, 2, None, None);
+        check_triads(&graph, &ids(&graph).iter().map(|&id| triads[id as usize]).collect::<Vec<_>>());
     }
+}
+
+fn check_triads(graph: &Graph, expected: &[Triads]) {
+    let close = |expected: f64, found: f64, what: &str| {
+        // Written so that a NaN fails.
+        assert!((expected - found).abs() <= 1e-12, "{what} is {found}, expected {expected}");
+    };
+    let mean = |values: f64| values / (expected.len() as f64).max(1.0);
+    let found = triangles(graph, &TrianglesOptions::default()).unwrap();
+    same(&expected.iter().map(|triads| triads.triangles).collect::<Vec<_>>(), &counts(&found.counts), "triangles");
+    assert_eq!(3 * found.total, expected.iter().map(|triads| triads.triangles).sum::<u64>());
+    verify_triangles(graph, &found).unwrap();
+    let found = clustering(graph, &ClusteringOptions::default()).unwrap();
+    for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.coefficients)).enumerate() {
+        close(expected.clustering, found, &format!("clustering of {vertex}"));
+    }
+    close(mean(expected.iter().map(|triads| triads.clustering).sum()), found.average, "average clustering");
+    let sum = |value: fn(&Triads) -> u64| expected.iter().map(value).sum::<u64>() as f64;
+    let possible = sum(|triads| triads.possible);
+    let transitivity = if possible == 0.0 { 0.0 } else { sum(|triads| triads.choices) / possible };
+    close(transitivity, found.transitivity, "transitivity");
+    verify_clustering(graph, &found).unwrap();
+    let found = lcc(graph, &LccOptions::default()).unwrap();
+    for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.coefficients)).enumerate() {
+        close(expected.lcc, found, &format!("lcc of {vertex}"));
+    }
+    close(mean(expected.iter().map(|triads| triads.lcc).sum()), found.average, "average lcc");
+    verify_lcc(graph, &found).unwrap();
 }
 
 /// In memory, with room for some edges, and without.
@@ -190,6 +225,15 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let found = label_propagation(&graph, &options).unwrap();
         assert!(found.labels.is_empty() && found.converged && found.iterations == 0);
         verify_label_propagation(&graph, &options, &found).unwrap();
+        let found = triangles(&graph, &TrianglesOptions::default()).unwrap();
+        assert!(found.counts.is_empty() && found.total == 0);
+        verify_triangles(&graph, &found).unwrap();
+        let found = clustering(&graph, &ClusteringOptions::default()).unwrap();
+        assert!(found.coefficients.is_empty() && found.average == 0.0 && found.transitivity == 0.0);
+        verify_clustering(&graph, &found).unwrap();
+        let found = lcc(&graph, &LccOptions::default()).unwrap();
+        assert!(found.coefficients.is_empty() && found.average == 0.0);
+        verify_lcc(&graph, &found).unwrap();
     }
 }
 
@@ -608,5 +652,78 @@ fn every_changed_propagated_label_is_refused() {
         assert!(verify_label_propagation(&graph, &options, &found).is_err(), "another number of labels");
         let found = LabelPropagation { count: found.count - 1, converged: true, ..found };
         assert!(verify_label_propagation(&graph, &options, &found).is_err(), "not converged");
+    }
+}
+
+#[test]
+fn every_changed_count_of_triangles_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let found = triangles(&graph, &TrianglesOptions::default()).unwrap();
+        verify_triangles(&graph, &found).unwrap();
+        assert!(found.total > 100);
+        for vertex in 0..graph.vertices() as usize {
+            let count = found.counts[vertex].load(Ordering::Relaxed);
+            for wrong in [0, 1, 3, count.wrapping_sub(1), count + 1, count + 3, u64::MAX] {
+                if wrong != count {
+                    found.counts[vertex].store(wrong, Ordering::Relaxed);
+                    let error = verify_triangles(&graph, &found).expect_err("a wrong count").to_string();
+                    assert!(error.contains("verification failed"), "{error}");
+                }
+            }
+            found.counts[vertex].store(count, Ordering::Relaxed);
+        }
+        // Two that make up for one another, at the vertex of most triangles.
+        let most = (0..graph.vertices() as usize).max_by_key(|&v| counts(&found.counts)[v]).unwrap();
+        found.counts[most].fetch_sub(1, Ordering::Relaxed);
+        found.counts[0].fetch_add(1, Ordering::Relaxed);
+        assert!(verify_triangles(&graph, &found).is_err(), "a triangle at another vertex");
+        found.counts[most].fetch_add(1, Ordering::Relaxed);
+        found.counts[0].fetch_sub(1, Ordering::Relaxed);
+        verify_triangles(&graph, &found).unwrap();
+        let found = Triangles { total: found.total + 1, ..found };
+        assert!(verify_triangles(&graph, &found).is_err(), "another total");
+    }
+}
+
+#[test]
+fn every_changed_coefficient_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        let clustered = clustering(&graph, &ClusteringOptions::default()).unwrap();
+        let local = lcc(&graph, &LccOptions::default()).unwrap();
+        let refused = |outcome: outcore_algo::Result<()>, what: &str| {
+            let error = outcome.expect_err(what).to_string();
+            assert!(error.contains("verification failed"), "{what}: {error}");
+        };
+        for vertex in 0..graph.vertices() as usize {
+            for coefficients in [&clustered.coefficients, &local.coefficients] {
+                let value = coefficients[vertex].load();
+                for wrong in
+                    [value * 1.001, value * 0.999, 0.0, 0.5, 1.0, -value, value + 1e-6, f64::NAN, f64::INFINITY]
+                {
+                    if wrong == value {
+                        continue;
+                    }
+                    coefficients[vertex].store(wrong);
+                    if std::ptr::eq(coefficients, &clustered.coefficients) {
+                        refused(verify_clustering(&graph, &clustered), "a wrong coefficient");
+                    } else {
+                        refused(verify_lcc(&graph, &local), "a wrong local coefficient");
+                    }
+                }
+                coefficients[vertex].store(value);
+            }
+        }
+        verify_clustering(&graph, &clustered).unwrap();
+        verify_lcc(&graph, &local).unwrap();
+        let wrong = Lcc { average: local.average + 1e-6, ..local };
+        refused(verify_lcc(&graph, &wrong), "another average");
+        let wrong = Clustering { transitivity: f64::NAN, ..clustered };
+        refused(verify_clustering(&graph, &wrong), "another transitivity");
+        let wrong = Clustering { transitivity: 0.0, average: wrong.average + 1e-6, ..wrong };
+        refused(verify_clustering(&graph, &wrong), "another average");
     }
 }

@@ -4,12 +4,12 @@ mod engine;
 
 use engine::*;
 use outcore_algo::verify::{
-    verify_bfs, verify_components, verify_core_numbers, verify_label_propagation, verify_pagerank,
-    verify_strong_components,
+    verify_bfs, verify_clustering, verify_components, verify_core_numbers, verify_label_propagation, verify_lcc,
+    verify_pagerank, verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
-    BfsOptions, CoreNumbersOptions, LabelPropagationOptions, StrongComponentsOptions, core_numbers, label_propagation,
-    strong_components,
+    BfsOptions, ClusteringOptions, CoreNumbersOptions, LabelPropagationOptions, LccOptions, StrongComponentsOptions,
+    TrianglesOptions, clustering, core_numbers, label_propagation, lcc, strong_components, triangles,
 };
 use outcore_graph::Direction;
 use outcore_graph::import::OrderChoice;
@@ -125,11 +125,20 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             let options = LabelPropagationOptions { max_iter: 3 };
             let propagated = label_propagation(&graph, &options).unwrap();
             verify_label_propagation(&graph, &options, &propagated).unwrap();
+            let counted = triangles(&graph, &TrianglesOptions::default()).unwrap();
+            verify_triangles(&graph, &counted).unwrap();
+            let clustered = clustering(&graph, &ClusteringOptions::default()).unwrap();
+            verify_clustering(&graph, &clustered).unwrap();
+            let local = lcc(&graph, &LccOptions::default()).unwrap();
+            verify_lcc(&graph, &local).unwrap();
+            let (triangles, clustered, local) =
+                (counts(&counted.counts), ranks(&clustered.coefficients), ranks(&local.coefficients));
             let mut all = under_ids(&ids, &results);
             let values = plain(&cores.cores).into_iter().zip(plain(&propagated.labels));
-            for (&id, (core, label)) in ids.iter().zip(values) {
+            for (vertex, (&id, (core, label))) in ids.iter().zip(values).enumerate() {
                 all.cores[id as usize] = core;
                 all.labels[id as usize] = ids[label as usize];
+                all.triads[id as usize] = [triangles[vertex], clustered[vertex].to_bits(), local[vertex].to_bits()];
             }
             (all, smallest_ids(&ids, &plain(&strong.labels)))
         });
@@ -140,6 +149,7 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             same(&input.components, &other.components, &format!("components in order {name}"));
             same(&input.cores, &other.cores, &format!("core numbers in order {name}"));
             same(&input.labels, &other.labels, &format!("labels in order {name}"));
+            same(&input.triads, &other.triads, &format!("triangles and coefficients in order {name}"));
             for (id, (one, two)) in input.ranks.iter().zip(&other.ranks).enumerate() {
                 assert!((one - two).abs() <= 1e-12, "order {name}: id {id} has rank {one}, and {two}");
             }
@@ -157,6 +167,8 @@ struct UnderIds {
     cores: Vec<u32>,
     /// The id that is the label.
     labels: Vec<u32>,
+    /// Triangles, and the bits of both coefficients: quotients of the same whole numbers.
+    triads: Vec<[u64; 3]>,
 }
 
 fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
@@ -165,7 +177,14 @@ fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
     let found_ranks = ranks(&results.pagerank.ranks);
     let components = smallest_ids(ids, &labels);
     let zeros = || vec![0; count];
-    let mut all = UnderIds { levels: zeros(), components, ranks: vec![0.0; count], cores: zeros(), labels: zeros() };
+    let mut all = UnderIds {
+        levels: zeros(),
+        components,
+        ranks: vec![0.0; count],
+        cores: zeros(),
+        labels: zeros(),
+        triads: vec![[0; 3]; count],
+    };
     for (vertex, &id) in ids.iter().enumerate() {
         all.levels[id as usize] = levels[vertex];
         all.ranks[id as usize] = found_ranks[vertex];

@@ -6,9 +6,10 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_strong_components};
+use outcore_algo::verify::{verify_bfs, verify_components, verify_lcc, verify_pagerank, verify_strong_components};
 use outcore_algo::{
-    BfsOptions, ComponentsOptions, StrongComponentsOptions, bfs, components, pagerank, strong_components,
+    BfsOptions, ComponentsOptions, LccOptions, StrongComponentsOptions, bfs, components, estimate_lcc, lcc, pagerank,
+    strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
@@ -144,6 +145,40 @@ fn sparse_kronecker_graphs_are_read_as_little_as_promised() {
         let read = list_bytes(&found.stats);
         assert!(found.reached > 1 << 14, "reached {}", found.reached);
         assert!(read * 2 < pages * PAGE_BYTES, "a search read {read} of {} bytes", pages * PAGE_BYTES);
+    }
+}
+
+#[test]
+fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
+    let directory = tempfile::tempdir().unwrap();
+    for (directed, order) in [(true, OrderChoice::Degree), (false, OrderChoice::Degree), (true, OrderChoice::Input)] {
+        let image = kronecker(directory.path(), 13, 96, directed, order);
+        let mut answers = Vec::new();
+        for (least_times, most_blocks) in [(1.05, 40), (1.5, 8), (30.0, 1)] {
+            let open = |bytes: u64| {
+                let memory_bytes = Some(outcore_io::current_memory_bytes() + bytes);
+                let options = RuntimeOptions { memory_bytes, threads: Some(2), ..RuntimeOptions::default() };
+                let runtime = Arc::new(Runtime::new(options).unwrap());
+                Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap()
+            };
+            // With a limit that is ample first, to learn what is needed at least.
+            let graph = open(256 << 20);
+            let needs = estimate_lcc(&graph);
+            let left = graph.runtime().budget().available_bytes();
+            let wanted = (needs.state_bytes as f64 * least_times) as u64;
+            let _rest = graph.runtime().budget().reserve("a test", left - wanted).unwrap();
+            let estimate = estimate_lcc(&graph);
+            let found = lcc(&graph, &LccOptions::default()).unwrap();
+            let blocks = found.stats.steps.iter().filter(|step| step.name == "block").count();
+            let (passes, said) = (found.stats.passes, estimate.passes);
+            assert!(passes <= said, "{passes} passes, {said} said");
+            assert!(blocks <= most_blocks && (blocks > 1) == (most_blocks > 1), "{least_times}: {blocks} blocks");
+            answers.push(ranks(&found.coefficients));
+            verify_lcc(&graph, &found).map_or_else(|error| assert!(error.to_string().contains("memory")), |()| ());
+        }
+        let [least, some, ample] = &answers[..] else { unreachable!() };
+        same(ample, least, "with the least memory");
+        same(ample, some, "with half more");
     }
 }
 

@@ -262,6 +262,24 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// Triangles: how many every vertex is a corner of, whatever the direction of edges
+    Triangles {
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Clustering coefficients, their average, and transitivity
+    Clustering {
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Local clustering coefficients as Graphalytics defines them
+    Lcc {
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
 }
 
 /// Which weights an algorithm uses.

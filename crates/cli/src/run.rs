@@ -6,8 +6,9 @@ use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
-    BfsOptions, Column, Components, ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph, GraphOptions,
-    LabelPropagationOptions, PageRankOptions, Result, SsspOptions, Stats, StrongComponentsOptions, Table, verify,
+    BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph,
+    GraphOptions, LabelPropagationOptions, LccOptions, PageRankOptions, Result, SsspOptions, Stats,
+    StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -40,6 +41,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
         Algorithm::LabelPropagation { max_iter, common } => {
             label_propagation(&LabelPropagationOptions { max_iter: *max_iter }, common)
         }
+        Algorithm::Triangles { common } => triangles(common),
+        Algorithm::Clustering { common } => clustering(common),
+        Algorithm::Lcc { common } => lcc(common),
     }
 }
 
@@ -112,9 +116,7 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> R
     if !found.converged && !common.limits.quiet {
         eprintln!("outcore: the ranks did not converge to a tolerance of {:e}; raise --max-iter", options.tol);
     }
-    let ranks = Column::Real(Arc::new(found.ranks));
-    show_top(&Table::new(Arc::clone(graph), vec![("pagerank".to_owned(), ranks.clone())]), "pagerank")?;
-    finish(graph, vec![("pagerank".to_owned(), ranks)], &found.stats, common)
+    finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)
 }
 
 fn components(common: &Common) -> Result<()> {
@@ -167,10 +169,8 @@ fn core_numbers(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_core_numbers(&graph, &found)?;
     }
-    let (max_core, cores) = (found.max_core, Column::Number(Arc::new(found.cores)));
-    say(format_args!("the greatest core number is {max_core}"))?;
-    show_top(&Table::new(Arc::clone(&graph), vec![("core".to_owned(), cores.clone())]), "core")?;
-    finish(&graph, vec![("core".to_owned(), cores)], &found.stats, common)
+    say(format_args!("the greatest core number is {}", found.max_core))?;
+    finish_one(&graph, "core", Column::Number(Arc::new(found.cores)), &found.stats, common)
 }
 
 fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Result<()> {
@@ -185,6 +185,45 @@ fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Resu
     let outcome = if found.converged { "nothing changes any more" } else { "some labels still change" };
     say(format_args!("{} labels after {} iterations, {outcome}", found.count, found.iterations))?;
     finish(&graph, vec![("label".to_owned(), Column::Label(Arc::new(found.labels)))], &found.stats, common)
+}
+
+fn triangles(common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_triangles(&graph), "at most");
+    }
+    let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
+    if common.verify {
+        verify::verify_triangles(&graph, &found)?;
+    }
+    say(format_args!("{} triangles", found.total))?;
+    finish_one(&graph, "triangles", Column::Count(Arc::new(found.counts)), &found.stats, common)
+}
+
+fn clustering(common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_clustering(&graph), "at most");
+    }
+    let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
+    if common.verify {
+        verify::verify_clustering(&graph, &found)?;
+    }
+    say(format_args!("average {}, transitivity {}", found.average, found.transitivity))?;
+    finish_one(&graph, "clustering", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
+}
+
+fn lcc(common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_lcc(&graph), "at most");
+    }
+    let found = outcore::lcc(&graph, &LccOptions::default())?;
+    if common.verify {
+        verify::verify_lcc(&graph, &found)?;
+    }
+    say(format_args!("average {}", found.average))?;
+    finish_one(&graph, "lcc", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
 fn say(line: impl Display) -> Result<()> {
@@ -207,6 +246,13 @@ fn show_top(table: &Table, column: &str) -> Result<()> {
         array_value_to_string(rows.column(column), row).map_err(|error| Error::Usage(error.to_string()))
     };
     (0..rows.num_rows()).try_for_each(|row| say(format_args!("  {:24} {}", text(0, row)?, text(1, row)?)))
+}
+
+/// Shows the greatest values of a result of one column, and finishes it.
+fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, common: &Common) -> Result<()> {
+    let columns = vec![(name.to_owned(), column)];
+    show_top(&Table::new(Arc::clone(graph), columns.clone()), name)?;
+    finish(graph, columns, stats, common)
 }
 
 /// Writes the result and the statistics where they are wanted.

@@ -48,7 +48,7 @@ pub use ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
 pub use image::{ImageFile, MANIFEST};
 pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
-pub use outcore_format::{Lists, WeightKind};
+pub use outcore_format::{Lists, Order, WeightKind};
 pub use output::OUTPUT_ENDINGS;
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};

@@ -56,6 +56,14 @@ fn compare(graph: &Graph, model: &Model, direction: Direction, weights: bool) {
             );
         }
     }
+    let count = model.vertices as u32;
+    for (first, end) in [(0, count), (0, 1), (7, 7), (1, count / 2), (count / 2, count / 2 + 1), (count - 1, count)] {
+        let expected = &expected[first as usize..end as usize];
+        let frontier = Frontier::Range { first, end };
+        assert!(looped(graph, edges, frontier).unwrap() == expected, "loop, {direction:?}, {first}..{end}");
+        assert!(in_parallel(graph, edges, frontier).unwrap() == expected, "parallel, {direction:?}, {first}..{end}");
+        assert!(frontier.pages(graph, direction) <= graph.pages(direction));
+    }
 }
 
 #[test]
@@ -102,6 +110,13 @@ fn lists_of_more_than_a_unit_of_pages_come_whole() {
             let expected = if weights { &weighted } else { &plain };
             assert!(&in_parallel(&graph, edges, Frontier::All).unwrap() == expected, "{threads} threads");
             assert!(&looped(&graph, edges, Frontier::All).unwrap() == expected);
+            for (first, end) in [(0, 1), (1, 2), (1, 2000), (1000, 1001)] {
+                let some = &expected[first as usize..end as usize];
+                let frontier = Frontier::Range { first, end };
+                assert!(looped(&graph, edges, frontier).unwrap() == some, "{threads} threads, {first}..{end}");
+                assert!(in_parallel(&graph, edges, frontier).unwrap() == some);
+                assert!(frontier.pages(&graph, Direction::Out) < graph.pages(Direction::Out));
+            }
             let some: Vec<Whole> = chosen.iter().map(|&v| expected[v as usize].clone()).collect();
             assert!(looped(&graph, edges, Frontier::List(&chosen)).unwrap() == some);
             assert!(in_parallel(&graph, edges, Frontier::List(&chosen)).unwrap() == some);

@@ -6,11 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub use outcore_algo::{
-    Bfs, BfsOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, Estimate,
-    LabelPropagation, LabelPropagationOptions, PageRank, PageRankOptions, Sssp, SsspOptions, StrongComponentsOptions,
-    bfs, components, core_numbers, estimate_bfs, estimate_components, estimate_core_numbers,
-    estimate_label_propagation, estimate_pagerank, estimate_sssp, estimate_strong_components, label_propagation,
-    pagerank, sssp, strong_components, verify,
+    Bfs, BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions,
+    Dangling, Estimate, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRank, PageRankOptions, Sssp,
+    SsspOptions, StrongComponentsOptions, Triangles, TrianglesOptions, bfs, clustering, components, core_numbers,
+    estimate_bfs, estimate_clustering, estimate_components, estimate_core_numbers, estimate_label_propagation,
+    estimate_lcc, estimate_pagerank, estimate_sssp, estimate_strong_components, estimate_triangles, label_propagation,
+    lcc, pagerank, sssp, strong_components, triangles, verify,
 };
 pub use outcore_format as format;
 pub use outcore_graph::*;

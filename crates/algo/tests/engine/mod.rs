@@ -2,9 +2,10 @@
 #![allow(dead_code)]
 
 use outcore_algo::{
-    Bfs, BfsOptions, Components, ComponentsOptions, CoreNumbersOptions, Dangling, LabelPropagationOptions, PageRank,
-    PageRankOptions, Result, SsspOptions, StrongComponentsOptions, bfs, components, core_numbers, label_propagation,
-    pagerank, sssp, strong_components,
+    Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions, CoreNumbersOptions, Dangling,
+    LabelPropagationOptions, LccOptions, PageRank, PageRankOptions, Result, SsspOptions, StrongComponentsOptions,
+    TrianglesOptions, bfs, clustering, components, core_numbers, label_propagation, lcc, pagerank, sssp,
+    strong_components, triangles,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
@@ -16,7 +17,7 @@ use outcore_io::backend::Backend;
 use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A graph as a test gives it: the vertices are `0..vertices`.
 #[derive(Clone, Debug)]
@@ -149,12 +150,15 @@ pub enum Algorithm {
     StrongComponents,
     CoreNumbers,
     LabelPropagation,
+    Triangles,
+    Clustering,
+    Lcc,
     /// Strong components, of which nothing is finished in memory: it may take as many steps as paths are long.
     StrongComponentsByColour,
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 9] = [
+    pub const ALL: [Algorithm; 12] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
@@ -163,6 +167,9 @@ impl Algorithm {
         Algorithm::StrongComponents,
         Algorithm::CoreNumbers,
         Algorithm::LabelPropagation,
+        Algorithm::Triangles,
+        Algorithm::Clustering,
+        Algorithm::Lcc,
         Algorithm::NearBfs,
     ];
 
@@ -205,6 +212,19 @@ impl Algorithm {
                 let labels = plain(&found.labels).into_iter().map(u64::from);
                 labels.chain([found.count, u64::from(found.iterations), u64::from(found.converged)]).collect()
             }
+            Algorithm::Triangles => {
+                let found = triangles(graph, &TrianglesOptions::default())?;
+                counts(&found.counts).into_iter().chain([found.total]).collect()
+            }
+            Algorithm::Clustering => {
+                let found = clustering(graph, &ClusteringOptions::default())?;
+                let values = ranks(&found.coefficients).into_iter().chain([found.average, found.transitivity]);
+                values.map(f64::to_bits).collect()
+            }
+            Algorithm::Lcc => {
+                let found = lcc(graph, &LccOptions::default())?;
+                ranks(&found.coefficients).into_iter().chain([found.average]).map(f64::to_bits).collect()
+            }
         })
     }
 }
@@ -232,6 +252,11 @@ pub fn run(graph: &Graph, source: u32, options: &PageRankOptions) -> Results {
 
 /// Shared numbers as plain ones.
 pub fn plain(values: &[AtomicU32]) -> Vec<u32> {
+    values.iter().map(|value| value.load(Ordering::Relaxed)).collect()
+}
+
+/// Shared large numbers as plain ones.
+pub fn counts(values: &[AtomicU64]) -> Vec<u64> {
     values.iter().map(|value| value.load(Ordering::Relaxed)).collect()
 }
 

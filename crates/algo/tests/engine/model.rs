@@ -12,6 +12,17 @@ pub struct Model {
     given_degrees: Vec<u64>,
 }
 
+/// What is said of a vertex and its triangles.
+#[derive(Clone, Copy)]
+pub struct Triads {
+    pub triangles: u64,
+    pub clustering: f64,
+    pub lcc: f64,
+    /// What `clustering` is the ratio of.
+    pub choices: u64,
+    pub possible: u64,
+}
+
 impl Model {
     pub fn new(given: &Given) -> Self {
         let count = given.vertices as usize;
@@ -205,6 +216,36 @@ impl Model {
         counts.into_iter().max_by_key(|&(label, count)| (count, Reverse(label))).map_or(labels[v], |(label, _)| label)
     }
 
+    /// Triangles, Fagiolo's clustering coefficient and Graphalytics' local one of every vertex, by their definitions.
+    pub fn triads(&self) -> Vec<Triads> {
+        let all: Vec<Vec<u32>> = self.out.iter().zip(&self.into).map(|(a, b)| union(a, b)).collect();
+        let has = |list: &[u32], vertex: u32| list.binary_search(&vertex).is_ok();
+        let leads = |a: u32, b: u32| u64::from(has(&self.out[a as usize], b));
+        let edges = |a: u32, b: u32| leads(a, b) + leads(b, a);
+        let triads = |v: u32| {
+            let others: Vec<u32> = all[v as usize].iter().copied().filter(|&u| u != v).collect();
+            let (mut ordered, mut opposite, mut choices, mut both) = (0, 0, 0, 0);
+            for &u in &others {
+                let (few, many) = (&all[u as usize], &others);
+                let (few, many) = if few.len() < many.len() { (few, many) } else { (many, few) };
+                let beside = edges(v, u);
+                both += beside - 1;
+                for &w in few.iter().filter(|&&w| w != u && w != v && has(many, w)) {
+                    ordered += 1;
+                    opposite += leads(u, w);
+                    choices += beside * edges(v, w) * edges(u, w);
+                }
+            }
+            let over = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+            let count = others.len() as u64;
+            let (pairs, total) = (count * count.saturating_sub(1), count + both);
+            let possible = 2 * (total * total.saturating_sub(1) - 2 * both);
+            let triangles = ordered / 2;
+            Triads { triangles, clustering: over(choices, possible), lcc: over(opposite, pairs), choices, possible }
+        };
+        (0..self.out.len() as u32).map(triads).collect()
+    }
+
     /// Ranks after so many iterations; dangling rank is spread evenly, or dropped.
     pub fn ranks(&self, alpha: f64, iterations: u32, spread: bool) -> Vec<f64> {
         let count = self.out.len() as f64;
@@ -218,6 +259,14 @@ impl Model {
         }
         ranks
     }
+}
+
+/// All that two lists hold, each once.
+fn union(one: &[u32], other: &[u32]) -> Vec<u32> {
+    let mut all = [one, other].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// A sum whose rounding errors are summed as well, so that it is as good as exact (Neumaier 1974).

@@ -1,0 +1,217 @@
+//! Verifiers of triangles and of what is made of them: those at some vertices, counted one vertex after the other.
+//!
+//! Every vertex has a bit per chosen one that it is a neighbour of. A pair of joined vertices makes a triangle with every chosen one whose bit both have. One
+//! loop over the lists finds all pairs; where edges have directions, over the lists of both at the same time.
+//!
+//! *Cost.* One pass in each direction; 8 bytes per vertex and direction.
+
+use crate::clustering::{Clustering, choices, pairs};
+use crate::lcc::Lcc;
+use crate::triads::Possible;
+use crate::triangles::Triangles;
+use crate::verify::Contradiction;
+use outcore_graph::{Direction, Error, Frontier, Graph, Result, scan};
+use outcore_io::{Array, AtomicF64, Unit};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Checks triangles with one loop over all lists, which counts those at 64 vertices, one vertex at a time.
+///
+/// These are right, no vertex has more triangles than pairs of neighbours, and all vertices together have three times the total.
+///
+/// # Errors
+/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
+pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
+    let count = |vertex: u32| found.counts[vertex as usize].load(Ordering::Relaxed);
+    let error = |expected: String, vertex| {
+        Error::verification(expected, format!("{} at vertex {vertex} of the image", count(vertex)))
+    };
+    let (wrong, mut sum) = (Contradiction::none(), 0u128);
+    let counted = corners(graph, |vertex, neighbours, _| {
+        sum += u128::from(count(vertex));
+        if u128::from(count(vertex)) > u128::from(neighbours) * u128::from(neighbours.saturating_sub(1)) / 2 {
+            wrong.at(vertex);
+        }
+    })?;
+    if let Some(corner) = counted.iter().find(|corner| corner.triangles != count(corner.vertex)) {
+        return Err(error(format!("{} triangles", corner.triangles), corner.vertex));
+    }
+    wrong.check(|vertex| error("no more triangles than pairs of neighbours".to_owned(), vertex))?;
+    if sum != 3 * u128::from(found.total) {
+        let expected = format!("a third of the sum of all vertices, {sum}, as the total");
+        return Err(Error::verification(expected, found.total.to_string()));
+    }
+    Ok(())
+}
+
+/// Checks clustering coefficients with one loop over all lists, which counts the triangles at 64 vertices, one vertex at a time.
+///
+/// Their coefficients are right, all are from 0 to 1 and a whole number of triangles over what is possible, and so are average and transitivity.
+///
+/// # Errors
+/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
+pub fn verify_clustering(graph: &Graph, found: &Clustering) -> Result<()> {
+    let (possible, closed): (Possible, fn(&Corner) -> u64) = match graph.is_directed() {
+        true => (choices, |corner| corner.choices),
+        false => (pairs, |corner| 2 * corner.triangles),
+    };
+    let transitivity = verify_coefficients(graph, &found.coefficients, found.average, possible, closed)?;
+    close(transitivity, found.transitivity, "transitivity")
+}
+
+/// Checks local clustering coefficients with one loop over all lists, which counts the edges among the neighbours of 64 vertices, one vertex at a time.
+///
+/// Their coefficients are right, all are from 0 to 1 and a whole number of edges over what is possible, and so is the average.
+///
+/// # Errors
+/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
+pub fn verify_lcc(graph: &Graph, found: &Lcc) -> Result<()> {
+    let closed: fn(&Corner) -> u64 = match graph.is_directed() {
+        true => |corner| corner.opposite,
+        false => |corner| 2 * corner.triangles,
+    };
+    verify_coefficients(graph, &found.coefficients, found.average, pairs, closed).map(|_| ())
+}
+
+/// How far coefficients and their sums may be from what they should be.
+const TOLERANCE: f64 = 1e-9;
+
+/// Checks coefficients and their average; returns what all vertices together come to.
+fn verify_coefficients(
+    graph: &Graph,
+    coefficients: &[AtomicF64],
+    average: f64,
+    possible: Possible,
+    closed: fn(&Corner) -> u64,
+) -> Result<f64> {
+    let coefficient = |vertex: u32| coefficients[vertex as usize].load();
+    let (wrong, mut sums) = (Contradiction::none(), [0.0; 3]);
+    let counted = corners(graph, |vertex, neighbours, both| {
+        let (value, possible) = (coefficient(vertex), possible(neighbours, both));
+        let whole = value * possible;
+        let is_right = (0.0..=1.0).contains(&value) && (whole - whole.round()).abs() <= TOLERANCE * whole.max(1.0);
+        if !is_right || (possible == 0.0 && value > 0.0) {
+            wrong.at(vertex);
+        }
+        [value, whole, possible].iter().zip(&mut sums).for_each(|(more, sum)| *sum += more);
+    })?;
+    for corner in &counted {
+        let whole = coefficient(corner.vertex) * possible(corner.neighbours, corner.both);
+        if (whole - closed(corner) as f64).abs() > TOLERANCE * whole.max(1.0) {
+            wrong.at(corner.vertex);
+        }
+    }
+    wrong.check(|vertex| {
+        let expected = format!("the part of what is possible at vertex {vertex} of the image");
+        Error::verification(expected, coefficient(vertex).to_string())
+    })?;
+    let [values, whole, possible] = sums;
+    close(values / graph.vertices().max(1) as f64, average, "average")?;
+    Ok(if possible == 0.0 { 0.0 } else { whole / possible })
+}
+
+fn close(expected: f64, found: f64, what: &str) -> Result<()> {
+    if (expected - found).abs() <= TOLERANCE {
+        return Ok(());
+    }
+    Err(Error::verification(format!("{expected} as the {what}"), found.to_string()))
+}
+
+/// How many vertices are chosen at most.
+const CHOSEN: u64 = 64;
+
+/// The triangles with a corner at one vertex.
+#[derive(Clone, Copy, Default)]
+struct Corner {
+    vertex: u32,
+    /// How many neighbours it has, and how many of them edges join with it both ways.
+    neighbours: u64,
+    both: u64,
+    /// How many triangles there are.
+    triangles: u64,
+    /// How many edges lead between the two other corners, in all.
+    opposite: u64,
+    /// In how many ways an edge can be chosen on each side, in all.
+    choices: u64,
+}
+
+/// Counts the triangles at some vertices, more of which have small numbers, and calls `each` with every vertex, the number of its
+/// neighbours, and how many of them edges join with it both ways.
+fn corners(graph: &Graph, mut each: impl FnMut(u32, u64, u64)) -> Result<Vec<Corner>> {
+    let vertices = graph.vertices();
+    graph.make_room("verification of triangles", graph.directions().len() as u64 * 8 * vertices)?;
+    let mut chosen: Vec<u32> =
+        (0..CHOSEN).map(|i| (u128::from(i * i) * u128::from(vertices) / u128::from(CHOSEN * CHOSEN)) as u32).collect();
+    chosen.dedup();
+    chosen.truncate(vertices as usize);
+    let marks =
+        graph.directions().iter().map(|&direction| marks(graph, direction, &chosen)).collect::<Result<Vec<_>>>()?;
+    let mut found: Vec<_> = chosen.into_iter().map(|vertex| Corner { vertex, ..Corner::default() }).collect();
+    let task = graph.runtime().task("verification of triangles", Unit::Vertices, Some(vertices));
+    let mut into = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
+    for list in graph.lists(Direction::Out, Frontier::All) {
+        let (vertex, out) = list?;
+        let into = into.as_mut().and_then(Iterator::next).transpose()?;
+        let mut here = Corner { vertex, ..Corner::default() };
+        union(&out, into.as_ref().map_or(&[], |(_, list)| list), |other, both| {
+            if other == vertex {
+                return;
+            }
+            here.neighbours += 1;
+            here.both += u64::from(both);
+            if other < vertex {
+                pair(&marks, vertex, other, 1 + u64::from(both), &mut found);
+            }
+        });
+        each(vertex, here.neighbours, here.both);
+        if let Ok(place) = found.binary_search_by_key(&vertex, |corner| corner.vertex) {
+            (found[place].neighbours, found[place].both) = (here.neighbours, here.both);
+        }
+        task.advance(1);
+    }
+    Ok(found)
+}
+
+/// For every vertex a bit per chosen one that has it in its list.
+fn marks(graph: &Graph, direction: Direction, chosen: &[u32]) -> Result<Array<AtomicU64>> {
+    let marks = Array::<AtomicU64>::zeroed(graph.runtime().budget(), "marks", graph.vertices() as usize)?;
+    scan(
+        graph,
+        direction,
+        Frontier::List(chosen),
+        || (),
+        |(), list| {
+            let place = chosen.partition_point(|&vertex| vertex < list.vertex);
+            for &neighbour in list.neighbours.iter().filter(|&&neighbour| neighbour != list.vertex) {
+                marks[neighbour as usize].fetch_or(1 << place, Ordering::Relaxed);
+            }
+        },
+    )?;
+    Ok(marks)
+}
+
+/// Counts the triangles of two vertices, which so many edges join, with the chosen ones.
+fn pair(marks: &[Array<AtomicU64>], one: u32, other: u32, edges: u64, found: &mut [Corner]) {
+    let at = |side: usize, vertex: u32| marks[side][vertex as usize].load(Ordering::Relaxed);
+    let last = marks.len() - 1;
+    let mut common = (at(0, one) | at(last, one)) & (at(0, other) | at(last, other));
+    while common != 0 {
+        let place = common.trailing_zeros();
+        common &= common - 1;
+        let beside =
+            |vertex: u32| if last == 0 { 1 } else { (at(0, vertex) >> place & 1) + (at(1, vertex) >> place & 1) };
+        let corner = &mut found[place as usize];
+        corner.triangles += 1;
+        corner.opposite += edges;
+        corner.choices += edges * beside(one) * beside(other);
+    }
+}
+
+/// Calls `visit` with all that two lists in rising order hold, each once, and whether both hold it.
+fn union(one: &[u32], other: &[u32], mut visit: impl FnMut(u32, bool)) {
+    let (mut one, mut other) = (one, other);
+    while let Some(&next) = one.first().into_iter().chain(other.first()).min() {
+        let (behind_one, behind_other) = (one.partition_point(|&v| v <= next), other.partition_point(|&v| v <= next));
+        visit(next, behind_one > 0 && behind_other > 0);
+        (one, other) = (&one[behind_one..], &other[behind_other..]);
+    }
+}
