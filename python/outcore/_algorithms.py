@@ -1,6 +1,6 @@
 """The algorithms: defaults and documentation. The work is done by the extension module."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
@@ -17,6 +17,9 @@ from outcore._outcore import (
     Table,
     Triangles,
 )
+
+# Vertices that jumps lead to, with shares or equally.
+Seeds = Mapping[int | str, float] | Set[int | str] | tuple[int | str, ...]
 
 
 def bfs(
@@ -146,7 +149,7 @@ def pagerank(
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
-    Differences from NetworkX: there is neither `personalization` nor `nstart`, `tol=0` is allowed, negative weights are refused, and so is
+    Differences from NetworkX: `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is allowed, negative weights are refused, and so is
     the name of weights that are not there, unless it is the default.
 
     Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999.
@@ -156,6 +159,55 @@ def pagerank(
     ('home', True)
     """
     return _outcore.pagerank(graph, alpha, tol, max_iter, weight, dangling, verify)
+
+
+def personalized_pagerank(
+    graph: Graph,
+    personalization: Seeds | list[Seeds],
+    *,
+    alpha: float = 0.85,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    weight: str | None = "weight",
+    verify: bool = False,
+) -> PageRank:
+    """PageRank where jumps lead to seeds instead of anywhere: how near vertices are to them. Many sets of seeds share the passes.
+
+    Args:
+        graph: The graph.
+        personalization: The seeds: a dict from ids to shares of the jumps, as in `networkx.pagerank`, or a set or tuple of ids with equal shares.
+            Shares need not sum to 1. A list of such sets gives ranks for each of them.
+        alpha: The probability of following an edge rather than jumping to a seed.
+        tol: Stop when the sum over all vertices of the absolute change is below `tol` times the number of vertices, for each set. 0 makes
+            exactly `max_iter` iterations. Ranks near few seeds are small elsewhere: this default is a loose one.
+        max_iter: The most iterations.
+        weight: The name of the weights by which a vertex divides its rank among its out-edges; where edges have none named "weight", or
+            for `None`, all count the same.
+        verify: Whether to check the result with another pass over the edges for each set.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `pagerank`, for a list `pagerank_0`, `pagerank_1` and so on. `iterations`, `residual` and
+        `converged` say how it went, of the slowest set. Vertices without out-edges pass their rank to the seeds.
+
+    Cost: one pass over the in-lists per iteration and eight sets. Memory per vertex: 16 bytes for each set of those that are done together (1, 2, 4 or 8), 8 for
+    each set, and 4; with weights 4 more.
+
+    Raises:
+        ConvergenceError: Not converged within `max_iter` iterations; its `result` has the ranks so far.
+        UsageError: No vertex of that id, no seeds, shares or weights that are negative or infinite, or an option out of range.
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+        VerificationError: A result that `verify` finds wrong.
+
+    Haveliwala: Topic-sensitive PageRank. WWW 2002.
+
+    >>> near = oc.personalized_pagerank(g, [{"news"}, {"about": 1, "lone": 3}])
+    >>> near.columns, near.top(1, by="pagerank_1")[0][0]
+    (['vertex', 'pagerank_0', 'pagerank_1'], 'lone')
+    """
+    sets = personalization if isinstance(personalization, list) else [personalization]
+    seeds = [list(dict.fromkeys(given, 1.0).items() if not isinstance(given, Mapping) else given.items()) for given in sets]
+    return _outcore.personalized_pagerank(graph, seeds, alpha, tol, max_iter, weight, verify)
 
 
 def components(graph: Graph, *, verify: bool = False) -> Components:
@@ -393,7 +445,7 @@ def estimate(
     Args:
         function: The algorithm, such as `bfs` or `pagerank`.
         graph: The graph.
-        max_iter: The most iterations, for `pagerank` and `label_propagation`.
+        max_iter: The most iterations, for `pagerank`, `personalized_pagerank` (of one set) and `label_propagation`.
         weight: The name of the weights, for `sssp` and `pagerank`.
         options: Other options of the algorithm; they change nothing.
 
@@ -401,6 +453,6 @@ def estimate(
     >>> needs.state_bytes, needs.passes
     (80, 10.0)
     """
-    if function not in (bfs, sssp, pagerank, components, strong_components, core_number, label_propagation, triangles, clustering, lcc):
+    if function not in (bfs, sssp, pagerank, personalized_pagerank, components, strong_components, core_number, label_propagation, triangles, clustering, lcc):
         raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")
     return Estimate(*_outcore.estimate(function.__name__, graph, max_iter, weight))

@@ -32,6 +32,7 @@ __all__ = [
     "label_propagation",
     "lcc",
     "pagerank",
+    "personalized_pagerank",
     "program_symbols",
     "sssp",
     "strong_components",
@@ -172,6 +173,15 @@ def sssp(
 ) -> Sssp: ...
 def pagerank(
     graph: Graph, alpha: float, tol: float, max_iter: int, weight: str | None, dangling: str, verify: bool
+) -> PageRank: ...
+def personalized_pagerank(
+    graph: Graph,
+    seeds: list[list[tuple[SupportsIndex | str, float]]],
+    alpha: float,
+    tol: float,
+    max_iter: int,
+    weight: str | None,
+    verify: bool,
 ) -> PageRank: ...
 def components(graph: Graph, verify: bool) -> Components: ...
 def strong_components(graph: Graph, verify: bool) -> Components: ...

@@ -8,7 +8,8 @@ use crate::result::PyTable;
 use crate::runtime::{Whole, run};
 use outcore::{
     BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions, LabelPropagationOptions, LccOptions,
-    PageRankOptions, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
+    PageRankOptions, PersonalizedPageRankOptions, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions,
+    verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -212,6 +213,50 @@ pub fn pagerank(
     let ranks = vec![("pagerank", Column::Real(Arc::new(found.ranks)))];
     let (iterations, residual, converged) = (found.iterations, found.residual, found.converged);
     let table = made(py, graph, ranks, &found.stats, PageRank { iterations, residual, converged })?;
+    converged_or_error(py, table, tol)
+}
+
+/// See `outcore.personalized_pagerank`: seeds are the ids of each set with their shares.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "those of the Python function")]
+pub fn personalized_pagerank(
+    py: Python<'_>,
+    graph: &PyGraph,
+    seeds: Vec<Vec<(Bound<'_, PyAny>, f64)>>,
+    alpha: f64,
+    tol: f64,
+    max_iter: Whole<u32>,
+    weight: Option<&str>,
+    verify: bool,
+) -> PyResult<Py<PageRank>> {
+    let graph = graph.open(py)?;
+    let text = |set: Vec<(Bound<'_, PyAny>, f64)>| set.iter().map(|(id, share)| Ok((id_text(id)?, *share))).collect();
+    let ids: Vec<Vec<(String, f64)>> = seeds.into_iter().map(text).collect::<PyResult<_>>()?;
+    let weights = has_weights(py, &graph, weight)?;
+    let found = run(py, graph.runtime(), || {
+        let set = |set: &Vec<(String, f64)>| set.iter().map(|(id, share)| Ok((graph.vertex(id)?, *share))).collect();
+        let seeds = ids.iter().map(set).collect::<outcore::Result<_>>()?;
+        let options = PersonalizedPageRankOptions { seeds, alpha, tol, max_iter: max_iter.0, weights };
+        let found = outcore::personalized_pagerank(&graph, &options)?;
+        if verify {
+            verify::verify_personalized_pagerank(&graph, &options, &found)?;
+        }
+        Ok(found)
+    })?;
+    let names: Vec<String> = match found.ranks.len() {
+        1 => vec!["pagerank".to_owned()],
+        sets => (0..sets).map(|set| format!("pagerank_{set}")).collect(),
+    };
+    let columns = found.ranks.into_iter().map(|ranks| Column::Real(Arc::new(ranks)));
+    let columns = names.iter().map(String::as_str).zip(columns).collect();
+    let (iterations, residual, converged) = (found.iterations, found.residual, found.converged);
+    let table = made(py, graph, columns, &found.stats, PageRank { iterations, residual, converged })?;
+    converged_or_error(py, table, tol)
+}
+
+/// The ranks, or an error that has them.
+fn converged_or_error(py: Python<'_>, table: Py<PageRank>, tol: f64) -> PyResult<Py<PageRank>> {
+    let PageRank { iterations, residual, converged } = *table.get();
     // A tolerance of 0 asks for so many iterations, not for convergence.
     if converged || tol == 0.0 {
         return Ok(table);
@@ -361,6 +406,16 @@ pub fn estimate(
             let weights = has_weights(py, &graph, weight)?;
             let options = PageRankOptions { max_iter: max_iter.0, weights, ..PageRankOptions::default() };
             outcore::estimate_pagerank(&graph, &options)
+        }
+        "personalized_pagerank" => {
+            let weights = has_weights(py, &graph, weight)?;
+            let options = PersonalizedPageRankOptions {
+                seeds: vec![Vec::new()],
+                max_iter: max_iter.0,
+                weights,
+                ..PersonalizedPageRankOptions::default()
+            };
+            outcore::estimate_personalized_pagerank(&graph, &options)
         }
         "components" => outcore::estimate_components(&graph),
         "strong_components" => outcore::estimate_strong_components(&graph),

@@ -32,7 +32,8 @@ mod _outcore {
     #[pymodule_export]
     use super::algorithms::{
         Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, PageRank, Sssp, Triangles, bfs, clustering,
-        components, core_number, estimate, label_propagation, lcc, pagerank, sssp, strong_components, triangles,
+        components, core_number, estimate, label_propagation, lcc, pagerank, personalized_pagerank, sssp,
+        strong_components, triangles,
     };
     #[pymodule_export]
     use super::generate::generate;

@@ -39,10 +39,11 @@ const MAX_FUNCTION_LINES: usize = 70;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// The algorithms, and what users of Python type for each.
-const ALGORITHMS: [(&str, &str); 10] = [
+const ALGORITHMS: [(&str, &str); 11] = [
     ("bfs", "bfs"),
     ("sssp", "sssp"),
     ("pagerank", "pagerank"),
+    ("personalized_pagerank", "personalized_pagerank"),
     ("components", "components"),
     ("strong_components", "strong_components"),
     ("core_numbers", "core_number"),

@@ -14,6 +14,7 @@ mod label_propagation;
 mod lcc;
 mod neighbourhoods;
 mod pagerank;
+mod personalized_pagerank;
 mod sssp;
 mod strong_components;
 mod tarjan;
@@ -32,6 +33,9 @@ pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_
 pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};
 pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
+pub use personalized_pagerank::{
+    PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
+};
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
 pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};
 pub use triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};

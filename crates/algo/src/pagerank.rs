@@ -104,7 +104,7 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
 }
 
 /// The pages that an iteration reads.
-fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
+pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
     let weights = if options.weights { graph.weight_pages(Direction::In) } else { 0 };
     graph.pages(Direction::In) + weights
 }
@@ -160,7 +160,7 @@ fn iterate<D: Divisors>(
 }
 
 /// What the rank of a vertex is divided by.
-trait Divisors: Sync {
+pub(crate) trait Divisors: Sync {
     /// The number of its out-edges, or the sum of their weights; 0 if it has none.
     fn of(&self, v: usize) -> f64;
 }
@@ -180,7 +180,7 @@ impl Divisors for Array<AtomicF64> {
 }
 
 /// The sum of the weights of every vertex's out-edges.
-fn strengths(graph: &Graph) -> Result<(Array<AtomicF64>, SweepStats)> {
+pub(crate) fn strengths(graph: &Graph) -> Result<(Array<AtomicF64>, SweepStats)> {
     let budget = graph.runtime().budget();
     let strengths = Array::zeroed(budget, "sums of weights", graph.vertices() as usize)?;
     let accepts =
@@ -224,7 +224,7 @@ impl ListFold for Strengths<'_> {
     }
 }
 
-fn check(options: &PageRankOptions) -> Result<()> {
+pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
     if !(0.0..=1.0).contains(&options.alpha) {
         return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", options.alpha)));
     }

@@ -8,6 +8,7 @@ use crate::components::Components;
 use crate::core_numbers::{CoreNumbers, loops_in};
 use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
+use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, normalized};
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_triangles};
 use outcore_graph::{
@@ -15,6 +16,7 @@ use outcore_graph::{
     distance_bits, fold, scan, vertex_map, vertex_sum,
 };
 use outcore_io::{Array, AtomicF64};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The first contradiction found, in the order of the vertices.
@@ -255,6 +257,43 @@ impl<L: Length> ListFold for SsspCheck<'_, L> {
 /// # Errors
 /// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
 pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRank) -> Result<()> {
+    let share = 1.0 / graph.vertices() as f64;
+    let ranks = Ranks { values: &found.ranks, residual: found.residual, iterations: found.iterations };
+    verify_ranks(graph, options, &ranks, &|_| share)
+}
+
+/// Checks personalised PageRank as [`verify_pagerank`] does, one set of seeds after the other.
+///
+/// # Errors
+/// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
+pub fn verify_personalized_pagerank(
+    graph: &Graph,
+    options: &PersonalizedPageRankOptions,
+    found: &PersonalizedPageRank,
+) -> Result<()> {
+    for (set, values) in options.seeds.iter().zip(&found.ranks) {
+        let seeds: HashMap<u32, f64> = normalized(graph, set)?.into_iter().collect();
+        let share = |v: usize| seeds.get(&(v as u32)).copied().unwrap_or(0.0);
+        let ranks = Ranks { values, residual: found.residual, iterations: found.iterations };
+        verify_ranks(graph, &options.common(), &ranks, &share)?;
+    }
+    Ok(())
+}
+
+/// Ranks, how much the last iteration changed them, and how many there were.
+struct Ranks<'a> {
+    values: &'a [AtomicF64],
+    residual: f64,
+    iterations: u32,
+}
+
+/// Makes another iteration, in which a share of all jumps leads to each vertex.
+fn verify_ranks(
+    graph: &Graph,
+    options: &PageRankOptions,
+    found: &Ranks<'_>,
+    jumps: &(dyn Fn(usize) -> f64 + Sync),
+) -> Result<()> {
     let vertices = graph.vertices();
     if vertices == 0 || found.iterations == 0 {
         return Ok(());
@@ -277,22 +316,22 @@ pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRan
     let weight = |list: &List<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
     let push = |(): &mut (), list: List<'_>| {
         let v = list.vertex as usize;
-        let share = if strength(v) == 0.0 { 0.0 } else { found.ranks[v].load() / strength(v) };
+        let share = if strength(v) == 0.0 { 0.0 } else { found.values[v].load() / strength(v) };
         for (i, &neighbour) in list.neighbours.iter().enumerate() {
             incoming[neighbour as usize].add(share * weight(&list, i));
         }
     };
     scan(graph, edges, Frontier::All, || (), push)?;
-    let count = vertices as f64;
     let sum =
         |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
-    let total = sum(&|v| found.ranks[v].load())?;
+    let total = sum(&|v| found.values[v].load())?;
     let dangling = match options.dangling {
-        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { found.ranks[v].load() } else { 0.0 })?,
+        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { found.values[v].load() } else { 0.0 })?,
         Dangling::Gap => 0.0,
     };
-    let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
-    let change = sum(&|v| (base + options.alpha * incoming[v].load() - found.ranks[v].load()).abs())?;
+    let jumping = 1.0 - options.alpha + options.alpha * dangling;
+    let rank = |v: usize| jumping * jumps(v) + options.alpha * incoming[v].load();
+    let change = sum(&|v| (rank(v) - found.values[v].load()).abs())?;
     let most = options.alpha * found.residual + 1e-9;
     if change.is_nan() || change > most {
         let expected = format!("ranks that another iteration changes by at most {most:e}");
@@ -301,7 +340,7 @@ pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRan
     if options.dangling == Dangling::Networkx && (total.is_nan() || (total - 1.0).abs() >= 1e-9) {
         return Err(Error::verification("ranks that sum to 1", total.to_string()));
     }
-    let negative = sum(&|v| f64::from(u8::from(found.ranks[v].load() < 0.0)))?;
+    let negative = sum(&|v| f64::from(u8::from(found.values[v].load() < 0.0)))?;
     if negative > 0.0 {
         return Err(Error::verification("no rank below zero", negative.to_string()));
     }

@@ -8,13 +8,13 @@ use engine::*;
 use model::{Model, Triads};
 use outcore_algo::verify::{
     verify_bfs, verify_clustering, verify_components, verify_core_numbers, verify_label_propagation, verify_lcc,
-    verify_pagerank, verify_sssp, verify_strong_components, verify_triangles,
+    verify_pagerank, verify_personalized_pagerank, verify_sssp, verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
     BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions,
-    Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRankOptions, SsspOptions,
-    StrongComponentsOptions, Triangles, TrianglesOptions, bfs, clustering, components, core_numbers, label_propagation,
-    lcc, pagerank, sssp, strong_components, triangles,
+    Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRankOptions, PersonalizedPageRankOptions,
+    SsspOptions, StrongComponentsOptions, Triangles, TrianglesOptions, bfs, clustering, components, core_numbers,
+    label_propagation, lcc, pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Direction, Error, Graph};
@@ -38,6 +38,7 @@ fn check(given: &Given, sources: &[u32]) {
                 check_sssp(&graph, &model, source, given.weighted);
             }
             check_pagerank(&graph, &model);
+            check_personalized_pagerank(&graph, &model);
             let found = components(&graph, &ComponentsOptions::default()).unwrap();
             let labels = model.labels();
             same(&labels, &plain(&found.labels), "labels");
@@ -176,6 +177,56 @@ fn check_pagerank(graph: &Graph, model: &Model) {
             );
         }
         verify_pagerank(graph, &options, &found).unwrap();
+    }
+}
+
+fn check_personalized_pagerank(graph: &Graph, model: &Model) {
+    let options = PersonalizedPageRankOptions { weights: false, ..seeded(graph, graph.vertices() as u32 / 2) };
+    let found = personalized_pagerank(graph, &options).unwrap();
+    assert_eq!((found.ranks.len(), found.iterations, found.converged), (3, 5, false));
+    for (set, ranks_found) in options.seeds.iter().zip(&found.ranks) {
+        let expected = model.personalized_ranks(set, options.alpha, 5);
+        for (vertex, (expected, found)) in expected.iter().zip(ranks(ranks_found)).enumerate() {
+            assert!((expected - found).abs() <= 1e-11, "{set:?}: rank of {vertex} is {found}, expected {expected}");
+        }
+    }
+    verify_personalized_pagerank(graph, &options, &found).unwrap();
+    let slot = &found.ranks[1][graph.vertices() as usize - 1];
+    slot.store(slot.load() + 0.5);
+    let wrong = verify_personalized_pagerank(graph, &options, &found).unwrap_err();
+    assert!(matches!(wrong, Error::Verification { .. }), "{wrong}");
+}
+
+#[test]
+fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_turns() {
+    let directory = tempfile::tempdir().unwrap();
+    let edges = (0..3000u64).map(|i| ((mix(i) % 500) as u32, (mix(!i) % 500) as u32)).collect();
+    let graph = open(&Given::new(500, edges, true).image(directory.path(), OrderChoice::Auto), 2, None, None);
+    let run = |seeds: Vec<Vec<(u32, f64)>>| {
+        let options = PersonalizedPageRankOptions { seeds, tol: 1e-15, ..PersonalizedPageRankOptions::default() };
+        personalized_pagerank(&graph, &options).map(|found| (options, found))
+    };
+    for (seeds, text) in [
+        (vec![], "sum above 0"),
+        (vec![(3, 0.0)], "sum above 0"),
+        (vec![(3, -1.0), (4, 2.0)], "at least 0"),
+        (vec![(3, f64::NAN)], "at least 0"),
+        (vec![(3, f64::INFINITY)], "at least 0"),
+        (vec![(500, 1.0)], "500 vertices"),
+    ] {
+        let error = run(vec![seeds]).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    }
+    let none = run(Vec::new()).unwrap().1;
+    assert!(none.ranks.is_empty() && none.converged);
+    let sets: Vec<_> = (0..11).map(|set| vec![(set * 40, 1.0), (set + 7, f64::from(set))]).collect();
+    let (options, all) = run(sets.clone()).unwrap();
+    assert!(all.converged && all.ranks.len() == 11);
+    verify_personalized_pagerank(&graph, &options, &all).unwrap();
+    for (set, together) in sets.into_iter().zip(&all.ranks) {
+        let alone = run(vec![set]).unwrap().1;
+        let difference = ranks(together).iter().zip(ranks(&alone.ranks[0])).map(|(a, b)| (a - b).abs()).sum::<f64>();
+        assert!(difference < 1e-11, "{difference}");
     }
 }
 

@@ -235,6 +235,27 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// PageRank where jumps lead to seeds
+    PersonalizedPagerank {
+        /// The ids of a set of seeds, with commas between them; give it again for further sets
+        #[arg(long, value_name = "IDS", required = true, allow_hyphen_values = true)]
+        seeds: Vec<String>,
+        /// The probability of following an edge
+        #[arg(long, default_value_t = 0.85)]
+        alpha: f64,
+        /// Stop when the sum of absolute changes is below this times the number of vertices
+        #[arg(long, default_value_t = 1e-6)]
+        tol: f64,
+        /// The most iterations
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        max_iter: u32,
+        /// By which weights edges count
+        #[command(flatten)]
+        weights: Weights,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
     /// Weakly connected components
     Components {
         /// What every algorithm takes

@@ -7,8 +7,8 @@ use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
     BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph,
-    GraphOptions, LabelPropagationOptions, LccOptions, PageRankOptions, Result, SsspOptions, Stats,
-    StrongComponentsOptions, Table, TrianglesOptions, verify,
+    GraphOptions, LabelPropagationOptions, LccOptions, PageRankOptions, PersonalizedPageRankOptions, Result,
+    SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -34,6 +34,18 @@ pub fn run(args: &RunArgs) -> Result<()> {
             let options =
                 PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling: *dangling, weights };
             pagerank(&graph, &options, common)
+        }
+        Algorithm::PersonalizedPagerank { seeds, alpha, tol, max_iter, weights, common } => {
+            let graph = open(common)?;
+            let set = |ids: &String| ids.split(',').map(|id| Ok((graph.vertex(id)?, 1.0))).collect::<Result<Vec<_>>>();
+            let options = PersonalizedPageRankOptions {
+                seeds: seeds.iter().map(set).collect::<Result<_>>()?,
+                alpha: *alpha,
+                tol: *tol,
+                max_iter: *max_iter,
+                weights: weights.of(&graph)?,
+            };
+            personalized_pagerank(&graph, seeds, &options, common)
         }
         Algorithm::Components { common } => components(common),
         Algorithm::StrongComponents { common } => strong_components(common),
@@ -111,12 +123,42 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> R
     if common.verify {
         verify::verify_pagerank(graph, options, &found)?;
     }
-    let outcome = if found.converged { "converged" } else { "did not converge" };
-    say(format_args!("{outcome} after {} iterations, residual {:e}", found.iterations, found.residual))?;
-    if !found.converged && !common.limits.quiet {
-        eprintln!("outcore: the ranks did not converge to a tolerance of {:e}; raise --max-iter", options.tol);
-    }
+    show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
     finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)
+}
+
+fn show_convergence(converged: bool, iterations: u32, residual: f64, tol: f64, common: &Common) -> Result<()> {
+    let outcome = if converged { "converged" } else { "did not converge" };
+    say(format_args!("{outcome} after {iterations} iterations, residual {residual:e}"))?;
+    if !converged && !common.limits.quiet {
+        eprintln!("outcore: the ranks did not converge to a tolerance of {tol:e}; raise --max-iter");
+    }
+    Ok(())
+}
+
+fn personalized_pagerank(
+    graph: &Arc<Graph>,
+    sets: &[String],
+    options: &PersonalizedPageRankOptions,
+    common: &Common,
+) -> Result<()> {
+    if common.explain {
+        return explain(&outcore::estimate_personalized_pagerank(graph, options), "at most");
+    }
+    let found = outcore::personalized_pagerank(graph, options)?;
+    if common.verify {
+        verify::verify_personalized_pagerank(graph, options, &found)?;
+    }
+    show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
+    let name = |i: usize| if sets.len() == 1 { "pagerank".to_owned() } else { format!("pagerank_{i}") };
+    let columns: Vec<(String, Column)> =
+        found.ranks.into_iter().enumerate().map(|(i, ranks)| (name(i), Column::Real(Arc::new(ranks)))).collect();
+    let table = Table::new(Arc::clone(graph), columns.clone());
+    for (set, (column, _)) in sets.iter().zip(&columns) {
+        say(format_args!("from {set}"))?;
+        show_top(&table, column)?;
+    }
+    finish(graph, columns, &found.stats, common)
 }
 
 fn components(common: &Common) -> Result<()> {

@@ -7,11 +7,12 @@
 
 pub use outcore_algo::{
     Bfs, BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions,
-    Dangling, Estimate, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRank, PageRankOptions, Sssp,
-    SsspOptions, StrongComponentsOptions, Triangles, TrianglesOptions, bfs, clustering, components, core_numbers,
-    estimate_bfs, estimate_clustering, estimate_components, estimate_core_numbers, estimate_label_propagation,
-    estimate_lcc, estimate_pagerank, estimate_sssp, estimate_strong_components, estimate_triangles, label_propagation,
-    lcc, pagerank, sssp, strong_components, triangles, verify,
+    Dangling, Estimate, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRank, PageRankOptions,
+    PersonalizedPageRank, PersonalizedPageRankOptions, Sssp, SsspOptions, StrongComponentsOptions, Triangles,
+    TrianglesOptions, bfs, clustering, components, core_numbers, estimate_bfs, estimate_clustering,
+    estimate_components, estimate_core_numbers, estimate_label_propagation, estimate_lcc, estimate_pagerank,
+    estimate_personalized_pagerank, estimate_sssp, estimate_strong_components, estimate_triangles, label_propagation,
+    lcc, pagerank, personalized_pagerank, sssp, strong_components, triangles, verify,
 };
 pub use outcore_format as format;
 pub use outcore_graph::*;

@@ -3,9 +3,9 @@
 
 use outcore_algo::{
     Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions, CoreNumbersOptions, Dangling,
-    LabelPropagationOptions, LccOptions, PageRank, PageRankOptions, Result, SsspOptions, StrongComponentsOptions,
-    TrianglesOptions, bfs, clustering, components, core_numbers, label_propagation, lcc, pagerank, sssp,
-    strong_components, triangles,
+    LabelPropagationOptions, LccOptions, PageRank, PageRankOptions, PersonalizedPageRankOptions, Result, SsspOptions,
+    StrongComponentsOptions, TrianglesOptions, bfs, clustering, components, core_numbers, label_propagation, lcc,
+    pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
@@ -144,6 +144,8 @@ pub enum Algorithm {
     /// Shortest paths, by weights where there are any.
     Sssp,
     PageRank,
+    /// PageRank from three sets of seeds, with weights, where there are any.
+    PersonalizedPageRank,
     /// PageRank with weights, where there are any.
     WeightedPageRank,
     Components,
@@ -158,11 +160,12 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 12] = [
+    pub const ALL: [Algorithm; 13] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
         Algorithm::WeightedPageRank,
+        Algorithm::PersonalizedPageRank,
         Algorithm::Components,
         Algorithm::StrongComponents,
         Algorithm::CoreNumbers,
@@ -192,6 +195,11 @@ impl Algorithm {
                 let weights = self == Algorithm::WeightedPageRank && graph.weight_name().is_some();
                 let found = pagerank(graph, &PageRankOptions { weights, ..iterations(5) })?;
                 let bits = ranks(&found.ranks).into_iter().map(f64::to_bits);
+                bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
+            }
+            Algorithm::PersonalizedPageRank => {
+                let found = personalized_pagerank(graph, &seeded(graph, source))?;
+                let bits = found.ranks.iter().flat_map(|set| ranks(set)).map(f64::to_bits);
                 bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
             }
             Algorithm::Components => {
@@ -232,6 +240,14 @@ impl Algorithm {
 /// So many iterations, whatever the ranks converge to.
 pub fn iterations(count: u32) -> PageRankOptions {
     PageRankOptions { tol: 0.0, max_iter: count, alpha: 0.85, dangling: Dangling::Networkx, weights: false }
+}
+
+/// Five iterations from three sets of seeds.
+pub fn seeded(graph: &Graph, source: u32) -> PersonalizedPageRankOptions {
+    let last = graph.vertices() as u32 - 1;
+    let seeds = vec![vec![(source, 1.0)], vec![(last, 2.0), (source, 0.5), (0, 0.0), (last, 1.5)], vec![(0, 3.0)]];
+    let weights = graph.weight_name().is_some();
+    PersonalizedPageRankOptions { seeds, tol: 0.0, max_iter: 5, alpha: 0.85, weights }
 }
 
 /// All three results.

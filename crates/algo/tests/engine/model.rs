@@ -248,13 +248,29 @@ impl Model {
 
     /// Ranks after so many iterations; dangling rank is spread evenly, or dropped.
     pub fn ranks(&self, alpha: f64, iterations: u32, spread: bool) -> Vec<f64> {
+        let even = vec![1.0 / self.out.len() as f64; self.out.len()];
+        self.walk(alpha, iterations, spread, &even)
+    }
+
+    /// Personalised PageRank of a set of seeds with shares.
+    pub fn personalized_ranks(&self, seeds: &[(u32, f64)], alpha: f64, iterations: u32) -> Vec<f64> {
+        let all = sum(seeds.iter().map(|seed| seed.1));
+        let mut jumps = vec![0.0; self.out.len()];
+        seeds.iter().for_each(|&(vertex, share)| jumps[vertex as usize] += share / all);
+        self.walk(alpha, iterations, true, &jumps)
+    }
+
+    /// So many steps of a walk whose jumps lead to vertices by these shares.
+    fn walk(&self, alpha: f64, iterations: u32, spread: bool, jumps: &[f64]) -> Vec<f64> {
         let count = self.out.len() as f64;
         let mut ranks = vec![1.0 / count; self.out.len()];
         for _ in 0..iterations {
             let dangling = self.out.iter().zip(&ranks).filter(|(list, _)| list.is_empty()).map(|(_, rank)| *rank);
-            let base = (1.0 - alpha) / count + if spread { alpha * sum(dangling) / count } else { 0.0 };
+            let jumping = 1.0 - alpha + if spread { alpha * sum(dangling) } else { 0.0 };
             let share = |source: &u32| ranks[*source as usize] / self.out[*source as usize].len() as f64;
-            let next = self.into.iter().map(|list| base + alpha * sum(list.iter().map(share))).collect();
+            let next =
+                self.into.iter().zip(jumps).map(|(list, jump)| jumping * jump + alpha * sum(list.iter().map(share)));
+            let next = next.collect();
             ranks = next;
         }
         ranks

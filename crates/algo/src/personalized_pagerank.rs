@@ -1,0 +1,342 @@
+//! Personalised PageRank by power iteration, of several sets of seeds in one pass.
+//!
+//! *Idea.* Who follows edges jumps back to the seeds instead of anywhere; so ranks say how near a vertex is to them. An iteration sums, for every vertex, what its
+//! in-neighbours contribute, as in `pagerank.rs`, with up to eight sets of seeds side by side: their contributions lie next to each other, so
+//! one list that is read and one cache line that is fetched serve all of them. More sets are done eight by eight.
+//!
+//! *Dangling vertices*, those without out-edges, pass their rank to the seeds, as in NetworkX. *Weights* and *convergence* are those of `pagerank.rs`; of sets that are done
+//! together the slowest decides. Sums are of double precision and in an order of their own, so the ranks have the same bits for every number of workers.
+//!
+//! *Cost.* One pass over the in-lists per iteration and eight sets. Per vertex 16 bytes for each set of those that are done together, 8 for the result of each
+//! set, and 4 for its degree; with weights 8 for the sum of its out-edges' weights instead, and one pass over the out-lists.
+//!
+//! Haveliwala, *Topic-sensitive PageRank*, WWW 2002.
+
+use crate::estimate::Estimate;
+use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
+use crate::{Dangling, PageRankOptions};
+use outcore_graph::{
+    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, fold, vertex_map,
+    vertex_sum,
+};
+use outcore_io::buffer::prefetch;
+use outcore_io::{Array, AtomicF64};
+
+/// The most sets of seeds that are done together.
+const MOST_TOGETHER: usize = 8;
+/// Contributions are asked for so many neighbours before their turn.
+const AHEAD: usize = 16;
+
+/// Whose ranks are computed, and how.
+#[derive(Clone, Debug)]
+pub struct PersonalizedPageRankOptions {
+    /// Sets of seeds: vertices, and what share of the jumps leads to them. Shares of a set need not sum to 1.
+    pub seeds: Vec<Vec<(u32, f64)>>,
+    /// The probability of following an edge rather than jumping to a seed.
+    pub alpha: f64,
+    /// Stop when the sum of absolute changes is below this times the number of vertices.
+    pub tol: f64,
+    /// The most iterations.
+    pub max_iter: u32,
+    /// Whether edges count by their weights.
+    pub weights: bool,
+}
+
+impl Default for PersonalizedPageRankOptions {
+    fn default() -> Self {
+        let PageRankOptions { alpha, tol, max_iter, weights, .. } = PageRankOptions::default();
+        PersonalizedPageRankOptions { seeds: Vec::new(), alpha, tol, max_iter, weights }
+    }
+}
+
+impl PersonalizedPageRankOptions {
+    /// What it has in common with PageRank.
+    pub(crate) fn common(&self) -> PageRankOptions {
+        let PersonalizedPageRankOptions { alpha, tol, max_iter, weights, .. } = *self;
+        PageRankOptions { alpha, tol, max_iter, weights, dangling: Dangling::Networkx }
+    }
+}
+
+/// Ranks, and how they converged.
+pub struct PersonalizedPageRank {
+    /// Per set of seeds, and per vertex: its rank.
+    pub ranks: Vec<Array<AtomicF64>>,
+    /// How many iterations were made, of the sets with the most.
+    pub iterations: u32,
+    /// The sum over all vertices of the absolute change in the last iteration, of the set with the greatest.
+    pub residual: f64,
+    /// Whether the residual fell below the tolerance.
+    pub converged: bool,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
+pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
+    let vertices = graph.vertices();
+    let sets = options.seeds.len() as u64;
+    let together = options.seeds.len().next_power_of_two().min(MOST_TOGETHER) as u64;
+    let mut state_bytes = vertices * (16 * together + 8 * sets + 4) + Bitmap::bytes(vertices);
+    let mut passes = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER as u64) as f64;
+    if options.weights {
+        state_bytes += 4 * vertices + graph.weight_bytes(Direction::In);
+        state_bytes += if graph.is_directed() { graph.weight_bytes(Direction::Out) } else { 0 };
+        passes += 1.0;
+    }
+    Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, &options.common()))
+}
+
+/// Computes the PageRank of every vertex for every set of seeds.
+///
+/// A result that did not converge within `max_iter` iterations says so in `converged`.
+///
+/// # Errors
+/// Options out of range, a set without seeds or with shares that are negative or infinite, weights that are negative or infinite, too little
+/// memory, a page that cannot be read or is damaged, a request to stop.
+pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Result<PersonalizedPageRank> {
+    check(&options.common())?;
+    let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
+    graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
+    let mut stats = StatsBuilder::start();
+    let mut found = Found { ranks: Vec::new(), iterations: 0, residual: 0.0 };
+    if options.weights {
+        let (strengths, read) = strengths(graph)?;
+        stats.step("strengths", graph.vertices(), read);
+        found.all(graph, options, &sets, &strengths, &mut stats)?;
+    } else {
+        let (degrees, read) = graph.degrees(Direction::Out)?;
+        stats.other(read);
+        found.all(graph, options, &sets, &degrees, &mut stats)?;
+    }
+    let Found { ranks, iterations, residual } = found;
+    let converged = residual < options.tol * graph.vertices() as f64 || graph.vertices() == 0;
+    let stats = stats.finish(graph.runtime(), pages_per_pass(graph, &options.common()));
+    Ok(PersonalizedPageRank { ranks, iterations, residual, converged, stats })
+}
+
+/// Seeds by their vertices, each once, with shares that sum to 1.
+pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, f64)>> {
+    let mut seeds = set.to_vec();
+    seeds.sort_by_key(|seed| seed.0);
+    let sum: f64 = seeds.iter().map(|seed| seed.1).sum();
+    let refused = |what: String| Err(Error::Usage(format!("expected seeds {what}")));
+    if let Some((vertex, _)) = seeds.iter().find(|seed| u64::from(seed.0) >= graph.vertices()) {
+        return refused(format!("among {} vertices, found vertex {vertex}", graph.vertices()));
+    }
+    if let Some((_, share)) = seeds.iter().find(|seed| !(seed.1 >= 0.0 && seed.1.is_finite())) {
+        return refused(format!("with shares of at least 0, found {share}"));
+    }
+    if !(sum > 0.0 && sum.is_finite()) {
+        return refused(format!("whose shares have a sum above 0, found {} with the sum {sum}", seeds.len()));
+    }
+    let same = seeds.chunk_by(|a, b| a.0 == b.0);
+    Ok(same.map(|same| (same[0].0, same.iter().map(|seed| seed.1 / sum).sum())).collect())
+}
+
+struct Found {
+    ranks: Vec<Array<AtomicF64>>,
+    iterations: u32,
+    residual: f64,
+}
+
+impl Found {
+    /// Does all sets, some of them together.
+    fn all<D: Divisors>(
+        &mut self,
+        graph: &Graph,
+        options: &PersonalizedPageRankOptions,
+        sets: &[Vec<(u32, f64)>],
+        divisors: &D,
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        for sets in sets.chunks(MOST_TOGETHER) {
+            match sets.len().next_power_of_two() {
+                1 => self.some::<D, 1>(graph, options, sets, divisors, stats)?,
+                2 => self.some::<D, 2>(graph, options, sets, divisors, stats)?,
+                4 => self.some::<D, 4>(graph, options, sets, divisors, stats)?,
+                _ => self.some::<D, 8>(graph, options, sets, divisors, stats)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Does at most `K` sets together.
+    fn some<D: Divisors, const K: usize>(
+        &mut self,
+        graph: &Graph,
+        options: &PersonalizedPageRankOptions,
+        sets: &[Vec<(u32, f64)>],
+        divisors: &D,
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        let (runtime, vertices) = (graph.runtime(), graph.vertices());
+        let contributions = || Array::<AtomicF64>::zeroed(runtime.budget(), "contributions", K * vertices as usize);
+        let (mut now, mut next) = (contributions()?, contributions()?);
+        let results = sets.iter().map(|_| Array::zeroed(runtime.budget(), "ranks", vertices as usize));
+        let results: Vec<Array<AtomicF64>> = results.collect::<outcore_io::Result<_>>()?;
+        let marked = Bitmap::new(runtime.budget(), "seeds", vertices)?;
+        let seeds = seeds_of(sets);
+        seeds.iter().for_each(|seed| _ = marked.insert(seed.vertex));
+        graph.fill_cache()?;
+        let setting = Setting { options, divisors, seeds, marked, sets: sets.len() };
+        let mut dangling = setting.start(graph, &now)?;
+        let edges = Edges { direction: Direction::In, weights: options.weights };
+        let enough = options.tol * vertices as f64;
+        let (mut made, mut residual) = (0, if vertices == 0 { 0.0 } else { f64::INFINITY });
+        while made < options.max_iter && residual >= enough {
+            let pull = Pull { setting: &setting, dangling, now: &now, next: &next };
+            let (total, sweep) = fold::<Pull<'_, D, K>>(graph, edges, Frontier::All, &pull)?;
+            stats.step("iteration", vertices, sweep);
+            residual = total.change.into_iter().fold(0.0, f64::max);
+            dangling = total.dangling;
+            made += 1;
+            std::mem::swap(&mut now, &mut next);
+        }
+        vertex_map(runtime, vertices, |range| {
+            for v in range {
+                let divisor = setting.divisor(v);
+                results.iter().zip(&now[K * v..]).for_each(|(ranks, value)| ranks[v].store(value.load() * divisor));
+            }
+            Ok(())
+        })?;
+        self.ranks.extend(results);
+        self.iterations = self.iterations.max(made);
+        self.residual = self.residual.max(residual);
+        Ok(())
+    }
+}
+
+/// A seed of one of the sets that are done together.
+struct Seed {
+    vertex: u32,
+    set: usize,
+    share: f64,
+}
+
+/// The seeds of all sets, by their vertices.
+fn seeds_of(sets: &[Vec<(u32, f64)>]) -> Vec<Seed> {
+    let of = |(set, seeds): (usize, &Vec<(u32, f64)>)| {
+        seeds.iter().map(move |&(vertex, share)| Seed { vertex, set, share }).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Seed> = sets.iter().enumerate().flat_map(of).collect();
+    all.sort_by_key(|seed| (seed.vertex, seed.set));
+    all
+}
+
+/// What stays the same over all iterations.
+struct Setting<'a, D> {
+    options: &'a PersonalizedPageRankOptions,
+    divisors: &'a D,
+    seeds: Vec<Seed>,
+    /// The vertices that are seeds of any set.
+    marked: Bitmap,
+    sets: usize,
+}
+
+impl<D: Divisors> Setting<'_, D> {
+    /// What turns a vertex's rank into its contribution.
+    #[inline]
+    fn divisor(&self, v: usize) -> f64 {
+        match self.divisors.of(v) {
+            0.0 => 1.0,
+            divisor => divisor,
+        }
+    }
+
+    /// Contributions where all ranks are the same, and the rank of all dangling vertices.
+    fn start<const K: usize>(&self, graph: &Graph, now: &[AtomicF64]) -> Result<[f64; K]> {
+        let vertices = graph.vertices();
+        let rank = 1.0 / vertices as f64;
+        vertex_map(graph.runtime(), vertices, |range| {
+            for v in range {
+                now[K * v..K * v + self.sets].iter().for_each(|value| value.store(rank / self.divisor(v)));
+            }
+            Ok(())
+        })?;
+        let dangling = vertex_sum(graph.runtime(), vertices, |range| {
+            range.filter(|&v| self.divisors.of(v) == 0.0).count() as f64 * rank
+        })?;
+        Ok([dangling; K])
+    }
+}
+
+/// One iteration: sums the contributions of every vertex's in-neighbours and makes its next contributions of them.
+struct Pull<'a, D, const K: usize> {
+    setting: &'a Setting<'a, D>,
+    /// Per set: the rank of all vertices without out-edges.
+    dangling: [f64; K],
+    now: &'a [AtomicF64],
+    next: &'a [AtomicF64],
+}
+
+/// What an iteration comes to, per set.
+struct Total<const K: usize> {
+    change: [f64; K],
+    dangling: [f64; K],
+}
+
+impl<const K: usize> Default for Total<K> {
+    fn default() -> Self {
+        Total { change: [0.0; K], dangling: [0.0; K] }
+    }
+}
+
+fn added<const K: usize>(a: [f64; K], b: [f64; K]) -> [f64; K] {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+impl<D: Divisors, const K: usize> Pull<'_, D, K> {
+    /// The contributions of a vertex, side by side.
+    #[inline]
+    fn row(values: &[AtomicF64], vertex: u32) -> &[AtomicF64; K] {
+        values[K * vertex as usize..].first_chunk().expect("a row per vertex")
+    }
+}
+
+impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
+    /// The sums over a list.
+    type Value = [f64; K];
+    type Total = Total<K>;
+
+    fn part(&self, list: List<'_>) -> [f64; K] {
+        let mut sums = [0.0; K];
+        for (i, &neighbour) in list.neighbours.iter().enumerate() {
+            if let Some(&ahead) = list.neighbours.get(i + AHEAD) {
+                prefetch(self.now, K * ahead as usize);
+            }
+            let row = Self::row(self.now, neighbour);
+            let weight = if self.setting.options.weights { list.weights.real(i) } else { 1.0 };
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value.load() * weight);
+        }
+        sums
+    }
+
+    fn merge(&self, before: [f64; K], after: [f64; K]) -> [f64; K] {
+        added(before, after)
+    }
+
+    fn finish(&self, vertex: u32, sums: Option<[f64; K]>, total: &mut Total<K>) {
+        let Setting { options, divisors, seeds, marked, sets } = self.setting;
+        let mut ranks = sums.unwrap_or([0.0; K]).map(|sum| options.alpha * sum);
+        if marked.contains(vertex) {
+            let first = seeds.partition_point(|seed| seed.vertex < vertex);
+            for seed in seeds[first..].iter().take_while(|seed| seed.vertex == vertex) {
+                ranks[seed.set] += seed.share * (1.0 - options.alpha + options.alpha * self.dangling[seed.set]);
+            }
+        }
+        let divisor = self.setting.divisor(vertex as usize);
+        let (now, next) = (Self::row(self.now, vertex), Self::row(self.next, vertex));
+        for set in 0..*sets {
+            total.change[set] += (ranks[set] - now[set].load() * divisor).abs();
+            next[set].store(ranks[set] / divisor);
+        }
+        if divisors.of(vertex as usize) == 0.0 {
+            total.dangling = added(total.dangling, ranks);
+        }
+    }
+
+    fn add(&self, total: &mut Total<K>, later: Total<K>) {
+        total.change = added(total.change, later.change);
+        total.dangling = added(total.dangling, later.dangling);
+    }
+}
