@@ -202,7 +202,7 @@ def personalized_pagerank(
     Haveliwala: Topic-sensitive PageRank. WWW 2002.
 
     >>> near = oc.personalized_pagerank(g, [{"news"}, {"about": 1, "lone": 3}])
-    >>> near.columns, near.top(1, by="pagerank_1")[0][0]
+    >>> near.columns, near.top(1, "pagerank_1")[0][0]
     (['vertex', 'pagerank_0', 'pagerank_1'], 'lone')
     """
     sets = personalization if isinstance(personalization, list) else [personalization]

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Literal, Never, Self, SupportsIndex, final
 
@@ -176,7 +177,7 @@ def pagerank(
 ) -> PageRank: ...
 def personalized_pagerank(
     graph: Graph,
-    seeds: list[list[tuple[SupportsIndex | str, float]]],
+    seeds: Sequence[Sequence[tuple[SupportsIndex | str, float]]],
     alpha: float,
     tol: float,
     max_iter: int,

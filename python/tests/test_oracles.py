@@ -329,11 +329,11 @@ def test_weighted_pagerank(make, name, directed, kind):
         found = oc.pagerank(graph, tol=1e-12, max_iter=1000, weight=weight, verify=True).to_dict()
         assert max(abs(found[v] - expected[v]) for v in expected) < 1e-9
         sets = [{3: 1.0, 5: 2.5}, {17, 3}, (40,), {7: 0, 9: 3}]
-        found = oc.personalized_pagerank(graph, sets, tol=1e-12, max_iter=1000, weight=weight, verify=True)
+        found = oc.personalized_pagerank(graph, sets, tol=1e-15, max_iter=1000, weight=weight, verify=True)
         assert found.columns == ["vertex"] + [f"pagerank_{number}" for number in range(4)]
         for number, seeds in enumerate(sets):
             shares = seeds if isinstance(seeds, dict) else dict.fromkeys(seeds, 1)
-            expected = nx.pagerank(weighted, personalization=shares, tol=1e-12, max_iter=1000, weight=weight)
+            expected = nx.pagerank(weighted, personalization=shares, tol=1e-15, max_iter=1000, weight=weight)
             ranks = dict(zip(found["vertex"].tolist(), found[f"pagerank_{number}"].tolist()))
             assert max(abs(ranks[v] - expected[v]) for v in expected) < 1e-9
     assert oc.personalized_pagerank(graph, {3}).columns == ["vertex", "pagerank"]
