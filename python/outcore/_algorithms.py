@@ -203,7 +203,7 @@ def personalized_pagerank(
 
     >>> near = oc.personalized_pagerank(g, [{"news"}, {"about": 1, "lone": 3}])
     >>> near.columns, near.top(1, "pagerank_1")[0][0]
-    (['vertex', 'pagerank_0', 'pagerank_1'], 'lone')
+    (['vertex', 'pagerank_0', 'pagerank_1'], 'about')
     """
     sets = personalization if isinstance(personalization, list) else [personalization]
     seeds = [list(dict.fromkeys(given, 1.0).items() if not isinstance(given, Mapping) else given.items()) for given in sets]
