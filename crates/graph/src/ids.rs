@@ -308,31 +308,58 @@ impl Graph {
     /// # Errors
     /// [`Error::Usage`] if no vertex has that id; a column that cannot be read or is damaged.
     pub fn vertex(&self, id: &str) -> Result<u32> {
-        let wanted = match &self.manifest().ids {
-            IdColumn::String { .. } => Some(Id::Text(id)),
-            IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
-            IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
-            IdColumn::Range { first } => {
-                check_range(self, *first)?;
-                let place = id.parse::<i64>().ok().map(|value| i128::from(value) - i128::from(*first));
-                return match place.and_then(|place| u64::try_from(place).ok()) {
-                    Some(vertex) if vertex < self.vertices() => Ok(vertex as u32),
-                    _ => self.no_such_vertex(id),
-                };
+        Ok(self.vertices_of(&[id])?[0])
+    }
+
+    /// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if no vertex has one of the ids; a column that cannot be read or is damaged.
+    pub fn vertices_of(&self, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
+        let mut wanted = Vec::with_capacity(ids.len());
+        let mut vertices = vec![u32::MAX; ids.len()];
+        for (id, slot) in ids.iter().map(AsRef::as_ref).zip(&mut vertices) {
+            let number = match &self.manifest().ids {
+                IdColumn::String { .. } => Some(Id::Text(id)),
+                IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
+                IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
+                IdColumn::Range { first } => {
+                    check_range(self, *first)?;
+                    let place = id.parse::<i64>().ok().map(|value| i128::from(value) - i128::from(*first));
+                    match place.and_then(|place| u64::try_from(place).ok()) {
+                        Some(vertex) if vertex < self.vertices() => *slot = vertex as u32,
+                        _ => return self.no_such_vertex(id),
+                    }
+                    continue;
+                }
+            };
+            match number {
+                Some(number) => wanted.push((number, id, slot)),
+                None => return self.no_such_vertex(id),
             }
-        };
-        let Some(wanted) = wanted else { return self.no_such_vertex(id) };
+        }
+        wanted.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut missing = wanted.len();
         let sorted = self.manifest().order == Order::Input;
-        let mut ids = IdStream::new(self)?;
-        while let Some((first, batch)) = ids.next()? {
-            if let Some(place) = batch.iter().position(|id| id == wanted) {
-                return Ok((first + place as u64) as u32);
+        let mut stream = IdStream::new(self)?;
+        while missing > 0
+            && let Some((first, batch)) = stream.next()?
+        {
+            for (vertex, id) in (first as u32..).zip(batch.iter()) {
+                let from = wanted.partition_point(|(other, ..)| *other < id);
+                for (.., slot) in wanted[from..].iter_mut().take_while(|(other, ..)| *other == id) {
+                    **slot = vertex;
+                    missing -= 1;
+                }
             }
-            if sorted && batch.get(batch.len() - 1) > wanted {
+            if sorted && wanted.last().is_some_and(|(last, ..)| batch.get(batch.len() - 1) > *last) {
                 break;
             }
         }
-        self.no_such_vertex(id)
+        match wanted.iter().find(|(.., slot)| **slot == u32::MAX) {
+            Some((_, id, _)) => self.no_such_vertex(id),
+            None => Ok(vertices),
+        }
     }
 
     fn no_such_vertex<T>(&self, id: &str) -> Result<T> {

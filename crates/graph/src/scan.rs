@@ -185,8 +185,8 @@ pub trait ListFold: Sync {
     #[inline]
     fn add(&self, _total: &mut Self::Total, _later: Self::Total) {}
 
-    /// Folds and finishes adjacent lists that the page holds from their beginning to their end, where all lists are wanted: a chance to go
-    /// over a page faster than list by list.
+    /// Folds and finishes adjacent lists that the page holds from their beginning to their end: a chance to go over them faster than list by
+    /// list.
     #[inline]
     fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, total: &mut Self::Total) {
         for list in range.map(|i| list_at(lists, weights, i)) {
@@ -263,16 +263,20 @@ struct FoldVisitor<'a, F: ListFold> {
 impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
-        let head = usize::from(lists.continues && lists.count > 0);
-        let tail = lists.count - usize::from(lists.continued);
         let frontier = self.frontier;
-        if matches!(frontier, Frontier::All) && head <= tail {
-            (0..head).for_each(|i| self.list(lists, weights, i));
-            self.folder.whole(lists, weights, head..tail, &mut self.total);
-            (tail..lists.count).for_each(|i| self.list(lists, weights, i));
-        } else {
-            frontier.wanted(lists, |i| self.list(lists, weights, i));
+        if matches!(frontier, Frontier::All) {
+            self.adjacent(lists, weights, 0..lists.count);
+            return Ok(());
         }
+        let mut run = 0..0;
+        frontier.wanted(lists, |i| {
+            if i != run.end {
+                self.adjacent(lists, weights, run.clone());
+                run.start = i;
+            }
+            run.end = i + 1;
+        });
+        self.adjacent(lists, weights, run);
         Ok(())
     }
 
@@ -289,6 +293,20 @@ impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
 }
 
 impl<F: ListFold> FoldVisitor<'_, F> {
+    /// Adjacent lists of a page, or the parts of them that are there.
+    #[inline]
+    fn adjacent(&mut self, lists: &Lists, weights: Weights<'_>, range: Range<usize>) {
+        let head = usize::from(lists.continues).max(range.start);
+        let tail = (lists.count - usize::from(lists.continued)).min(range.end);
+        if head < tail {
+            (range.start..head).for_each(|i| self.list(lists, weights, i));
+            self.folder.whole(lists, weights, head..tail, &mut self.total);
+            (tail..range.end).for_each(|i| self.list(lists, weights, i));
+        } else {
+            range.for_each(|i| self.list(lists, weights, i));
+        }
+    }
+
     /// A list of a page, or the part of it that is there.
     fn list(&mut self, lists: &Lists, weights: Weights<'_>, i: usize) {
         let list = list_at(lists, weights, i);
