@@ -13,6 +13,8 @@ The memory limit is for the whole process: the interpreter, imported libraries a
 
 from outcore._algorithms import (
     Estimate,
+    all_pairs,
+    betweenness_centrality,
     bfs,
     clustering,
     components,
@@ -20,6 +22,7 @@ from outcore._algorithms import (
     estimate,
     label_propagation,
     lcc,
+    multi_source_bfs,
     pagerank,
     personalized_pagerank,
     sssp,
@@ -37,6 +40,8 @@ from outcore._errors import (
 )
 from outcore._import import generate, import_graph
 from outcore._outcore import (
+    AllPairs,
+    Betweenness,
     Bfs,
     Clustering,
     Components,
@@ -44,6 +49,7 @@ from outcore._outcore import (
     Graph,
     LabelPropagation,
     Lcc,
+    MultiSourceBfs,
     PageRank,
     ProgramResult,
     Sssp,
@@ -53,6 +59,8 @@ from outcore._outcore import (
 from outcore._program import vertex_program
 
 __all__ = [
+    "AllPairs",
+    "Betweenness",
     "Bfs",
     "Clustering",
     "Components",
@@ -65,6 +73,7 @@ __all__ = [
     "LabelPropagation",
     "Lcc",
     "MemoryLimitError",
+    "MultiSourceBfs",
     "OutcoreError",
     "PageRank",
     "ProgramResult",
@@ -73,6 +82,8 @@ __all__ = [
     "Triangles",
     "UsageError",
     "VerificationError",
+    "all_pairs",
+    "betweenness_centrality",
     "bfs",
     "clustering",
     "components",
@@ -82,6 +93,7 @@ __all__ = [
     "import_graph",
     "label_propagation",
     "lcc",
+    "multi_source_bfs",
     "pagerank",
     "personalized_pagerank",
     "sssp",

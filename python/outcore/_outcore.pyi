@@ -10,6 +10,8 @@ import numpy as np
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "AllPairs",
+    "Betweenness",
     "Bfs",
     "Clustering",
     "Components",
@@ -17,11 +19,14 @@ __all__ = [
     "Graph",
     "LabelPropagation",
     "Lcc",
+    "MultiSourceBfs",
     "PageRank",
     "ProgramResult",
     "Sssp",
     "Table",
     "Triangles",
+    "all_pairs",
+    "betweenness_centrality",
     "bfs",
     "clustering",
     "components",
@@ -32,6 +37,7 @@ __all__ = [
     "import_tables",
     "label_propagation",
     "lcc",
+    "multi_source_bfs",
     "pagerank",
     "personalized_pagerank",
     "program_symbols",
@@ -102,6 +108,33 @@ class Bfs(Table):
     def path(self) -> list[Any] | None: ...
 
 @final
+class MultiSourceBfs(Table):
+    @property
+    def reached(self) -> list[int]: ...
+    @property
+    def depths(self) -> list[int]: ...
+    @property
+    def distances(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]: ...
+
+@final
+class AllPairs(Table):
+    @property
+    def sources(self) -> list[Any]: ...
+    @property
+    def eccentricities(self) -> list[int]: ...
+    @property
+    def distances(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]: ...
+    @property
+    def diameter(self) -> tuple[int, int]: ...
+
+@final
+class Betweenness(Table):
+    @property
+    def sources(self) -> list[Any] | None: ...
+    @property
+    def error_bound(self) -> float: ...
+
+@final
 class Sssp(Table):
     @property
     def reached(self) -> int: ...
@@ -169,6 +202,24 @@ def bfs(
     target: SupportsIndex | str | None,
     verify: bool,
 ) -> Bfs: ...
+def multi_source_bfs(
+    graph: Graph,
+    sources: list[Any],
+    targets: list[Any],
+    depth_limit: int | None,
+    verify: bool,
+) -> MultiSourceBfs: ...
+def all_pairs(graph: Graph, sources: list[Any] | None, k: int, seed: int, verify: bool) -> AllPairs: ...
+def betweenness_centrality(
+    graph: Graph,
+    k: int | None,
+    sources: list[Any] | None,
+    normalized: bool,
+    endpoints: bool,
+    seed: int,
+    failure: float,
+    verify: bool,
+) -> Betweenness: ...
 def sssp(
     graph: Graph, source: SupportsIndex | str, weight: str | None, delta: float | None, verify: bool
 ) -> Sssp: ...
@@ -191,9 +242,11 @@ def triangles(graph: Graph, verify: bool) -> Triangles: ...
 def clustering(graph: Graph, verify: bool) -> Clustering: ...
 def lcc(graph: Graph, verify: bool) -> Lcc: ...
 def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropagation: ...
-def estimate(algorithm: str, graph: Graph, max_iter: int, weight: str | None) -> tuple[int, int, float, int]: ...
 def vertex_program(graph: Graph, given: dict[str, Any], columns: Any) -> ProgramResult: ...
 def program_symbols() -> list[tuple[str, int]]: ...
+def estimate(
+    algorithm: str, graph: Graph, max_iter: int, weight: str | None, k: int | None
+) -> tuple[int, int, float, int]: ...
 def import_files(
     paths: list[str],
     image: str | os.PathLike[str],

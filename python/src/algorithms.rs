@@ -1,5 +1,6 @@
 //! The algorithms, and the tables that they return.
 
+use crate::columns::distances;
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise};
 use crate::graph::PyGraph;
@@ -7,13 +8,14 @@ use crate::import::choose;
 use crate::result::PyTable;
 use crate::runtime::{Whole, run};
 use outcore::{
-    BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions, LabelPropagationOptions, LccOptions,
-    PageRankOptions, PersonalizedPageRankOptions, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions,
-    verify,
+    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
+    LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Reach,
+    Sources, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// What `bfs` found: columns `vertex`, `level` and `parent`.
 #[pyclass(frozen, extends = PyTable, module = "outcore")]
@@ -27,6 +29,48 @@ pub struct Bfs {
     /// The ids of the vertices on a shortest path from the source to the target, if there is one.
     #[pyo3(get)]
     path: Option<Py<PyList>>,
+}
+
+/// What `multi_source_bfs` found: columns `vertex`, `reached_by` and `distance_sum`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct MultiSourceBfs {
+    /// Per source, how many vertices were reached, itself included.
+    #[pyo3(get)]
+    reached: Vec<u64>,
+    /// Per source, the greatest distance of a vertex that was reached.
+    #[pyo3(get)]
+    depths: Vec<u32>,
+    /// A row per source and a column per target: the distance, -1 where there is no path.
+    #[pyo3(get)]
+    distances: Py<PyAny>,
+}
+
+/// What `all_pairs` found: columns `vertex`, `reached_by` and `distance_sum`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct AllPairs {
+    /// The ids of the sources.
+    #[pyo3(get)]
+    sources: Py<PyList>,
+    /// Per source, the greatest distance of a vertex with a path from it.
+    #[pyo3(get)]
+    eccentricities: Vec<u32>,
+    /// A row and a column per source: the distance, -1 where there is no path.
+    #[pyo3(get)]
+    distances: Py<PyAny>,
+    /// The greatest distance between two vertices with a path: at least and at most.
+    #[pyo3(get)]
+    diameter: (u32, u32),
+}
+
+/// What `betweenness_centrality` found: columns `vertex` and `betweenness`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct Betweenness {
+    /// The ids of the sources, if they were not all vertices.
+    #[pyo3(get)]
+    sources: Option<Py<PyList>>,
+    /// How far an estimate may be off; infinite where nothing is known of that.
+    #[pyo3(get)]
+    error_bound: f64,
 }
 
 /// What `sssp` found: columns `vertex`, `distance` and `predecessor`.
@@ -151,6 +195,114 @@ pub fn bfs(
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth, path })
+}
+
+/// Ids as text.
+fn texts(ids: &[Bound<'_, PyAny>]) -> PyResult<Vec<String>> {
+    ids.iter().map(id_text).collect()
+}
+
+/// The columns of searches from many sources.
+fn search_columns(
+    reached_by: outcore::io::Array<AtomicU32>,
+    distance_sums: outcore::io::Array<AtomicU64>,
+) -> Vec<(&'static str, Column)> {
+    let (counts, sums) = (Column::Number(Arc::new(reached_by)), Column::Count(Arc::new(distance_sums)));
+    vec![("reached_by", counts), ("distance_sum", sums)]
+}
+
+/// See `outcore.multi_source_bfs`.
+#[pyfunction]
+pub fn multi_source_bfs(
+    py: Python<'_>,
+    graph: &PyGraph,
+    sources: Vec<Bound<'_, PyAny>>,
+    targets: Vec<Bound<'_, PyAny>>,
+    depth_limit: Option<Whole<u32>>,
+    verify: bool,
+) -> PyResult<Py<MultiSourceBfs>> {
+    let (graph, source_ids, target_ids) = (graph.open(py)?, texts(&sources)?, texts(&targets)?);
+    let max_depth = depth_limit.map(|limit| limit.0);
+    let found = run(py, graph.runtime(), || {
+        let (sources, targets) = (graph.vertices_of(&source_ids)?, graph.vertices_of(&target_ids)?);
+        let options = MultiSourceBfsOptions { sources, targets, max_depth };
+        let found = outcore::multi_source_bfs(&graph, &options)?;
+        if verify {
+            verify::verify_multi_source_bfs(&graph, &options, &found)?;
+        }
+        Ok(found)
+    })?;
+    let distances = distances(py, &graph, &found.levels, (source_ids.len(), target_ids.len()))?;
+    let reached = found.reach.iter().map(|reach| reach.reached).collect();
+    let added = MultiSourceBfs { reached, depths: depths(&found.reach), distances };
+    made(py, graph, search_columns(found.reached_by, found.distance_sums), &found.stats, added)
+}
+
+fn depths(reach: &[Reach]) -> Vec<u32> {
+    reach.iter().map(|reach| reach.depth).collect()
+}
+
+/// See `outcore.all_pairs`.
+#[pyfunction]
+pub fn all_pairs(
+    py: Python<'_>,
+    graph: &PyGraph,
+    sources: Option<Vec<Bound<'_, PyAny>>>,
+    k: Whole<u64>,
+    seed: Whole<u64>,
+    verify: bool,
+) -> PyResult<Py<AllPairs>> {
+    let graph = graph.open(py)?;
+    let given = sources.map(|ids| texts(&ids)).transpose()?;
+    let (found, ids) = run(py, graph.runtime(), || {
+        let drawn = Sources::Drawn { count: k.0, seed: seed.0 };
+        let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
+        let options = AllPairsOptions { sources: given.map_or(drawn, Sources::Given) };
+        let found = outcore::all_pairs(&graph, &options)?;
+        if verify {
+            verify::verify_all_pairs(&graph, &options, &found)?;
+        }
+        let ids = graph.ids(&found.sources)?;
+        Ok((found, ids))
+    })?;
+    let (search, diameter) = (found.search, (found.diameter_least, found.diameter_most));
+    let distances = distances(py, &graph, &search.levels, (ids.len(), ids.len()))?;
+    let added = AllPairs { sources: id_list(py, &ids)?, eccentricities: depths(&search.reach), distances, diameter };
+    made(py, graph, search_columns(search.reached_by, search.distance_sums), &search.stats, added)
+}
+
+/// See `outcore.betweenness_centrality`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "those of the Python function")]
+pub fn betweenness_centrality(
+    py: Python<'_>,
+    graph: &PyGraph,
+    k: Option<Whole<u64>>,
+    sources: Option<Vec<Bound<'_, PyAny>>>,
+    normalized: bool,
+    endpoints: bool,
+    seed: Whole<u64>,
+    failure: f64,
+    verify: bool,
+) -> PyResult<Py<Betweenness>> {
+    let graph = graph.open(py)?;
+    let given = sources.map(|ids| texts(&ids)).transpose()?;
+    let some = given.is_some() || k.is_some();
+    let (found, ids) = run(py, graph.runtime(), || {
+        let drawn = k.map_or(Sources::All, |k| Sources::Drawn { count: k.0, seed: seed.0 });
+        let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
+        let options =
+            BetweennessOptions { sources: given.map_or(drawn, Sources::Given), normalized, endpoints, failure };
+        let found = outcore::betweenness(&graph, &options)?;
+        if verify {
+            verify::verify_betweenness(&graph, &options, &found)?;
+        }
+        let ids = some.then(|| graph.ids(&found.sources)).transpose()?;
+        Ok((found, ids))
+    })?;
+    let sources = ids.map(|ids| id_list(py, &ids)).transpose()?;
+    let scores = vec![("betweenness", Column::Real(Arc::new(found.scores)))];
+    made(py, graph, scores, &found.stats, Betweenness { sources, error_bound: found.error_bound })
 }
 
 /// See `outcore.sssp`.
@@ -394,10 +546,27 @@ pub fn estimate(
     graph: &PyGraph,
     max_iter: Whole<u32>,
     weight: Option<&str>,
+    k: Option<Whole<u64>>,
 ) -> PyResult<(u64, u64, f64, u64)> {
     let graph = graph.open(py)?;
+    let k = k.map(|k| k.0);
+    let drawn = k.map(|count| Sources::Drawn { count, seed: 0 });
     let found = match algorithm {
         "bfs" => outcore::estimate_bfs(&graph),
+        "multi_source_bfs" => {
+            let count = k.unwrap_or(1).min(graph.vertices()) as usize;
+            let options = MultiSourceBfsOptions { sources: vec![0; count], ..MultiSourceBfsOptions::default() };
+            outcore::estimate_multi_source_bfs(&graph, &options)
+        }
+        "all_pairs" => {
+            let options = drawn.map_or_else(AllPairsOptions::default, |sources| AllPairsOptions { sources });
+            outcore::estimate_all_pairs(&graph, &options)
+        }
+        "betweenness_centrality" => {
+            let sources = drawn.unwrap_or(Sources::All);
+            let options = BetweennessOptions { sources, ..BetweennessOptions::default() };
+            outcore::estimate_betweenness(&graph, &options)
+        }
         "sssp" => {
             let weights = has_weights(py, &graph, weight)?;
             outcore::estimate_sssp(&graph, &SsspOptions { source: 0, weights, delta: None })

@@ -10,10 +10,10 @@ use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use numpy::{Element, PyArray1};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::Reservation;
-use outcore::{Column, Table, distance_bits};
+use outcore::{Column, Graph, Table, distance_bits};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What a string takes as a Python object, beside its text.
 const STRING_BYTES: u64 = 64;
@@ -67,6 +67,19 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
 
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, values).into_any()
+}
+
+/// Distances plus one, 0 where there is no path, as a NumPy array with a row per source and a column per target.
+pub fn distances(
+    py: Python<'_>,
+    graph: &Graph,
+    levels: &[AtomicU32],
+    (sources, targets): (usize, usize),
+) -> PyResult<Py<PyAny>> {
+    let bytes = 8 * levels.len() as u64;
+    graph.make_room("distances as a NumPy array", bytes).map_err(|error| raise(py, error))?;
+    let values = levels.iter().map(|level| i64::from(level.load(Relaxed)) - 1).collect();
+    Ok(array::<i64>(py, values).call_method1("reshape", ((sources, targets),))?.unbind())
 }
 
 /// A column of ids: the one at this place among the table's.

@@ -31,9 +31,10 @@ fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, 
 mod _outcore {
     #[pymodule_export]
     use super::algorithms::{
-        Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, PageRank, Sssp, Triangles, bfs, clustering,
-        components, core_number, estimate, label_propagation, lcc, pagerank, personalized_pagerank, sssp,
-        strong_components, triangles,
+        AllPairs, Betweenness, Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, MultiSourceBfs,
+        PageRank, Sssp, Triangles, all_pairs, betweenness_centrality, bfs, clustering, components, core_number,
+        estimate, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components,
+        triangles,
     };
     #[pymodule_export]
     use super::generate::generate;

@@ -105,6 +105,40 @@ def check_bfs(graph, matrix, source, id_of):
     assert parents[source] == id_of[source] and (parents[expected < 0] == -1).all()
 
 
+def check_searches(graph, matrix, sources, id_of):
+    """Searches from many sources as SciPy's, and the bounds on the diameter."""
+    ids = [id_of[source] for source in sources]
+    expected = shortest_path(matrix, unweighted=True, indices=sources, directed=True)
+    expected = np.where(np.isinf(expected), -1, expected).astype(np.int64).reshape(len(sources), matrix.shape[0])
+    found = oc.multi_source_bfs(graph, ids, targets=ids[::-1], verify=True)
+    assert (by_vertex(found, "reached_by") == (expected >= 0).sum(axis=0)).all()
+    assert (by_vertex(found, "distance_sum") == np.where(expected < 0, 0, expected).sum(axis=0)).all()
+    assert (found.distances == expected[:, sources[::-1]]).all() and found.depths == expected.max(axis=1).tolist()
+    assert found.reached == (expected >= 0).sum(axis=1).tolist()
+    pairs = oc.all_pairs(graph, sources=ids, verify=True)
+    assert (pairs.distances == expected[:, sources]).all() and pairs.sources == ids
+    assert pairs.eccentricities == found.depths and max(found.depths) <= pairs.diameter[0] <= pairs.diameter[1]
+
+
+def check_betweenness(graph, plain):
+    """All, sampled, with and without what may be chosen, as NetworkX."""
+    for normalized in (True, False):
+        for endpoints in (True, False):
+            options = {"normalized": normalized, "endpoints": endpoints}
+            found = oc.betweenness_centrality(graph, **options, verify=True)
+            assert found.to_dict() == pytest.approx(nx.betweenness_centrality(plain, **options), rel=1e-9, abs=1e-12)
+            assert found.sources is None and found.error_bound == 0
+            if len(plain) < 3:
+                continue
+            found = oc.betweenness_centrality(graph, k=max(2, len(plain) // 9), seed=5, **options, verify=True)
+            # NetworkX draws its sources itself: let it draw ours.
+            drawn = type("Drawn", (random.Random,), {"sample": lambda *_: found.sources})()
+            expected = nx.betweenness_centrality(plain, k=len(found.sources), seed=drawn, **options)
+            assert found.to_dict() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            exact = oc.betweenness_centrality(graph, **options).to_dict()
+            assert max(abs(exact[v] - value) for v, value in found.to_dict().items()) <= found.error_bound
+
+
 def check_components(graph, matrix, id_of):
     compare_components(oc.components(graph, verify=True), connected_components(matrix, directed=False), id_of)
     strong = connected_components(matrix, directed=True, connection="strong")
@@ -234,6 +268,13 @@ def test_small(make, name, directed, order):
             if found.path:
                 assert len(found.path) == len(nx.shortest_path(plain, source, target)) == found.depth + 1
                 assert found.path[0] == source and found.path[-1] == target and nx.is_path(plain, found.path)
+    if vertices:
+        check_searches(graph, matrix, sorted({0, vertices // 3, vertices // 2, vertices - 1}), ids)
+        diameter = max(max(lengths.values()) for _, lengths in nx.all_pairs_shortest_path_length(plain))
+        least, most = oc.all_pairs(graph, k=8).diameter
+        assert least <= diameter <= most
+    if vertices <= 300:
+        check_betweenness(graph, plain)
     check_components(graph, matrix, ids)
     sets = nx.strongly_connected_components(plain) if directed else nx.connected_components(plain)
     assert oc.strong_components(graph).to_dict() == {v: min(together) for together in sets for v in together}
@@ -281,6 +322,28 @@ def test_igraph(make, directed):
     expected = igraph.Graph(n=vertices, edges=loopless, directed=directed).pagerank(damping=0.85)
     found = oc.pagerank(graph, tol=1e-14, max_iter=1000)
     assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("name", ["wiki-Vote.txt.zst", "ca-CondMat.txt.zst"])
+def test_betweenness_of_shared_graphs(make, name, directed):
+    """From a few sources, as igraph's, which does not scale sums, but halves them where edges have no direction."""
+    folder = data_folder()
+    if folder is None:
+        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
+    graph = make(folder / "graphs" / name, directed=directed)
+    ends = parsed(folder / "graphs" / name)
+    ids = np.unique(ends)
+    edges = {pair if directed else tuple(sorted(pair)) for pair in map(tuple, np.searchsorted(ids, ends).tolist())}
+    other = igraph.Graph(n=len(ids), edges=sorted(edges), directed=directed)
+    sources = [0, 7, 99, 1000, 1001, 2000, 3000, 4000, 5000, 6000, 6500]
+    expected = np.array(other.betweenness(directed=directed, sources=sources, targets=None))
+    found = oc.betweenness_centrality(graph, sources=ids[sources].tolist(), normalized=False, verify=True)
+    # Sources see one less of the sources.
+    seen = np.full(len(ids), len(sources))
+    seen[sources] -= 1
+    assert np.allclose(by_vertex(found, "betweenness"), expected * (len(ids) - 1) / seen, rtol=1e-9)
+    assert found.error_bound == float("inf")
 
 
 def weighted_graph(name, directed, kind):
@@ -421,6 +484,7 @@ def test_shared(make, tmp_path, name, directed, options):
     assert graph.edges == (matrix.nnz if graph.directed else (matrix.nnz - loops) // 2 + loops)
     degrees = np.asarray(matrix.sum(axis=1)).ravel()
     check_bfs(graph, matrix, int(degrees.argmax()), ids.tolist())
+    check_searches(graph, matrix, degrees.argsort()[::-1][:9].tolist(), ids.tolist())
     check_components(graph, matrix, ids.tolist())
     check_core_number(graph, matrix)
     check_label_propagation(graph, matrix, ids.tolist())

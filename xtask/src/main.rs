@@ -39,8 +39,11 @@ const MAX_FUNCTION_LINES: usize = 70;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// The algorithms, and what users of Python type for each.
-const ALGORITHMS: [(&str, &str); 11] = [
+const ALGORITHMS: [(&str, &str); 14] = [
     ("bfs", "bfs"),
+    ("multi_source_bfs", "multi_source_bfs"),
+    ("all_pairs", "all_pairs"),
+    ("betweenness", "betweenness_centrality"),
     ("sssp", "sssp"),
     ("pagerank", "pagerank"),
     ("personalized_pagerank", "personalized_pagerank"),

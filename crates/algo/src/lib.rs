@@ -5,6 +5,8 @@
 //! and gives the same bits for every number of workers, back end and cache size.
 #![forbid(unsafe_code)]
 
+mod all_pairs;
+mod betweenness;
 mod bfs;
 mod clustering;
 mod components;
@@ -12,18 +14,23 @@ mod core_numbers;
 mod estimate;
 mod label_propagation;
 mod lcc;
+mod multi_source_bfs;
 mod neighbourhoods;
 mod pagerank;
 mod personalized_pagerank;
+mod sources;
 mod sssp;
 mod strong_components;
 mod tarjan;
 mod triads;
 mod triangles;
 pub mod verify;
+mod verify_searches;
 mod verify_triangles;
 mod weights;
 
+pub use all_pairs::{AllPairs, AllPairsOptions, all_pairs, estimate_all_pairs};
+pub use betweenness::{Betweenness, BetweennessOptions, betweenness, estimate_betweenness};
 pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 pub use clustering::{Clustering, ClusteringOptions, clustering, estimate_clustering};
 pub use components::{Components, ComponentsOptions, components, estimate_components};
@@ -31,11 +38,13 @@ pub use core_numbers::{CoreNumbers, CoreNumbersOptions, core_numbers, estimate_c
 pub use estimate::Estimate;
 pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation};
 pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};
+pub use multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, multi_source_bfs};
 pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
 pub use personalized_pagerank::{
     PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
 };
+pub use sources::Sources;
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
 pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};
 pub use triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};

@@ -19,6 +19,8 @@ use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+pub use crate::verify_searches::{verify_all_pairs, verify_betweenness, verify_multi_source_bfs};
+
 /// The first contradiction found, in the order of the vertices.
 pub(crate) struct Contradiction(AtomicU64);
 

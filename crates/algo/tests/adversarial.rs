@@ -3,21 +3,26 @@
 mod engine;
 #[path = "engine/model.rs"]
 mod model;
+#[path = "engine/searches.rs"]
+mod searches;
 
 use engine::*;
 use model::{Model, Triads};
 use outcore_algo::verify::{
-    verify_bfs, verify_clustering, verify_components, verify_core_numbers, verify_label_propagation, verify_lcc,
-    verify_pagerank, verify_personalized_pagerank, verify_sssp, verify_strong_components, verify_triangles,
+    verify_all_pairs, verify_betweenness, verify_bfs, verify_clustering, verify_components, verify_core_numbers,
+    verify_label_propagation, verify_lcc, verify_pagerank, verify_personalized_pagerank, verify_sssp,
+    verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
-    BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions,
-    Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions, PageRankOptions, PersonalizedPageRankOptions,
-    SsspOptions, StrongComponentsOptions, Triangles, TrianglesOptions, bfs, clustering, components, core_numbers,
-    label_propagation, lcc, pagerank, personalized_pagerank, sssp, strong_components, triangles,
+    AllPairsOptions, BetweennessOptions, BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions,
+    CoreNumbers, CoreNumbersOptions, Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions,
+    PageRankOptions, PersonalizedPageRankOptions, Sources, SsspOptions, StrongComponentsOptions, Triangles,
+    TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers, label_propagation, lcc,
+    pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Direction, Error, Graph};
+use searches::{check_betweenness, check_searches, some};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
@@ -49,6 +54,15 @@ fn check(given: &Given, sources: &[u32]) {
             check_label_propagation(&graph, &model);
             check_strong_components(&graph, &model);
             check_triads(&graph, &triads);
+            // Far apart on a long path, every source takes a page per step.
+            let deep = model.levels(sources[0]).iter().flatten().any(|&level| level > 10_000);
+            for count in if deep { [1].as_slice() } else { &[3, 70] } {
+                check_searches(&graph, &model, &some(&graph, sources[0], *count));
+            }
+            check_betweenness(&graph, &model, Sources::Given(some(&graph, sources[0], if deep { 1 } else { 10 })), 10);
+            if given.vertices <= 100 {
+                check_betweenness(&graph, &model, Sources::All, given.vertices);
+            }
         }
         // The one image has degrees in memory, in the other the numbers of vertices say enough.
         let image = given.image(directory.path(), OrderChoice::Degree);
@@ -285,6 +299,12 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let found = lcc(&graph, &LccOptions::default()).unwrap();
         assert!(found.coefficients.is_empty() && found.average == 0.0);
         verify_lcc(&graph, &found).unwrap();
+        let found = all_pairs(&graph, &AllPairsOptions::default()).unwrap();
+        assert!(found.sources.is_empty() && found.search.reached_by.is_empty() && found.diameter_most == 0);
+        verify_all_pairs(&graph, &AllPairsOptions::default(), &found).unwrap();
+        let found = betweenness(&graph, &BetweennessOptions::default()).unwrap();
+        assert!(found.scores.is_empty() && found.sources.is_empty());
+        verify_betweenness(&graph, &BetweennessOptions::default(), &found).unwrap();
     }
 }
 
@@ -407,15 +427,6 @@ fn random_graphs_of_every_density() {
         let given = Given { parallel: seed % 2 == 0, ..Given::new(vertices as u32, edges, true) };
         check(&given, &[0, vertices as u32 / 2, vertices as u32 - 1]);
     }
-}
-
-/// A graph with hubs, chains and vertices out of reach, for tampering.
-fn tampering(directed: bool) -> Given {
-    let mut edges: Vec<(u32, u32)> =
-        (0..1500u64).map(|i| ((mix(i) % 200) as u32, (mix(!i) % 200 / (1 + i % 4)) as u32)).collect();
-    edges.extend((200..230).map(|v| (v - 1, v)));
-    edges.extend([(231, 232), (232, 231), (233, 233)]);
-    Given::new(235, edges, directed)
 }
 
 fn is_refusal(error: &Error) -> bool {

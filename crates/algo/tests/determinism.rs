@@ -8,8 +8,10 @@ use outcore_algo::verify::{
     verify_pagerank, verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
-    BfsOptions, ClusteringOptions, CoreNumbersOptions, LabelPropagationOptions, LccOptions, StrongComponentsOptions,
-    TrianglesOptions, clustering, core_numbers, label_propagation, lcc, strong_components, triangles,
+    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, CoreNumbersOptions, LabelPropagationOptions,
+    LccOptions, MultiSourceBfsOptions, Sources, StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness,
+    clustering, core_numbers, estimate_betweenness, estimate_multi_source_bfs, label_propagation, lcc,
+    multi_source_bfs, strong_components, triangles,
 };
 use outcore_graph::Direction;
 use outcore_graph::import::OrderChoice;
@@ -202,4 +204,49 @@ fn smallest_ids(ids: &[u32], labels: &[u32]) -> Vec<u32> {
         all[id as usize] = smallest[label as usize];
     }
     all
+}
+
+#[test]
+fn how_many_sources_go_together_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let graph = open(&kronecker(directory.path(), 12, 16, directed, OrderChoice::Degree), 2, None, Some(0));
+        let sources = from(&graph, 5, 700);
+        let searches_of = |options: &MultiSourceBfsOptions| searches(&multi_source_bfs(&graph, options).unwrap());
+        let options =
+            MultiSourceBfsOptions { sources: sources.clone(), targets: sources[..3].to_vec(), max_depth: None };
+        let sampled = BetweennessOptions { sources: Sources::Given(sources[..21].to_vec()), ..Default::default() };
+        let scores_of = |options: &BetweennessOptions| ranks(&betweenness(&graph, options).unwrap().scores);
+        let (expected, expected_scores) = (searches_of(&options), scores_of(&sampled));
+        let budget = graph.runtime().budget();
+        let least = |bytes: u64| budget.reserve("all but so much", budget.available_bytes() - bytes).unwrap();
+        for times in [1, 2, 4] {
+            let held = least(times * estimate_multi_source_bfs(&graph, &options).state_bytes);
+            same(&expected, &searches_of(&options), &format!("searches with {times} times the least memory"));
+            drop(held);
+            let held = least(times * estimate_betweenness(&graph, &sampled).state_bytes);
+            let scores: Vec<_> = scores_of(&sampled);
+            same(&expected_scores, &scores, &format!("betweenness with {times} times the least memory"));
+            drop(held);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_draws_the_same_ids_in_every_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let drawn = |order, count, seed| {
+        let graph = open(&kronecker(directory.path(), 12, 16, true, order), 2, None, None);
+        let found = all_pairs(&graph, &AllPairsOptions { sources: Sources::Drawn { count, seed } }).unwrap();
+        let ids = ids(&graph);
+        found.sources.iter().map(|&source| ids[source as usize]).collect::<Vec<_>>()
+    };
+    let (input, degree) = (drawn(OrderChoice::Input, 40, 3), drawn(OrderChoice::Degree, 40, 3));
+    same(&input, &degree, "ids drawn");
+    let mut sorted = input.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), 40);
+    assert_eq!(drawn(OrderChoice::Input, 7, 3), input[..7]);
+    assert_ne!(drawn(OrderChoice::Input, 40, 4), input);
 }

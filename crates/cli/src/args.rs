@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use outcore::generate::Shape;
 use outcore::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
-use outcore::{Choice, Dangling, Graph, Result};
+use outcore::{Choice, Dangling, Graph, Result, Sources};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -199,6 +199,48 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// Breadth-first search from many sources at once: by how many each vertex is reached, and its distances from them
+    MultiSourceBfs {
+        /// The ids of the vertices to start from
+        #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', required = true, allow_hyphen_values = true)]
+        sources: Vec<String>,
+        /// The ids of vertices whose distances from every source are printed
+        #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true)]
+        targets: Vec<String>,
+        /// The greatest level that is searched for
+        #[arg(long, value_name = "N")]
+        max_depth: Option<u32>,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Distances between chosen vertices, their eccentricities, and bounds on the diameter
+    AllPairs {
+        /// From where the paths start
+        #[command(flatten)]
+        sources: Drawn,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Betweenness centrality: which share of the shortest paths between others leads through a vertex
+    Betweenness {
+        /// From where the paths start
+        #[command(flatten)]
+        sources: SomeOrAll,
+        /// Do not divide by the number of pairs of vertices
+        #[arg(long)]
+        unnormalized: bool,
+        /// The ends of a path count as vertices that it leads through
+        #[arg(long)]
+        endpoints: bool,
+        /// The probability that the error of some vertex may exceed the bound that is printed
+        #[arg(long, value_name = "P", default_value_t = 0.1)]
+        failure: f64,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
     /// Shortest paths from one vertex, over the weights of the edges
     Sssp {
         /// The id of the vertex to start from
@@ -318,6 +360,61 @@ impl Weights {
     /// Whether the weights of a graph are used.
     pub fn of(&self, graph: &Graph) -> Result<bool> {
         Ok(!self.unweighted && graph.has_weights(self.weight.as_deref())?)
+    }
+}
+
+/// From where searches start.
+#[derive(Args)]
+pub struct Drawn {
+    /// The ids of the vertices to start from; some are drawn if not given
+    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["count", "seed"])]
+    sources: Option<Vec<String>>,
+    /// How many vertices are drawn
+    #[arg(long, value_name = "K", default_value_t = 32)]
+    count: u64,
+    /// Other seeds draw other vertices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+impl Drawn {
+    /// The sources of a graph.
+    pub fn of(&self, graph: &Graph) -> Result<Sources> {
+        match &self.sources {
+            Some(ids) => Ok(Sources::Given(graph.vertices_of(ids)?)),
+            None => Ok(Sources::Drawn { count: self.count, seed: self.seed }),
+        }
+    }
+}
+
+/// From where searches start that start from all vertices unless told otherwise.
+#[derive(Args)]
+pub struct SomeOrAll {
+    /// The ids of the vertices to start from
+    #[arg(
+        long,
+        value_name = "ID,ID,...",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        conflicts_with = "samples"
+    )]
+    sources: Option<Vec<String>>,
+    /// Start from so many vertices, drawn at random
+    #[arg(long, value_name = "K")]
+    samples: Option<u64>,
+    /// Other seeds draw other vertices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+impl SomeOrAll {
+    /// The sources of a graph.
+    pub fn of(&self, graph: &Graph) -> Result<Sources> {
+        match (&self.sources, self.samples) {
+            (Some(ids), _) => Ok(Sources::Given(graph.vertices_of(ids)?)),
+            (None, Some(count)) => Ok(Sources::Drawn { count, seed: self.seed }),
+            (None, None) => Ok(Sources::All),
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
-    BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph,
-    GraphOptions, LabelPropagationOptions, LccOptions, PageRankOptions, PersonalizedPageRankOptions, Result,
-    SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
+    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
+    CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
+    MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, SsspOptions, Stats,
+    StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -23,6 +24,25 @@ const SHOWN: usize = 10;
 pub fn run(args: &RunArgs) -> Result<()> {
     match &args.algorithm {
         Algorithm::Bfs { source, max_depth, target, common } => bfs(source, *max_depth, target.as_deref(), common),
+        Algorithm::MultiSourceBfs { sources, targets, max_depth, common } => {
+            let graph = open(common)?;
+            let options = MultiSourceBfsOptions {
+                sources: graph.vertices_of(sources)?,
+                targets: graph.vertices_of(targets)?,
+                max_depth: *max_depth,
+            };
+            multi_source_bfs(&graph, (sources, targets), &options, common)
+        }
+        Algorithm::AllPairs { sources, common } => {
+            let graph = open(common)?;
+            all_pairs(&graph, &AllPairsOptions { sources: sources.of(&graph)? }, common)
+        }
+        Algorithm::Betweenness { sources, unnormalized, endpoints, failure, common } => {
+            let graph = open(common)?;
+            let sources = sources.of(&graph)?;
+            let (normalized, endpoints, failure) = (!unnormalized, *endpoints, *failure);
+            betweenness(&graph, &BetweennessOptions { sources, normalized, endpoints, failure }, common)
+        }
         Algorithm::Sssp { source, delta, weights, common } => {
             let graph = open(common)?;
             let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
@@ -96,6 +116,73 @@ fn bfs(source: &str, max_depth: Option<u32>, target: Option<&str>, common: &Comm
         ("parent".to_owned(), Column::Vertex(Arc::new(found.parents))),
     ];
     finish(&graph, columns, &found.stats, common)
+}
+
+fn multi_source_bfs(
+    graph: &Arc<Graph>,
+    (sources, targets): (&[String], &[String]),
+    options: &MultiSourceBfsOptions,
+    common: &Common,
+) -> Result<()> {
+    if common.explain {
+        return explain(&outcore::estimate_multi_source_bfs(graph, options), "per level at most");
+    }
+    let found = outcore::multi_source_bfs(graph, options)?;
+    if common.verify {
+        verify::verify_multi_source_bfs(graph, options, &found)?;
+    }
+    for (i, (source, reach)) in sources.iter().zip(&found.reach).enumerate() {
+        say(format_args!("{source} reaches {} vertices, the farthest at distance {}", reach.reached, reach.depth))?;
+        for (j, target) in targets.iter().enumerate() {
+            match found.level(i, j) {
+                Some(level) => say(format_args!("  {target:24} {level}"))?,
+                None => say(format_args!("  {target:24} no path"))?,
+            }
+        }
+    }
+    finish_search(graph, found, common)
+}
+
+fn all_pairs(graph: &Arc<Graph>, options: &AllPairsOptions, common: &Common) -> Result<()> {
+    if common.explain {
+        return explain(&outcore::estimate_all_pairs(graph, options), "per level at most");
+    }
+    let found = outcore::all_pairs(graph, options)?;
+    if common.verify {
+        verify::verify_all_pairs(graph, options, &found)?;
+    }
+    say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most))?;
+    for (id, reach) in graph.ids(&found.sources)?.iter().zip(&found.search.reach) {
+        say(format_args!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth))?;
+    }
+    finish_search(graph, found.search, common)
+}
+
+/// The columns of a search from many sources.
+fn finish_search(graph: &Arc<Graph>, found: MultiSourceBfs, common: &Common) -> Result<()> {
+    let columns = vec![
+        ("reached_by".to_owned(), Column::Number(Arc::new(found.reached_by))),
+        ("distance_sum".to_owned(), Column::Count(Arc::new(found.distance_sums))),
+    ];
+    finish(graph, columns, &found.stats, common)
+}
+
+fn betweenness(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common) -> Result<()> {
+    if common.explain {
+        return explain(&outcore::estimate_betweenness(graph, options), "about");
+    }
+    let found = outcore::betweenness(graph, options)?;
+    if common.verify {
+        verify::verify_betweenness(graph, options, &found)?;
+    }
+    say(format_args!("from {} of {} vertices", found.sources.len(), graph.vertices()))?;
+    if found.error_bound.is_finite() && found.error_bound > 0.0 {
+        let sure = 1.0 - options.failure;
+        say(format_args!("with probability {sure}, no vertex is off by more than {:e}", found.error_bound))?;
+    }
+    let scores = Column::Real(Arc::new(found.scores));
+    show_top(&Table::new(Arc::clone(graph), vec![("betweenness".to_owned(), scores.clone())]), "betweenness")?;
+    finish(graph, vec![("betweenness".to_owned(), scores)], &found.stats, common)
 }
 
 fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common) -> Result<()> {

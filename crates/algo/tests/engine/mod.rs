@@ -2,10 +2,11 @@
 #![allow(dead_code)]
 
 use outcore_algo::{
-    Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions, CoreNumbersOptions, Dangling,
-    LabelPropagationOptions, LccOptions, PageRank, PageRankOptions, PersonalizedPageRankOptions, Result, SsspOptions,
-    StrongComponentsOptions, TrianglesOptions, bfs, clustering, components, core_numbers, label_propagation, lcc,
-    pagerank, personalized_pagerank, sssp, strong_components, triangles,
+    AllPairsOptions, BetweennessOptions, Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions,
+    CoreNumbersOptions, Dangling, LabelPropagationOptions, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank,
+    PageRankOptions, PersonalizedPageRankOptions, Result, Sources, SsspOptions, StrongComponentsOptions,
+    TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers, label_propagation, lcc,
+    multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
 use outcore_graph::import::{
@@ -155,12 +156,18 @@ pub enum Algorithm {
     Triangles,
     Clustering,
     Lcc,
+    /// Searches from more sources than a word has bits.
+    MultiSourceBfs,
+    /// Distances between the source and some others, and bounds on the diameter.
+    AllPairs,
+    /// Betweenness from more sources than go together.
+    Betweenness,
     /// Strong components, of which nothing is finished in memory: it may take as many steps as paths are long.
     StrongComponentsByColour,
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 13] = [
+    pub const ALL: [Algorithm; 16] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
@@ -173,6 +180,9 @@ impl Algorithm {
         Algorithm::Triangles,
         Algorithm::Clustering,
         Algorithm::Lcc,
+        Algorithm::MultiSourceBfs,
+        Algorithm::AllPairs,
+        Algorithm::Betweenness,
         Algorithm::NearBfs,
     ];
 
@@ -201,6 +211,18 @@ impl Algorithm {
                 let found = personalized_pagerank(graph, &seeded(graph, source))?;
                 let bits = found.ranks.iter().flat_map(|set| ranks(set)).map(f64::to_bits);
                 bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
+            }
+            Algorithm::MultiSourceBfs => searches(&multi_source_bfs(graph, &many(graph, source))?),
+            Algorithm::AllPairs => {
+                let sources = Sources::Given(from(graph, source, 9));
+                let found = all_pairs(graph, &AllPairsOptions { sources })?;
+                let bounds = [found.diameter_least, found.diameter_most].map(u64::from);
+                searches(&found.search).into_iter().chain(bounds).collect()
+            }
+            Algorithm::Betweenness => {
+                let sources = Sources::Given(from(graph, source, 10));
+                let found = betweenness(graph, &BetweennessOptions { sources, ..BetweennessOptions::default() })?;
+                ranks(&found.scores).into_iter().map(f64::to_bits).collect()
             }
             Algorithm::Components => {
                 let found = components(graph, &ComponentsOptions::default())?;
@@ -235,6 +257,34 @@ impl Algorithm {
             }
         })
     }
+}
+
+/// The source and those after it, or all vertices if there are no more.
+pub fn from(graph: &Graph, source: u32, count: u32) -> Vec<u32> {
+    let vertices = graph.vertices() as u32;
+    (0..count.min(vertices)).map(|i| (source + i) % vertices).collect()
+}
+
+/// Searches from more sources than a word has bits.
+fn many(graph: &Graph, source: u32) -> MultiSourceBfsOptions {
+    MultiSourceBfsOptions { sources: from(graph, source, 70), targets: from(graph, source, 5), max_depth: None }
+}
+
+/// All that searches from many sources found.
+pub fn searches(found: &MultiSourceBfs) -> Vec<u64> {
+    let sums = found.distance_sums.iter().map(|sum| sum.load(Ordering::Relaxed));
+    let counts = plain(&found.reached_by).into_iter().chain(plain(&found.levels)).map(u64::from);
+    let reach = found.reach.iter().flat_map(|reach| [reach.reached, reach.depth.into()]);
+    sums.chain(counts).chain(reach).collect()
+}
+
+/// A graph with hubs, chains and vertices out of reach, for tampering.
+pub fn tampering(directed: bool) -> Given {
+    let mut edges: Vec<(u32, u32)> =
+        (0..1500u64).map(|i| ((mix(i) % 200) as u32, (mix(!i) % 200 / (1 + i % 4)) as u32)).collect();
+    edges.extend((200..230).map(|v| (v - 1, v)));
+    edges.extend([(231, 232), (232, 231), (233, 233)]);
+    Given::new(235, edges, directed)
 }
 
 /// So many iterations, whatever the ranks converge to.

@@ -83,6 +83,36 @@ impl Model {
         distances
     }
 
+    /// Betweenness, not scaled: for every pair of a source and another vertex, the share of the shortest paths that lead through each vertex.
+    pub fn betweenness(&self, sources: &[u32], endpoints: bool) -> Vec<f64> {
+        let mut sums = vec![0.0; self.out.len()];
+        for &source in sources {
+            let levels = self.levels(source);
+            let mut order: Vec<usize> = (0..levels.len()).filter(|&v| levels[v].is_some()).collect();
+            order.sort_by_key(|&v| levels[v]);
+            let mut paths = vec![0.0; levels.len()];
+            paths[source as usize] = 1.0;
+            let levels = &levels;
+            let after = |v: usize| {
+                let behind = levels[v].map(|level| level + 1);
+                self.out[v].iter().map(|&w| w as usize).filter(move |&w| levels[w] == behind)
+            };
+            for &v in &order {
+                after(v).for_each(|w| paths[w] += paths[v]);
+            }
+            let mut depends = vec![0.0; levels.len()];
+            for &v in order.iter().rev() {
+                depends[v] = after(v).map(|w| paths[v] / paths[w] * (1.0 + depends[w])).sum();
+                if v != source as usize {
+                    sums[v] += depends[v] + f64::from(u8::from(endpoints));
+                } else if endpoints {
+                    sums[v] += (order.len() - 1) as f64;
+                }
+            }
+        }
+        sums
+    }
+
     /// The parent that the rule names: the hub where it is one level above, else the first such in-neighbour.
     pub fn parents(&self, source: u32, levels: &[Option<u32>]) -> Vec<Option<u32>> {
         let parent = |vertex: u32| {
