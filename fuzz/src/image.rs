@@ -12,11 +12,8 @@
 
 use crate::pages::{MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
-use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank, verify_strong_components};
-use outcore_algo::{
-    BfsOptions, ComponentsOptions, PageRankOptions, StrongComponentsOptions, bfs, components, pagerank,
-    strong_components,
-};
+use outcore_algo::verify::*;
+use outcore_algo::*;
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
@@ -200,9 +197,53 @@ fn work(image: &Path) -> Result<()> {
             noted(verify_strong_components(&graph, &found));
         }
     }
+    searches(&graph, source);
+    local_structure(&graph);
     if let Some(mut ids) = noted(IdStream::new(&graph)) {
         while noted(ids.next().map(|batch| batch.map(|(_, batch)| batch.len()))).flatten().is_some() {}
     }
     noted(check(&graph).map(drop));
     Ok(())
+}
+
+/// Does an algorithm and verifies what it found.
+macro_rules! done {
+    ($algorithm:ident, $verify:ident, $graph:expr, $options:expr) => {
+        if let Some(found) = noted($algorithm($graph, $options)) {
+            noted($verify($graph, $options, &found));
+        }
+    };
+}
+
+/// The kernels that start from vertices.
+fn searches(graph: &Graph, source: u32) {
+    for weights in [false, true] {
+        done!(sssp, verify_sssp, graph, &SsspOptions { source, weights, delta: None });
+        let seeds = vec![vec![(source, 1.0)], vec![(0, 1.0), (source, 2.0)]];
+        let options =
+            PersonalizedPageRankOptions { seeds, max_iter: 3, weights, ..PersonalizedPageRankOptions::default() };
+        done!(personalized_pagerank, verify_personalized_pagerank, graph, &options);
+    }
+    let options = MultiSourceBfsOptions { sources: vec![source, 0], targets: vec![0], max_depth: None };
+    done!(multi_source_bfs, verify_multi_source_bfs, graph, &options);
+    done!(all_pairs, verify_all_pairs, graph, &AllPairsOptions::default());
+    let options = BetweennessOptions { sources: Sources::Given(vec![source]), ..BetweennessOptions::default() };
+    done!(betweenness, verify_betweenness, graph, &options);
+}
+
+/// The kernels that look at neighbours.
+fn local_structure(graph: &Graph) {
+    done!(label_propagation, verify_label_propagation, graph, &LabelPropagationOptions { max_iter: 3 });
+    if let Some(found) = noted(core_numbers(graph, &CoreNumbersOptions::default())) {
+        noted(verify_core_numbers(graph, &found));
+    }
+    if let Some(found) = noted(triangles(graph, &TrianglesOptions::default())) {
+        noted(verify_triangles(graph, &found));
+    }
+    if let Some(found) = noted(clustering(graph, &ClusteringOptions::default())) {
+        noted(verify_clustering(graph, &found));
+    }
+    if let Some(found) = noted(lcc(graph, &LccOptions::default())) {
+        noted(verify_lcc(graph, &found));
+    }
 }
