@@ -382,12 +382,16 @@ pub fn personalized_pagerank(
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
     let graph = graph.open(py)?;
-    let text = |set: Vec<(Bound<'_, PyAny>, f64)>| set.iter().map(|(id, share)| Ok((id_text(id)?, *share))).collect();
-    let ids: Vec<Vec<(String, f64)>> = seeds.into_iter().map(text).collect::<PyResult<_>>()?;
+    let ids: Vec<String> = seeds.iter().flatten().map(|(id, _)| id_text(id)).collect::<PyResult<_>>()?;
+    let shares: Vec<Vec<f64>> = seeds.iter().map(|set| set.iter().map(|seed| seed.1).collect()).collect();
     let weights = has_weights(py, &graph, weight)?;
     let found = run(py, graph.runtime(), || {
-        let set = |set: &Vec<(String, f64)>| set.iter().map(|(id, share)| Ok((graph.vertex(id)?, *share))).collect();
-        let seeds = ids.iter().map(set).collect::<outcore::Result<_>>()?;
+        let mut vertices = graph.vertices_of(&ids)?.into_iter();
+        let seeds = shares.into_iter().map(|shares| {
+            // Shares first: what ends must not take a vertex more.
+            shares.into_iter().zip(vertices.by_ref()).map(|(share, vertex)| (vertex, share)).collect()
+        });
+        let seeds = seeds.collect();
         let options = PersonalizedPageRankOptions { seeds, alpha, tol, max_iter: max_iter.0, weights };
         let found = outcore::personalized_pagerank(&graph, &options)?;
         if verify {

@@ -202,7 +202,7 @@ pub fn vertex_program(
     let functions = functions_of(py, &given, graph.vertices());
     let message_bytes = given.message_memory.map(|bytes| bytes.0);
     let found = run(py, graph.runtime(), || {
-        let start: Option<Vec<u32>> = start.map(|ids| ids.iter().map(|id| graph.vertex(id)).collect()).transpose()?;
+        let start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let purpose = "the states of a vertex program";
         graph.make_room(purpose, given.state_bytes)?;
         let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
