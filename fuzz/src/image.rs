@@ -71,7 +71,7 @@ impl Scratch {
         std::fs::write(&text, lines).expect("a file in the scratch directory");
         let named = open(&runtime().expect("a runtime"), &[text], &InputOptions::default()).expect("an edge list");
         let kronecker = |scale, edge_factor| {
-            let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 5, weights: false };
+            let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 5, weights: None };
             source(&options).expect("a generated graph")
         };
         let images = vec![

@@ -71,7 +71,7 @@ fn child() {
         temporary: Some(Path::new(&directory).to_owned()),
         ..RuntimeOptions::default()
     };
-    let generate = GenerateOptions { shape: Shape::Kronecker, scale: 18, edge_factor: 740, seed: 3, weights: false };
+    let generate = GenerateOptions { shape: Shape::Kronecker, scale: 18, edge_factor: 740, seed: 3, weights: None };
     let how = ImportOptions {
         directed: Some(true),
         duplicates: Duplicates::First,

@@ -1,8 +1,8 @@
 //! The command line: what can be typed, and what it means.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use outcore::generate::Shape;
+use clap::{Args, Parser, Subcommand};
+use outcore::generate::{GeneratedWeights, Shape};
 use outcore::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::{Choice, Dangling, Graph, Result, Sources};
 use std::path::PathBuf;
@@ -103,13 +103,6 @@ pub struct ImportArgs {
     pub limits: Limits,
 }
 
-/// Weights of a generated graph.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum GeneratedWeights {
-    /// Whole numbers from 1 to 255
-    Uniform,
-}
-
 /// `outcore generate`.
 #[derive(Args)]
 pub struct GenerateArgs {
@@ -128,7 +121,7 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Give edges weights
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::<GeneratedWeights>())]
     pub weights: Option<GeneratedWeights>,
     /// Edges of the image have no direction
     #[arg(long)]

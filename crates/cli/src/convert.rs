@@ -39,7 +39,7 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
         scale: args.scale,
         edge_factor: args.edge_factor,
         seed: args.seed,
-        weights: args.weights.is_some(),
+        weights: args.weights,
     };
     if args.output.extension().is_none_or(|ending| ending != "oc") {
         return generate::write(&runtime, &options, &args.output).map(|_| ());

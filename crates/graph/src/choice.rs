@@ -22,7 +22,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Shape;
+    use crate::generate::{GeneratedWeights, Shape};
     use crate::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
 
     fn check<T: Choice + std::fmt::Debug>() {
@@ -40,6 +40,7 @@ mod tests {
         check::<IdKind>();
         check::<OrderChoice>();
         check::<SelfLoops>();
+        check::<GeneratedWeights>();
         check::<Shape>();
     }
 }

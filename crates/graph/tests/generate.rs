@@ -3,7 +3,7 @@
 mod given;
 
 use given::{entries, files, open};
-use outcore_graph::generate::{GenerateOptions, Shape, source, write};
+use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
 use outcore_graph::import::{self, ImportOptions, InputOptions, import};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
@@ -17,8 +17,9 @@ fn runtime(threads: usize) -> Runtime {
 fn files_of_every_format_hold_the_same_graph() {
     let directory = tempfile::tempdir().unwrap();
     for (weights, names) in [
-        (false, &["g.el", "g.txt", "g.csv", "g.graph500", "g.txt.gz", "g.csv.zst"][..]),
-        (true, &["g.wel", "g.txt", "g.csv.gz"][..]),
+        (None, &["g.el", "g.txt", "g.csv", "g.graph500", "g.txt.gz", "g.csv.zst"][..]),
+        (Some(GeneratedWeights::Uniform), &["g.wel", "g.txt", "g.csv.gz"][..]),
+        (Some(GeneratedWeights::Unit), &["g.wel", "g.csv.zst"][..]),
     ] {
         let options = GenerateOptions { scale: 14, edge_factor: 9, weights, ..GenerateOptions::default() };
         let image = directory.path().join("direct.oc");
@@ -65,6 +66,7 @@ fn names_that_do_not_fit_are_refused() {
     for (name, weights) in
         [("g.exe", false), ("g", false), ("g.el", true), ("g.wel", false), ("g.graph500", true), ("g.bin16.gz", false)]
     {
+        let weights = weights.then_some(GeneratedWeights::Uniform);
         let options = GenerateOptions { scale: 3, weights, ..GenerateOptions::default() };
         let error = write(&runtime(1), &options, &directory.path().join(name)).unwrap_err().to_string();
         assert!(error.contains("expected a name") || error.contains("choose another name"), "{name}: {error}");

@@ -3,7 +3,7 @@
 mod given;
 
 use given::{Given, Id, entries, files, open, random};
-use outcore_graph::generate::{GenerateOptions, Shape, source, write};
+use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
 use std::io::Write;
@@ -76,7 +76,12 @@ fn images_do_not_depend_on_workers_or_memory() {
 fn a_hub_that_does_not_fit_is_sorted_in_runs() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
-    let star = GenerateOptions { shape: Shape::Star, scale: 20, weights: true, ..GenerateOptions::default() };
+    let star = GenerateOptions {
+        shape: Shape::Star,
+        scale: 20,
+        weights: Some(GeneratedWeights::Uniform),
+        ..GenerateOptions::default()
+    };
     let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
     let report = import(&runtime(1, TINY_MIB), source(&star).unwrap(), &path, &options).unwrap();
     let entries_bytes = 2 * 24 * report.manifest.edges;
@@ -144,7 +149,12 @@ fn a_tight_limit_is_enough_or_refused_before_anything_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     // A hub that fills the memory for sorting, and weights, so that two indexes are written at a time.
-    let star = GenerateOptions { shape: Shape::Star, scale: 17, weights: true, ..GenerateOptions::default() };
+    let star = GenerateOptions {
+        shape: Shape::Star,
+        scale: 17,
+        weights: Some(GeneratedWeights::Uniform),
+        ..GenerateOptions::default()
+    };
     let (mut enough, mut refused) = (0, 0);
     for below_kib in (0u64..7 << 10).step_by(256) {
         let steps = Arc::new(Steps::default());
@@ -222,7 +232,7 @@ fn child() {
     let directory = tempfile::tempdir().unwrap();
     let options = RuntimeOptions { threads: Some(2), memory_bytes: Some(limit), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).unwrap();
-    for weights in [false, true] {
+    for weights in [None, Some(GeneratedWeights::Uniform)] {
         let graph = GenerateOptions { scale: 18, edge_factor: 12, weights, ..GenerateOptions::default() };
         let path = directory.path().join("graph.oc");
         let options = ImportOptions::default();

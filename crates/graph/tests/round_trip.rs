@@ -4,7 +4,7 @@ mod common;
 
 use common::{Model, ModelIds, open, runtime};
 use outcore_format::WeightKind;
-use outcore_graph::generate::{GenerateOptions, Shape, source};
+use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, import};
 use outcore_graph::{Choice, Error, Frontier, Graph, IdLookup, check, export, scan};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,8 @@ fn generated_graphs_pass_and_come_back() {
                 (SelfLoops::Drop, Duplicates::Sum),
                 (SelfLoops::Keep, Duplicates::Keep),
             ] {
-                let options = GenerateOptions { shape, scale: 9, edge_factor: 8, seed: 3, weights: i % 2 == 0 };
+                let weights = [Some(GeneratedWeights::Uniform), None, Some(GeneratedWeights::Unit), None][i % 4];
+                let options = GenerateOptions { shape, scale: 9, edge_factor: 8, seed: 3, weights };
                 let directory = tempfile::tempdir().unwrap();
                 let image = directory.path().join("graph.oc");
                 for directed in [true, false] {

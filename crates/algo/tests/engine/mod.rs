@@ -8,7 +8,7 @@ use outcore_algo::{
     TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers, label_propagation, lcc,
     multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
-use outcore_graph::generate::{GenerateOptions, Shape, source as generated};
+use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
     Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source,
     Weights, import,
@@ -106,7 +106,13 @@ impl Parser for GivenParser {
 
 /// A Kronecker graph with weights as an image.
 pub fn kronecker(directory: &Path, scale: u32, edge_factor: u64, directed: bool, order: OrderChoice) -> PathBuf {
-    let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 7, weights: true };
+    let options = GenerateOptions {
+        shape: Shape::Kronecker,
+        scale,
+        edge_factor,
+        seed: 7,
+        weights: Some(GeneratedWeights::Uniform),
+    };
     import_source(generated(&options).unwrap(), directory, directed, Duplicates::First, order)
 }
 

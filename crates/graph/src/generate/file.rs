@@ -5,6 +5,7 @@
 
 use super::{BLOCK_EDGES, GenerateOptions, Generator};
 use crate::error::{Error, Result};
+use crate::import::Weights;
 use flate2::write::GzEncoder;
 use outcore_io::backend::Output;
 use outcore_io::{Error as IoError, Runtime, Task, Unit};
@@ -48,7 +49,7 @@ enum Packing {
 /// A name or options that do not fit each other, a full disk, a request to stop. There is no new file then.
 pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Result<GenerateReport> {
     let generator = Generator::new(options)?;
-    let (layout, packing) = format_of(path, options.weights)?;
+    let (layout, packing) = format_of(path, options.weights.is_some())?;
     let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
         return Err(Error::Usage(format!("expected the name of a file to write, found {}", path.display())));
     };
@@ -161,7 +162,7 @@ impl Writing<'_> {
 
     fn work(&self, progress: &Task) -> Result<()> {
         let _reservation = self.runtime.budget().reserve("generating edges", WORKER_BYTES)?;
-        let (mut ids, mut weights, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ids, mut weights, mut bytes) = (Vec::new(), Weights::None, Vec::new());
         // An empty graph has one empty block, which has the header or an empty member.
         let blocks = self.generator.edges.div_ceil(BLOCK_EDGES).max(1);
         loop {
@@ -183,7 +184,7 @@ impl Writing<'_> {
         }
     }
 
-    fn render(&self, begins: bool, ids: &[u64], weights: &[i64], bytes: &mut Vec<u8>) {
+    fn render(&self, begins: bool, ids: &[u64], weights: &Weights, bytes: &mut Vec<u8>) {
         let Layout::Text { separator, weights: weighted } = self.layout else {
             bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
             return;
@@ -197,7 +198,11 @@ impl Writing<'_> {
             decimal(edge[1], bytes);
             if weighted {
                 bytes.push(separator);
-                decimal(weights[i].unsigned_abs(), bytes);
+            }
+            match weights {
+                Weights::None => {}
+                Weights::Integer(weights) => decimal(weights[i].unsigned_abs(), bytes),
+                Weights::Real(weights) => bytes.extend_from_slice(weights[i].to_string().as_bytes()),
             }
             bytes.push(b'\n');
         }

@@ -15,8 +15,10 @@ pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights};
+use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many edges are made at a time.
 const BLOCK_EDGES: u64 = 1 << 16;
@@ -24,6 +26,8 @@ const BLOCK_EDGES: u64 = 1 << 16;
 const MOST_SCALE: u32 = 31;
 /// Where the second, third and fourth quadrant of a Kronecker graph begin among 16-bit draws.
 const QUADRANTS: [u16; 3] = [37356, 49807, 62259];
+/// What a worker's edges take: their ends and their weights.
+const BATCH_BYTES: u64 = 24 * BLOCK_EDGES;
 /// The step of the generator.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -52,6 +56,22 @@ impl Choice for Shape {
     ];
 }
 
+/// Weights of a generated graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeneratedWeights {
+    /// Whole numbers from 1 to 255, each as likely: GAP's.
+    Uniform,
+    /// Real numbers from 0 to below 1: Graph500's.
+    Unit,
+}
+
+impl Choice for GeneratedWeights {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (GeneratedWeights::Uniform, "uniform", "Whole numbers from 1 to 255, as GAP has them"),
+        (GeneratedWeights::Unit, "unit", "Real numbers from 0 to below 1, as Graph500 has them"),
+    ];
+}
+
 /// Which graph to generate.
 #[derive(Clone, Debug)]
 pub struct GenerateOptions {
@@ -63,13 +83,13 @@ pub struct GenerateOptions {
     pub edge_factor: u64,
     /// Other seeds give other graphs.
     pub seed: u64,
-    /// Whether edges have weights: whole numbers from 1 to 255, each as likely.
-    pub weights: bool,
+    /// What weights edges have, if any.
+    pub weights: Option<GeneratedWeights>,
 }
 
 impl Default for GenerateOptions {
     fn default() -> Self {
-        GenerateOptions { shape: Shape::Kronecker, scale: 20, edge_factor: 16, seed: 1, weights: false }
+        GenerateOptions { shape: Shape::Kronecker, scale: 20, edge_factor: 16, seed: 1, weights: None }
     }
 }
 
@@ -82,7 +102,7 @@ pub fn source(options: &GenerateOptions) -> Result<Box<dyn Source>> {
     let facts = Facts {
         format: options.shape.name(),
         directed: (options.shape == Shape::Grid).then_some(false),
-        weights: options.weights.then(|| "weight".to_owned()),
+        weights: options.weights.map(|_| "weight".to_owned()),
         declared: Some((0, 1 << options.scale)),
         // As large as it would be in the binary format: what progress is counted in.
         input_bytes: Some(16 * generator.edges),
@@ -120,6 +140,37 @@ impl Source for Generated {
     }
 }
 
+/// Makes all edges, some after the other on every worker, and hands them out: both ends of each, and their weights.
+///
+/// It is what importing the graph reads, without an image. Takes some 2 MiB per worker.
+///
+/// # Errors
+/// A scale or a number of edges that is too large, no memory, or a request to stop.
+pub fn for_each_edges(
+    runtime: &Runtime,
+    options: &GenerateOptions,
+    visit: impl Fn(&[u64], &Weights) + Sync,
+) -> Result<()> {
+    let generator = Generator::new(options)?;
+    let next = AtomicU64::new(0);
+    let work = |_| {
+        let _reservation = runtime.budget().reserve("generating edges", BATCH_BYTES)?;
+        let (mut ids, mut weights) = (Vec::new(), Weights::None);
+        loop {
+            let first = next.fetch_add(BLOCK_EDGES, Ordering::Relaxed);
+            if first >= generator.edges {
+                return Ok(());
+            }
+            runtime.cancel().check()?;
+            ids.clear();
+            weights.clear();
+            generator.fill(first..(first + BLOCK_EDGES).min(generator.edges), &mut ids, &mut weights);
+            visit(&ids, &weights);
+        }
+    };
+    runtime.run::<(), Error>(work).map(drop)
+}
+
 /// Makes edges.
 struct Generator {
     options: GenerateOptions,
@@ -150,7 +201,7 @@ impl Generator {
     }
 
     /// Appends edges with these numbers.
-    fn fill(&self, numbers: std::ops::Range<u64>, ids: &mut Vec<u64>, weights: &mut Vec<i64>) {
+    fn fill(&self, numbers: std::ops::Range<u64>, ids: &mut Vec<u64>, weights: &mut Weights) {
         let scale = self.options.scale;
         ids.reserve(2 * (numbers.end - numbers.start) as usize);
         let (rows, columns) = grid(scale);
@@ -175,9 +226,16 @@ impl Generator {
             };
             ids.extend_from_slice(&ends);
         }
-        if self.options.weights {
-            let weight = |number| 1 + (((mix(!self.key ^ mix(number)) >> 32) * 255) >> 32) as i64;
-            weights.extend(numbers.map(weight));
+        let draw = |number| mix(!self.key ^ mix(number));
+        match self.options.weights {
+            None => {}
+            Some(GeneratedWeights::Uniform) => {
+                weights.integers().extend(numbers.map(|number| 1 + (((draw(number) >> 32) * 255) >> 32) as i64));
+            }
+            // 53 bits are what a real number holds.
+            Some(GeneratedWeights::Unit) => {
+                weights.reals().extend(numbers.map(|number| (draw(number) >> 11) as f64 / (1u64 << 53) as f64));
+            }
         }
     }
 
@@ -221,15 +279,8 @@ impl Generator {
 impl Parser for Generator {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         let first = block.sequence * BLOCK_EDGES;
-        let mut weights = match std::mem::replace(&mut batch.weights, Weights::None) {
-            Weights::Integer(weights) => weights,
-            _ => Vec::new(),
-        };
         if let Ids::Integer { values, .. } = &mut batch.ids {
-            self.fill(first..(first + BLOCK_EDGES).min(self.edges), values, &mut weights);
-        }
-        if self.options.weights {
-            batch.weights = Weights::Integer(weights);
+            self.fill(first..(first + BLOCK_EDGES).min(self.edges), values, &mut batch.weights);
         }
         Ok(())
     }
@@ -246,7 +297,7 @@ fn grid(scale: u32) -> (u64, u64) {
 
 /// A well-mixed number of a number: the output of SplitMix64.
 #[inline(always)]
-fn mix(seed: u64) -> u64 {
+pub fn mix(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(GOLDEN);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -260,7 +311,7 @@ mod tests {
     fn edges(options: &GenerateOptions) -> Vec<u64> {
         let generator = Generator::new(options).unwrap();
         let mut ids = Vec::new();
-        generator.fill(0..generator.edges, &mut ids, &mut Vec::new());
+        generator.fill(0..generator.edges, &mut ids, &mut Weights::None);
         assert!(ids.iter().all(|&id| id < 1 << options.scale));
         ids
     }
@@ -311,15 +362,50 @@ mod tests {
 
     #[test]
     fn any_part_can_be_made_alone() {
-        let options = GenerateOptions { scale: 13, edge_factor: 20, weights: true, ..GenerateOptions::default() };
-        let generator = Generator::new(&options).unwrap();
-        let (mut ids, mut weights) = (Vec::new(), Vec::new());
-        generator.fill(0..1000, &mut ids, &mut weights);
-        let (mut later, mut later_weights) = (Vec::new(), Vec::new());
-        generator.fill(700..1000, &mut later, &mut later_weights);
-        assert_eq!(later, ids[1400..]);
-        assert_eq!(later_weights, weights[700..]);
-        assert!(weights.iter().all(|weight| (1..=255).contains(weight)));
+        for kind in [GeneratedWeights::Uniform, GeneratedWeights::Unit] {
+            let options =
+                GenerateOptions { scale: 13, edge_factor: 20, weights: Some(kind), ..GenerateOptions::default() };
+            let generator = Generator::new(&options).unwrap();
+            let (mut ids, mut weights) = (Vec::new(), Weights::None);
+            generator.fill(0..1000, &mut ids, &mut weights);
+            let (mut later, mut later_weights) = (Vec::new(), Weights::None);
+            generator.fill(700..1000, &mut later, &mut later_weights);
+            assert_eq!(later, ids[1400..]);
+            match kind {
+                GeneratedWeights::Uniform => {
+                    assert_eq!(later_weights.integers()[..], weights.integers()[700..]);
+                    assert!(weights.integers().iter().all(|weight| (1..=255).contains(weight)));
+                }
+                GeneratedWeights::Unit => {
+                    assert_eq!(later_weights.reals()[..], weights.reals()[700..]);
+                    assert!(weights.reals().iter().all(|weight| (0.0..1.0).contains(weight)));
+                    let mean = weights.reals().iter().sum::<f64>() / 1000.0;
+                    assert!((mean - 0.5).abs() < 0.05, "{mean}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_edges_are_handed_out_once() {
+        let options = GenerateOptions { scale: 14, edge_factor: 9, ..GenerateOptions::default() };
+        let expected = edges(&options);
+        let expected = expected.chunks_exact(2).map(|edge| (edge[0], edge[1]));
+        for threads in [1, 3] {
+            let options_ = outcore_io::RuntimeOptions { threads: Some(threads), ..Default::default() };
+            let runtime = Runtime::new(options_).unwrap();
+            let found = std::sync::Mutex::new(Vec::new());
+            for_each_edges(&runtime, &options, |ids, weights| {
+                assert_eq!(weights, &Weights::None);
+                found.lock().unwrap().extend(ids.chunks_exact(2).map(|edge| (edge[0], edge[1])));
+            })
+            .unwrap();
+            let mut found = found.into_inner().unwrap();
+            found.sort_unstable();
+            let mut expected: Vec<_> = expected.clone().collect();
+            expected.sort_unstable();
+            assert!(found == expected);
+        }
     }
 
     #[test]

@@ -102,6 +102,35 @@ pub enum Weights {
     Real(Vec<f64>),
 }
 
+impl Weights {
+    /// Forgets all weights and keeps the kind and the memory.
+    pub fn clear(&mut self) {
+        match self {
+            Weights::None => {}
+            Weights::Integer(weights) => weights.clear(),
+            Weights::Real(weights) => weights.clear(),
+        }
+    }
+
+    /// Whole numbers to add to: none if there were others.
+    pub(crate) fn integers(&mut self) -> &mut Vec<i64> {
+        if !matches!(self, Weights::Integer(_)) {
+            *self = Weights::Integer(Vec::new());
+        }
+        let Weights::Integer(weights) = self else { unreachable!("they were made so") };
+        weights
+    }
+
+    /// Real numbers to add to: none if there were others.
+    pub(crate) fn reals(&mut self) -> &mut Vec<f64> {
+        if !matches!(self, Weights::Real(_)) {
+            *self = Weights::Real(Vec::new());
+        }
+        let Weights::Real(weights) = self else { unreachable!("they were made so") };
+        weights
+    }
+}
+
 /// Edges as they stand in one block of the input.
 #[derive(Clone, Debug)]
 pub struct EdgeBatch {

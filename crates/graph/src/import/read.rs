@@ -242,11 +242,7 @@ impl<'a> Worker<'a> {
         batch.sequence = block.sequence;
         batch.ids.clear();
         batch.vertices.clear();
-        match &mut batch.weights {
-            Weights::None => {}
-            Weights::Integer(weights) => weights.clear(),
-            Weights::Real(weights) => weights.clear(),
-        }
+        batch.weights.clear();
         self.shared.parser.parse(block, batch)?;
         self.take(batch)
     }
