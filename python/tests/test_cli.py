@@ -12,6 +12,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import data_folder
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
@@ -33,7 +34,7 @@ def image(tmp_path_factory):
 
 def test_help_and_exit_codes(tmp_path):
     assert "import" in outcore("--help").stdout
-    for command in ("import", "generate", "info", "check", "export", "run"):
+    for command in ("import", "generate", "info", "check", "export", "run", "graphalytics", "graph500"):
         assert "Usage" in outcore(command, "--help").stdout
     assert outcore("frobnicate", check=False).returncode == 2
     assert outcore("import", check=False).returncode == 2
@@ -193,6 +194,121 @@ def test_a_killed_import_leaves_the_old_image_or_the_new_one(tmp_path):
     outcore("import", graphs[0], image, "--memory", "64MiB")
     outcore("check", image)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.graph500", "b.graph500", "k.oc"], f"seed {seed}"
+
+
+# A triangle and a vertex on its own, and what the kernels find in it.
+DATA_SET = {
+    ".v": "1\n2\n3\n9\n",
+    ".e": "1 2 0.5\n1 3 2\n2 3 0.25\n",
+    ".properties": """
+        graph.small.directed = false
+        graph.small.edge-properties.names = km
+        graph.small.bfs.source-vertex = 1
+        graph.small.cdlp.max-iterations = 2
+        graph.small.pr.damping-factor = 0.85
+        graph.small.pr.num-iterations = 2
+        graph.small.sssp.source-vertex = 1
+    """,
+    "-BFS": "1 0\n2 1\n3 1\n9 9223372036854775807\n",
+    "-PR": "1 0.3144140625\n2 0.3144140625\n3 0.3144140625\n9 0.0567578125\n",
+    "-WCC": "1 7\n2 7\n3 7\n9 1\n",
+    "-CDLP": "1 1\n2 1\n3 1\n9 9\n",
+    "-LCC": "1 1\n2 1.0\n3 1e0\n9 0\n",
+    "-SSSP": "1 0\n2 0.5\n3 0.75\n9 infinity\n",
+}
+KERNELS = ["BFS", "PR", "WCC", "CDLP", "LCC", "SSSP"]
+
+
+@pytest.fixture
+def data_set(tmp_path):
+    folder, temporary = tmp_path / "data", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    for ending, text in DATA_SET.items():
+        (folder / f"small{ending}").write_text(text)
+    yield folder, ["graphalytics", folder, "--memory", "64MiB", "--temporary", temporary]
+    assert not list(temporary.iterdir())
+
+
+def test_graphalytics_validates_every_kernel(data_set):
+    folder, command = data_set
+    text = outcore(*command).stdout.splitlines()
+    assert text[0].startswith("small: 4 vertices, 3 undirected edges, loaded in")
+    assert [line.split()[0] for line in text[1:]] == KERNELS and all(line.endswith("EVPS  valid") for line in text[1:])
+    (folder / "small-LCC").unlink()
+    (report,) = json.loads(outcore(*command, "small", "--json").stdout)
+    assert (report["vertices"], report["edges"], report["directed"]) == (4, 3, False) and report["load_seconds"] > 0
+    for kernel in report["kernels"]:
+        assert kernel["outcome"] == ("no reference" if kernel["kernel"] == "LCC" else "valid")
+        assert kernel["eps"] == pytest.approx(3 / kernel["processing_seconds"])
+        assert kernel["evps"] == pytest.approx(7 / kernel["processing_seconds"])
+    (folder / "small.properties").write_text("graph.small.directed = true\n")
+    (report,) = json.loads(outcore(*command, "--json", check=False).stdout)
+    kernels = {kernel["kernel"]: kernel["outcome"] for kernel in report["kernels"]}
+    assert report["directed"] is True
+    assert kernels == {"BFS": "not run", "PR": "not run", "WCC": "valid", "CDLP": "not run", "LCC": "no reference", "SSSP": "not run"}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("damage", [("3 ", "3 4"), ("3 ", "4 "), ("9 ", ""), ("2 ", "x ")])
+def test_graphalytics_refuses_a_damaged_reference(data_set, kernel, damage):
+    folder, command = data_set
+    file = folder / f"small-{kernel}"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line.replace(*damage) if line.startswith(damage[0]) else line for line in lines))
+    refused = outcore(*command, check=False)
+    assert refused.returncode == 3 and "expected 6 outputs that agree" in refused.stderr and "found 1" in refused.stderr
+    (invalid,) = (line for line in refused.stdout.splitlines() if "INVALID" in line)
+    assert invalid.split()[0] == kernel and f"small-{kernel}:" in invalid
+
+
+@pytest.mark.parametrize("ending", [".v", ".e", ".properties"])
+def test_graphalytics_says_which_file_is_missing(data_set, ending):
+    folder, command = data_set
+    (folder / f"small{ending}").unlink()
+    refused = outcore(*command, check=False)
+    assert refused.returncode == 1 and f"small{ending}" in refused.stderr
+    refused = outcore(*command, "other", check=False)
+    assert refused.returncode == 1 and "other.properties" in refused.stderr
+    for file in folder.iterdir():
+        file.unlink()
+    refused = outcore(*command, check=False)
+    assert refused.returncode == 1 and "NAME.properties" in refused.stderr
+
+
+def test_graphalytics_agrees_with_all_shared_references():
+    if data_folder() is None:
+        pytest.skip("the shared data is absent: nothing of Graphalytics was compared (OUTCORE_DATA says where it is)")
+    folder = data_folder() / "graphalytics"
+    reports = json.loads(outcore("graphalytics", folder, "--json", "--memory", "64MiB").stdout)
+    valid = {f"{report['name']}-{kernel['kernel']}" for report in reports for kernel in report["kernels"] if kernel["outcome"] == "valid"}
+    assert valid == {file.name for file in folder.iterdir() if file.name.endswith(tuple(f"-{kernel}" for kernel in KERNELS))}
+    assert len(valid) == 24
+
+
+def test_graph500_prints_the_official_block(tmp_path):
+    block = {}
+    done = outcore("graph500", "--scale", 10, "--roots", 8, "--memory", "64MiB", "--temporary", tmp_path)
+    for line in done.stdout.splitlines():
+        key, value = line.split(":")
+        block[" ".join(key.split())] = float(value.replace("!", ""))
+    quartiles = ["min", "firstquartile", "median", "thirdquartile", "max"]
+    expected = ["SCALE", "edgefactor", "NBFS", "graph_generation", "num_mpi_processes", "construction_time"]
+    for what, prefixes in (("time", ("bfs ", "sssp ")), ("nedge", ("",)), ("TEPS", ("bfs ", "sssp ")), ("validate", ("bfs ", "sssp "))):
+        means = ["harmonic_mean", "harmonic_stddev"] if what == "TEPS" else ["mean", "stddev"]
+        expected += [f"{prefix}{name}_{what}" for prefix in prefixes for name in quartiles + means]
+    assert list(block) == expected
+    assert [block[key] for key in expected[:5:2]] == [10, 8, 1] and block["edgefactor"] == 16
+    assert 15_000 < block["min_nedge"] <= block["max_nedge"] <= 16 << 10
+    for kernel in ("bfs", "sssp"):
+        rates = [block[f"{kernel} {name}_TEPS"] for name in quartiles]
+        assert rates == sorted(rates) and rates[0] <= block[f"{kernel} harmonic_mean_TEPS"] <= rates[-1]
+        assert rates[-1] == pytest.approx(block["max_nedge"] / block[f"{kernel} min_time"], rel=0.1)
+    assert not list(tmp_path.iterdir())
+    note = outcore("graph500", "--scale", 16, "--roots", 2, "--memory", "28MiB", "--temporary", tmp_path).stderr
+    assert float(note.split("peak memory ")[1].split(" MiB of 28 MiB")[0]) <= 28, note
+    refused = outcore("graph500", "--scale", 0, "--temporary", tmp_path, check=False)
+    assert refused.returncode == 1 and "raise --scale" in refused.stderr and not list(tmp_path.iterdir())
 
 
 def limit_address_space(limit_bytes):

@@ -12,6 +12,8 @@ mod clustering;
 mod components;
 mod core_numbers;
 mod estimate;
+pub mod graph500;
+pub mod graphalytics;
 mod label_propagation;
 mod lcc;
 mod multi_source_bfs;

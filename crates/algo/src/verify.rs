@@ -173,31 +173,45 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result
         Error::verification(expected, said)
     };
     wrong.check(contradiction)?;
-    let bitmap = || Bitmap::new(graph.runtime().budget(), "verification of shortest paths", graph.vertices());
-    let (rooted, passed) = (bitmap()?, bitmap()?);
-    rooted.insert(options.source);
-    let mut reached = 0;
-    for start in 0..graph.vertices() as u32 {
-        let Some(mut above) = found.predecessor(start) else { continue };
-        reached += 1;
-        passed.insert(start);
-        // Edges were checked: every vertex on the way has a predecessor.
-        while !rooted.contains(above) {
-            if !passed.insert(above) {
-                return Err(contradiction(above));
-            }
-            above = found.predecessor(above).unwrap_or(options.source);
-        }
-        let mut vertex = start;
-        while rooted.insert(vertex) {
-            vertex = found.predecessor(vertex).unwrap_or(options.source);
-        }
-    }
+    // Edges were checked: every vertex on the way has a predecessor.
+    let reached = follow_parents(graph, options.source, |vertex| found.predecessor(vertex), contradiction)?;
     if reached != found.reached {
         let (expected, found) = (format!("{reached} vertices with a path"), found.reached.to_string());
         return Err(Error::verification(expected, found));
     }
     Ok(())
+}
+
+/// Follows parents from every vertex that has one: each way must end at the root, and every vertex on it have a parent. Returns how many vertices have one.
+///
+/// # Errors
+/// What `error` makes of a vertex on a circle, or too little memory (2 bits per vertex).
+pub(crate) fn follow_parents(
+    graph: &Graph,
+    root: u32,
+    parent: impl Fn(u32) -> Option<u32>,
+    error: impl Fn(u32) -> Error,
+) -> Result<u64> {
+    let bitmap = || Bitmap::new(graph.runtime().budget(), "ways to the root", graph.vertices());
+    let (rooted, passed) = (bitmap()?, bitmap()?);
+    rooted.insert(root);
+    let mut count = 0;
+    for start in 0..graph.vertices() as u32 {
+        let Some(mut above) = parent(start) else { continue };
+        count += 1;
+        passed.insert(start);
+        while !rooted.contains(above) {
+            if !passed.insert(above) {
+                return Err(error(above));
+            }
+            above = parent(above).unwrap_or(root);
+        }
+        let mut vertex = start;
+        while rooted.insert(vertex) {
+            vertex = parent(vertex).unwrap_or(root);
+        }
+    }
+    Ok(count)
 }
 
 struct SsspCheck<'a, L> {

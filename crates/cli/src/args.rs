@@ -34,6 +34,10 @@ pub enum Command {
     Export(ExportArgs),
     /// Run an algorithm over an image
     Run(RunArgs),
+    /// Run the Graphalytics benchmark over data sets, and validate what it finds
+    Graphalytics(GraphalyticsArgs),
+    /// Run the Graph500 benchmark, and validate what it finds
+    Graph500(Graph500Args),
 }
 
 /// Takes the names of a choice.
@@ -161,6 +165,49 @@ pub struct ExportArgs {
     pub image: PathBuf,
     /// The file to write; its ending says the format
     pub output: PathBuf,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore graphalytics`.
+#[derive(Args)]
+pub struct GraphalyticsArgs {
+    /// Where data sets lie: NAME.v, NAME.e, NAME.properties, and reference outputs such as NAME-BFS
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Which of them; all if none is named
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// As one JSON array
+    #[arg(long)]
+    pub json: bool,
+    /// Where images and temporary files go; the system's place for them if not given
+    #[arg(long, value_name = "DIR")]
+    pub temporary: Option<PathBuf>,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore graph500`.
+#[derive(Args)]
+pub struct Graph500Args {
+    /// The graph has 2 to this power vertices
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(0..=31))]
+    pub scale: u32,
+    /// Edges per vertex
+    #[arg(long, value_name = "K", default_value_t = 16)]
+    pub edge_factor: u64,
+    /// Other seeds give other graphs and other roots
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// From how many vertices to search
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub roots: u32,
+    /// Where the image and temporary files go; the system's place for them if not given
+    #[arg(long, value_name = "DIR")]
+    pub temporary: Option<PathBuf>,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

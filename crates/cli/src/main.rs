@@ -1,11 +1,13 @@
 //! The `outcore` command.
 //!
 //! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 3 for a result that `--verify` finds wrong, 130 after Ctrl-C.
+//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 130 after Ctrl-C.
 #![forbid(unsafe_code)]
 
 mod args;
 mod convert;
+mod graph500;
+mod graphalytics;
 mod image;
 mod progress;
 mod run;
@@ -24,6 +26,8 @@ fn main() -> ExitCode {
         Command::Info(args) => image::info(args),
         Command::Check(args) => image::check(args),
         Command::Run(args) => run::run(args),
+        Command::Graphalytics(args) => graphalytics::graphalytics(args),
+        Command::Graph500(args) => graph500::graph500(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

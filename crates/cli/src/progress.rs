@@ -2,11 +2,13 @@
 
 use crate::args::Limits;
 use indicatif::{ProgressBar, ProgressStyle};
+use outcore::io::bytes_text;
 use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
 pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtime>> {
@@ -32,6 +34,22 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtim
         }
     });
     Ok(Arc::new(runtime))
+}
+
+/// A directory for an image that is not kept: it vanishes when this is dropped.
+pub fn scratch(runtime: &Runtime) -> Result<TempDir> {
+    let place = runtime.temporary().cloned().unwrap_or_else(std::env::temp_dir);
+    let made = tempfile::Builder::new().prefix("outcore-").tempdir_in(&place);
+    made.map_err(|error| outcore::io::Error::file(place, "create a directory in", error).into())
+}
+
+/// Says what a benchmark was run with, and the most memory that it held.
+pub fn note_memory(runtime: &Runtime, limits: &Limits) {
+    if !limits.quiet {
+        let (peak, limit) = (outcore::io::peak_memory_bytes(), runtime.budget().limit_bytes());
+        let (peak, limit) = (bytes_text(peak), bytes_text(limit));
+        eprintln!("one process, {} threads, peak memory {peak} of {limit}", runtime.threads());
+    }
 }
 
 /// A bar on the terminal. Tasks may nest: the innermost one is shown.

@@ -355,7 +355,8 @@ fn lcc(common: &Common) -> Result<()> {
     finish_one(&graph, "lcc", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
-fn say(line: impl Display) -> Result<()> {
+/// Says a line of an answer.
+pub fn say(line: impl Display) -> Result<()> {
     writeln!(std::io::stdout(), "{line}").map_err(output_error)
 }
 

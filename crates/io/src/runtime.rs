@@ -58,6 +58,22 @@ impl Runtime {
         })
     }
 
+    /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has ended may have left memory with the
+    /// allocator. Nothing of the old budget may be in use.
+    ///
+    /// # Errors
+    /// A limit below what the process holds already.
+    pub fn renewed(&self) -> Result<Self> {
+        Ok(Runtime {
+            budget: Arc::new(Budget::new(self.budget.limit_bytes(), current_memory_bytes())?),
+            threads: self.threads,
+            backend: Arc::clone(&self.backend),
+            temporary: self.temporary.clone(),
+            progress: self.progress.clone(),
+            cancel: self.cancel.clone(),
+        })
+    }
+
     /// The memory under the limit.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
@@ -344,6 +360,19 @@ mod tests {
         drop(budget.reserve("all", usable).unwrap());
         assert!(budget.reserve("overflow", u64::MAX).is_err());
         assert!(Budget::new(10 << 20, 10 << 20).is_err());
+    }
+
+    #[test]
+    fn a_renewed_runtime_counts_what_is_held_now() {
+        let memory_bytes = Some(current_memory_bytes() + (100 << 20));
+        let runtime = Runtime::new(RuntimeOptions { memory_bytes, ..RuntimeOptions::default() }).unwrap();
+        let held = vec![1u8; 40 << 20];
+        let renewed = runtime.renewed().unwrap();
+        assert_eq!(Some(renewed.budget().limit_bytes()), memory_bytes);
+        assert!(renewed.budget().available_bytes() + (39 << 20) < runtime.budget().available_bytes());
+        assert!(held.iter().all(|&byte| byte == 1));
+        runtime.cancel().cancel();
+        assert!(renewed.cancel().is_cancelled());
     }
 
     #[test]

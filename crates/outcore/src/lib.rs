@@ -16,6 +16,7 @@ pub use outcore_algo::{
     estimate_personalized_pagerank, estimate_sssp, estimate_strong_components, estimate_triangles, label_propagation,
     lcc, multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles, verify,
 };
+pub use outcore_algo::{graph500, graphalytics};
 pub use outcore_format as format;
 pub use outcore_graph::*;
 pub use outcore_io as io;

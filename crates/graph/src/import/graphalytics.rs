@@ -11,30 +11,33 @@ use super::input::Input;
 use super::number::{Fields, lines, real};
 use super::text_source::integers_only;
 use super::vertices::with_vertex_file;
+use super::zstd_frames::Windows;
 use crate::error::{Error, Result};
+use outcore_io::Runtime;
+use std::path::{Path, PathBuf};
 
 /// Opens the graph that `input` belongs to; edges in memory have no siblings.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     integers_only(options.ids, "graphalytics")?;
     let files = Files::of(input)?;
     let properties = match &files.properties {
-        Some(file) => Properties::read(file)?,
-        None => Properties::default(),
+        Some(file) => GraphalyticsProperties::of(file)?,
+        None => GraphalyticsProperties::default(),
     };
     let edge_blocks = LineBlocks::new(files.edges.stream()?);
-    let has_weights = match (&properties.weight, &files.properties) {
+    let has_weights = match (properties.weight(), &files.properties) {
         (Some(_), _) => true,
         (None, Some(_)) => false,
         (None, None) => first_edge_has_weight(&files.edges)?,
     };
     let columns =
         FixedColumns { format: "graphalytics", source: 0, target: 1, weight: has_weights.then_some((2, "weight")) };
-    let options = options_for(options, &properties);
+    let options = options_for(options, properties.weight());
     let edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
     let mut facts = edges.facts().clone();
-    facts.directed = properties.directed;
-    if let (Some(name), Some(wanted)) = (properties.weight, facts.weights.as_mut()) {
-        *wanted = name;
+    facts.directed = properties.value("directed", "`true` or `false`")?;
+    if let (Some(name), Some(wanted)) = (properties.weight(), facts.weights.as_mut()) {
+        *wanted = name.to_owned();
     }
     match &files.vertices {
         Some(vertices) => with_vertex_file(edges, facts, vertices),
@@ -43,10 +46,10 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
 }
 
 /// The options for the edges: the weights may be asked for by the name in the properties.
-fn options_for(options: &InputOptions, properties: &Properties) -> InputOptions {
+fn options_for(options: &InputOptions, weight: Option<&str>) -> InputOptions {
     let mut options = options.clone();
     options.ids = IdKind::Integer;
-    if options.weights.is_some() && options.weights == properties.weight {
+    if options.weights.is_some() && options.weights.as_deref() == weight {
         options.weights = Some("weight".to_owned());
     }
     options
@@ -89,15 +92,24 @@ impl Files {
     }
 }
 
-/// What the properties file says.
+/// What the file `NAME.properties` says of a graph and of the benchmark's parameters.
 #[derive(Default)]
-struct Properties {
-    directed: Option<bool>,
-    weight: Option<String>,
+pub struct GraphalyticsProperties {
+    path: PathBuf,
+    /// Names, values, and the lines that they stand on.
+    entries: Vec<(String, String, u64)>,
 }
 
-impl Properties {
-    fn read(file: &Input) -> Result<Self> {
+impl GraphalyticsProperties {
+    /// Reads a file of properties, of less than a megabyte.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is longer.
+    pub fn read(runtime: &Runtime, path: &Path) -> Result<Self> {
+        Self::of(&Input::file(path, &Windows::new(runtime.budget()))?)
+    }
+
+    fn of(file: &Input) -> Result<Self> {
         let path = file.path();
         let mut bytes = Vec::new();
         let limit_bytes = 1 << 20;
@@ -105,29 +117,40 @@ impl Properties {
         if bytes.len() >= limit_bytes {
             return Err(Error::input(path, None, "less than a megabyte of properties", "more"));
         }
-        let mut properties = Properties::default();
+        let mut entries = Vec::new();
         for (number, line) in (1u64..).zip(lines(&bytes)) {
             let text = String::from_utf8_lossy(line);
-            let Some((key, value)) = text.split_once('=').filter(|_| !text.trim_start().starts_with('#')) else {
-                continue;
-            };
-            let (key, value) = (key.trim(), value.trim());
-            if !key.starts_with("graph.") {
-                continue;
-            }
-            if key.ends_with(".directed") {
-                properties.directed = Some(match value {
-                    "true" => true,
-                    "false" => false,
-                    _ => return Err(bad_record(path, number, "`true` or `false`", line)),
-                });
-            }
-            if key.ends_with(".edge-properties.names") && !value.is_empty() {
-                let first = value.split(',').next().unwrap_or(value);
-                properties.weight = Some(first.trim().to_owned());
+            if let Some((name, value)) =
+                text.split_once('=').filter(|(name, _)| name.trim_start().starts_with("graph."))
+            {
+                entries.push((name.trim().to_owned(), value.trim().to_owned(), number));
             }
         }
-        Ok(properties)
+        Ok(GraphalyticsProperties { path: path.to_owned(), entries })
+    }
+
+    /// The value of the property `graph.NAME.` and then `name`, if it is there and not empty.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.entry(name).map(|(_, value, _)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The same as a number or a truth value.
+    ///
+    /// # Errors
+    /// A value that is none; `expected` says in words what would be right.
+    pub fn value<T: std::str::FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>> {
+        let Some((_, value, line)) = self.entry(name) else { return Ok(None) };
+        value.parse().map(Some).map_err(|_| bad_record(&self.path, *line, expected, value.as_bytes()))
+    }
+
+    /// What the weights are called, if there are any.
+    pub fn weight(&self) -> Option<&str> {
+        self.text("edge-properties.names").and_then(|names| names.split(',').next()).map(str::trim)
+    }
+
+    fn entry(&self, name: &str) -> Option<&(String, String, u64)> {
+        let named = |full: &str| full.strip_suffix(name).is_some_and(|graph| graph.ends_with('.'));
+        self.entries.iter().rev().find(|(full, ..)| named(full))
     }
 }
 
@@ -172,6 +195,12 @@ mod tests {
         );
         let facts = open(&runtime, std::slice::from_ref(&edges), &InputOptions::default()).unwrap().facts().clone();
         assert_eq!((facts.directed, facts.weights.as_deref()), (Some(false), Some("km")));
+        let properties = write("g.properties", "graph.g.bfs.source-vertex = 9\n\ngraph.g.cdlp.max-iterations = x\n");
+        let properties = GraphalyticsProperties::read(&runtime, &properties).unwrap();
+        assert_eq!((properties.text("bfs.source-vertex"), properties.text("source-vertex")), (Some("9"), Some("9")));
+        assert_eq!((properties.text("vertex"), properties.weight()), (None, None));
+        let error = properties.value::<u32>("cdlp.max-iterations", "a number").unwrap_err().to_string();
+        assert!(error.contains("g.properties:3: expected a number, found `x`"), "{error}");
         write("g.v", "1\n2 7\n9\n");
         let error = collect(open(&runtime, &[edges], &InputOptions::default()).unwrap()).err().expect("two on a line");
         assert!(error.to_string().contains("g.v:2: expected one vertex"), "{error}");

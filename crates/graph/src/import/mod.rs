@@ -65,6 +65,7 @@ mod zstd_frames;
 
 pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
 pub use estimate::{ImportEstimate, estimate};
+pub use graphalytics::GraphalyticsProperties;
 pub use open::{formats, open, parse_bytes};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use table::from_batches;

@@ -1,0 +1,193 @@
+//! `outcore graphalytics`: the benchmark's six kernels over data sets, validated by its own rules.
+
+use crate::args::GraphalyticsArgs;
+use crate::convert::output_error;
+use crate::progress::{note_memory, runtime, scratch};
+use crate::run::say;
+use outcore::graphalytics::{Kernel, run, verify_output};
+use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
+use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the names of a data set's files end in, beside reference outputs.
+const ENDINGS: [&str; 3] = [".v", ".e", ".properties"];
+/// What compression adds to a name.
+const PACKED: [&str; 3] = ["", ".gz", ".zst"];
+
+/// `outcore graphalytics`.
+pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
+    let runtime = runtime(&args.limits, args.temporary.clone())?;
+    let names = if args.names.is_empty() { data_sets(&args.folder)? } else { args.names.clone() };
+    let mut reports = Vec::new();
+    for name in &names {
+        let report = benchmark(&runtime, &args.folder, name)?;
+        if !args.json {
+            report.say()?;
+        }
+        reports.push(report);
+    }
+    if args.json {
+        let values: Vec<Value> = reports.iter().map(DataSetReport::json).collect();
+        let text = serde_json::to_string_pretty(&values).unwrap_or_default();
+        writeln!(std::io::stdout(), "{text}").map_err(output_error)?;
+    }
+    let count = |wanted: fn(&Outcome) -> bool| {
+        reports.iter().flat_map(|report| &report.kernels).filter(|kernel| wanted(&kernel.outcome)).count()
+    };
+    let valid = count(|outcome| matches!(outcome, Outcome::Valid));
+    let invalid = count(|outcome| matches!(outcome, Outcome::Invalid(_)));
+    note_memory(&runtime, &args.limits);
+    if invalid > 0 {
+        let expected = format!("{} outputs that agree with their references", valid + invalid);
+        return Err(Error::verification(expected, format!("{invalid} that do not")));
+    }
+    Ok(())
+}
+
+/// The names of the data sets of a folder.
+fn data_sets(folder: &Path) -> Result<Vec<String>> {
+    let failed = |error| outcore::io::Error::file(folder, "list", error);
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        let plain = PACKED[1..].iter().find_map(|packed| file.strip_suffix(packed)).unwrap_or(&file);
+        names.extend(ENDINGS.iter().find_map(|ending| plain.strip_suffix(ending)).map(str::to_owned));
+    }
+    if names.is_empty() {
+        let folder = folder.display();
+        return Err(Error::Usage(format!("expected NAME.v, NAME.e and NAME.properties in {folder}, found none")));
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// What became of a kernel.
+enum Outcome {
+    Valid,
+    Invalid(String),
+    NoReference,
+    NotRun,
+}
+
+/// A kernel: its processing time and what became of it.
+struct KernelReport {
+    kernel: Kernel,
+    seconds: f64,
+    outcome: Outcome,
+}
+
+/// A data set and its kernels.
+struct DataSetReport {
+    name: String,
+    vertices: u64,
+    edges: u64,
+    directed: bool,
+    load_seconds: f64,
+    kernels: Vec<KernelReport>,
+}
+
+/// Imports a data set into an image that is not kept, and runs and validates all kernels that it has parameters for.
+fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetReport> {
+    let properties = GraphalyticsProperties::read(runtime, &file(folder, name, ".properties"))?;
+    let place = scratch(runtime)?;
+    let image = place.path().join("graph.oc");
+    let load_seconds = load(&runtime.renewed()?, &file(folder, name, ".e"), &image)?;
+    let graph = Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default())?;
+    let mut kernels = Vec::new();
+    for &(kernel, kernel_name, _) in Kernel::ALL {
+        let (seconds, outcome) = match run(&graph, kernel, &properties)? {
+            None => (0.0, Outcome::NotRun),
+            Some((output, stats)) => {
+                let reference = folder.join(format!("{name}-{kernel_name}"));
+                let outcome = match reference.exists().then(|| verify_output(&graph, &output, &reference)) {
+                    None => Outcome::NoReference,
+                    Some(Ok(())) => Outcome::Valid,
+                    Some(Err(Error::Verification { expected, found })) => {
+                        Outcome::Invalid(format!("expected {expected}, found {found}"))
+                    }
+                    Some(Err(error)) => return Err(error),
+                };
+                (stats.total.seconds, outcome)
+            }
+        };
+        kernels.push(KernelReport { kernel, seconds, outcome });
+    }
+    Ok(DataSetReport {
+        name: name.to_owned(),
+        vertices: graph.vertices(),
+        edges: graph.edges(),
+        directed: graph.is_directed(),
+        load_seconds,
+        kernels,
+    })
+}
+
+/// Imports a data set; returns how long it took, in seconds.
+fn load(runtime: &Runtime, edges: &Path, image: &Path) -> Result<f64> {
+    let input = InputOptions { format: Some("graphalytics".into()), ..InputOptions::default() };
+    let source = import::open(runtime, &[edges.to_owned()], &input)?;
+    Ok(import::import(runtime, source, image, &ImportOptions::default())?.stats.seconds)
+}
+
+/// A file of a data set: as it is, or compressed if only that is there.
+fn file(folder: &Path, name: &str, ending: &str) -> PathBuf {
+    let paths = PACKED.map(|packed| folder.join(format!("{name}{ending}{packed}")));
+    paths.iter().find(|path| path.exists()).unwrap_or(&paths[0]).clone()
+}
+
+impl DataSetReport {
+    /// Edges, and vertices and edges, that were processed per second.
+    fn rates(&self, kernel: &KernelReport) -> (f64, f64) {
+        let per_second = |count: u64| count as f64 / kernel.seconds;
+        (per_second(self.edges), per_second(self.vertices + self.edges))
+    }
+
+    fn say(&self) -> Result<()> {
+        let direction = if self.directed { "directed" } else { "undirected" };
+        say(format_args!(
+            "{}: {} vertices, {} {direction} edges, loaded in {:.3} s",
+            self.name, self.vertices, self.edges, self.load_seconds
+        ))?;
+        for kernel in &self.kernels {
+            let name = kernel.kernel.name();
+            let (eps, evps) = self.rates(kernel);
+            let outcome = match &kernel.outcome {
+                Outcome::NotRun => {
+                    say(format_args!("  {name:4} not run: the properties have no parameters for it"))?;
+                    continue;
+                }
+                Outcome::Valid => "valid".to_owned(),
+                Outcome::NoReference => "no reference".to_owned(),
+                Outcome::Invalid(reason) => format!("INVALID: {reason}"),
+            };
+            let seconds = kernel.seconds;
+            say(format_args!("  {name:4} {seconds:12.6} s {eps:12.3e} EPS {evps:12.3e} EVPS  {outcome}"))?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let kernel = |kernel: &KernelReport| {
+            let name = kernel.kernel.name();
+            let (outcome, reason) = match &kernel.outcome {
+                Outcome::NotRun => return json!({ "kernel": name, "outcome": "not run" }),
+                Outcome::Valid => ("valid", None),
+                Outcome::NoReference => ("no reference", None),
+                Outcome::Invalid(reason) => ("invalid", Some(reason)),
+            };
+            let (eps, evps) = self.rates(kernel);
+            let seconds = kernel.seconds;
+            json!({
+                "kernel": name, "outcome": outcome, "reason": reason,
+                "processing_seconds": seconds, "eps": eps, "evps": evps,
+            })
+        };
+        json!({
+            "name": self.name, "vertices": self.vertices, "edges": self.edges, "directed": self.directed,
+            "load_seconds": self.load_seconds, "kernels": self.kernels.iter().map(kernel).collect::<Vec<_>>(),
+        })
+    }
+}
