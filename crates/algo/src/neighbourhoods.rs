@@ -116,12 +116,13 @@ impl<'g> Neighbourhoods<'g> {
             let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
             stats.add(&read);
             let (expected, found) = (edges.end - edges.start, taken.iter().sum::<u64>());
-            if found != expected {
-                let expected = format!("{expected} edges at vertices {vertices:?}, as their degrees say");
-                let path = self.graph.path().to_owned();
-                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found: found.to_string() });
-            }
             side.starts[vertices.len()].store(expected as u32, Ordering::Relaxed);
+            let starts = side.starts[..=vertices.len()].iter().map(|start| start.load(Ordering::Relaxed));
+            if found != expected || !starts.is_sorted() {
+                let expected = format!("{expected} edges at vertices {vertices:?}, one list behind the other");
+                let path = self.graph.path().to_owned();
+                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found: format!("{found} of them") });
+            }
         }
         self.loaded = Some(chunk);
         Ok(stats)
