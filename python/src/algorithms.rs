@@ -382,16 +382,11 @@ pub fn personalized_pagerank(
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
     let graph = graph.open(py)?;
-    let ids: Vec<String> = seeds.iter().flatten().map(|(id, _)| id_text(id)).collect::<PyResult<_>>()?;
-    let shares: Vec<Vec<f64>> = seeds.iter().map(|set| set.iter().map(|seed| seed.1).collect()).collect();
+    let set = |set: &Vec<(Bound<'_, PyAny>, f64)>| set.iter().map(|(id, share)| Ok((id_text(id)?, *share))).collect();
+    let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect::<PyResult<_>>()?;
     let weights = has_weights(py, &graph, weight)?;
-    let found = run(py, graph.runtime(), || {
-        let mut vertices = graph.vertices_of(&ids)?.into_iter();
-        let seeds = shares.into_iter().map(|shares| {
-            // Shares first: what ends must not take a vertex more.
-            shares.into_iter().zip(vertices.by_ref()).map(|(share, vertex)| (vertex, share)).collect()
-        });
-        let seeds = seeds.collect();
+    let mut found = run(py, graph.runtime(), || {
+        let seeds = outcore::seeds_of_ids(&graph, &sets)?;
         let options = PersonalizedPageRankOptions { seeds, alpha, tol, max_iter: max_iter.0, weights };
         let found = outcore::personalized_pagerank(&graph, &options)?;
         if verify {
@@ -399,13 +394,9 @@ pub fn personalized_pagerank(
         }
         Ok(found)
     })?;
-    let names: Vec<String> = match found.ranks.len() {
-        1 => vec!["pagerank".to_owned()],
-        sets => (0..sets).map(|set| format!("pagerank_{set}")).collect(),
-    };
-    let columns = found.ranks.into_iter().map(|ranks| Column::Real(Arc::new(ranks)));
-    let columns = names.iter().map(String::as_str).zip(columns).collect();
     let (iterations, residual, converged) = (found.iterations, found.residual, found.converged);
+    let columns = found.take_columns();
+    let columns = columns.iter().map(|(name, column)| (name.as_str(), column.clone())).collect();
     let table = made(py, graph, columns, &found.stats, PageRank { iterations, residual, converged })?;
     converged_or_error(py, table, tol)
 }

@@ -11,7 +11,7 @@
 //! bounds for the diameter of massive graphs*, J. Experimental Algorithmics 2009.
 
 use crate::components::{ComponentsOptions, components, estimate_components};
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::Estimate;
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, search};
 use crate::sources::Sources;
 use outcore_graph::{Direction, Graph, Result, StatsBuilder};
@@ -53,7 +53,7 @@ pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate 
     let state =
         (search.state_bytes + 32 * count).max(12 * graph.vertices() + components.state_bytes + 4 * graph.vertices());
     let passes = search.passes * graph.directions().len() as f64 + components.passes;
-    Estimate::new(graph, state + options.sources.bytes(graph), passes, all_pages(graph))
+    Estimate::new(graph, state + options.sources.bytes(graph), passes, graph.all_pages())
 }
 
 /// Searches from chosen sources.

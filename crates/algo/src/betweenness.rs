@@ -20,11 +20,11 @@
 //! Bifurcation and Chaos 2007; Hoeffding, *Probability inequalities for sums of bounded random variables*, J. American Statistical Association 1963.
 
 use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::Estimate;
 use crate::sources::Sources;
 use outcore_graph::{
-    Bitmap, Direction, Error, Frontier, Graph, List, ListFold, Lists, RANGE, Result, Stats, StatsBuilder, SweepStats,
-    Weights, fold, gather_sum, gather_sums, vertex_map,
+    Bitmap, Direction, Error, Frontier, Graph, List, ListFold, Lists, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
+    SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
 };
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, AtomicF64, Unit};
@@ -65,8 +65,6 @@ pub struct Betweenness {
 
 /// The most sources that go together.
 const MOST_COLUMNS: u64 = 8;
-/// A level of more than one vertex in so many is a bitmap.
-const LIST_SHARE: u64 = 128;
 
 /// What betweenness from so many sources will need, with the least state that works: one source at a time.
 pub fn estimate_betweenness(graph: &Graph, options: &BetweennessOptions) -> Estimate {
@@ -83,7 +81,7 @@ pub fn estimate_betweenness(graph: &Graph, options: &BetweennessOptions) -> Esti
 fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
     let vertices = graph.vertices();
     let levels = columns * (4 * vertices + Bitmap::bytes(vertices)) + vertices + Bitmap::bytes(vertices);
-    let list = 4 * (vertices / LIST_SHARE + 1);
+    let list = 4 * (vertices / SPARSE_SHARE + 1);
     8 * vertices + levels + list + spare_bytes(graph, columns) + options.sources.bytes(graph)
 }
 
@@ -122,7 +120,7 @@ pub fn betweenness(graph: &Graph, options: &BetweennessOptions) -> Result<Betwee
         let score = &scores[source as usize];
         score.store(score.load() * scale.sources);
     }
-    let stats = stats.finish(graph.runtime(), all_pages(graph));
+    let stats = stats.finish(graph.runtime(), graph.all_pages());
     Ok(Betweenness { scores, sources, error_bound: scale.error_bound(options), stats })
 }
 
@@ -477,7 +475,7 @@ impl<'a, const B: usize> Columns<'a, B> {
     ) -> Result<SweepStats> {
         let sources: Vec<usize> = (0..count).filter(|&b| here(&self.reached[b])).collect();
         let most: usize = sources.iter().map(|&b| self.reached[b].level.len()).sum();
-        let listed = most as u64 <= self.graph.vertices() / LIST_SHARE;
+        let listed = most as u64 <= self.graph.vertices() / SPARSE_SHARE;
         let mut list = Vec::new();
         for &b in &sources {
             if listed {

@@ -12,7 +12,7 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant component once: a few per cent
 //! of the pages on graphs with hubs, at most one pass per direction on any graph.
 
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::Estimate;
 use outcore_graph::{Bitmap, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -34,7 +34,7 @@ pub struct Components {
 /// What finding components of this graph will need.
 pub fn estimate_components(graph: &Graph) -> Estimate {
     let vertices = graph.vertices();
-    Estimate::new(graph, 4 * vertices + Bitmap::bytes(vertices), 1.0, all_pages(graph))
+    Estimate::new(graph, 4 * vertices + Bitmap::bytes(vertices), 1.0, graph.all_pages())
 }
 
 /// Finds the weakly connected components: those that remain when edges lose their direction.
@@ -85,7 +85,7 @@ impl Components {
             count.fetch_add(here as u64, Ordering::Relaxed);
             Ok(())
         })?;
-        Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), all_pages(graph)) })
+        Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), graph.all_pages()) })
     }
 
     /// How many vertices every component has, at the place of its smallest vertex; 0 at all other places. Takes 4 bytes per vertex.

@@ -13,7 +13,7 @@
 //!
 //! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often as there are rounds that remove vertices of it.
 
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::Estimate;
 use outcore_graph::{
     Bitmap, Direction, Error, Frontier, Graph, List, Lists, Result, Stats, StatsBuilder, SweepStats, Weights, scan,
     scan_pages, vertex_map,
@@ -40,7 +40,7 @@ pub struct CoreNumbers {
 pub fn estimate_core_numbers(graph: &Graph) -> Estimate {
     let vertices = graph.vertices();
     let bitmaps = 1 + 2 * graph.directions().len() as u64;
-    Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, all_pages(graph))
+    Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, graph.all_pages())
 }
 
 /// Finds the core number of every vertex.
@@ -61,12 +61,12 @@ pub fn core_numbers(graph: &Graph, _options: &CoreNumbersOptions) -> Result<Core
         }
         stats.step("level", removed, total);
     }
-    let stats = stats.finish(graph.runtime(), all_pages(graph));
+    let stats = stats.finish(graph.runtime(), graph.all_pages());
     Ok(CoreNumbers { cores: peel.degrees, max_core: peel.k, stats })
 }
 
 /// A round over fewer vertices than one of so many looks up their pages.
-const SPARSE_SHARE: u64 = 1 << 12;
+const FEW_SHARE: u64 = 1 << 12;
 /// The vertices of so many levels are marked at once.
 const HORIZON_LEVELS: u32 = 64;
 
@@ -206,7 +206,7 @@ impl<'a> Peel<'a> {
             if here == 0 {
                 continue;
             }
-            let few = (here <= self.graph.vertices() / SPARSE_SHARE).then(|| removed.take_list());
+            let few = (here <= self.graph.vertices() / FEW_SHARE).then(|| removed.take_list());
             let frontier = few.as_deref().map_or(Frontier::Set(&removed.set), Frontier::List);
             let visit = |fallen: &mut Fallen, lists: &Lists, _: Weights<'_>| {
                 frontier.wanted(lists, |i| {

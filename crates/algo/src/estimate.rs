@@ -39,8 +39,3 @@ pub(crate) fn longest_lists(graph: &Graph) -> u64 {
     let manifest = graph.manifest();
     manifest.out_lists.max_degree + manifest.in_lists.as_ref().map_or(0, |lists| lists.max_degree)
 }
-
-/// The pages of all lists that hold a vertex's edges.
-pub(crate) fn all_pages(graph: &Graph) -> u64 {
-    graph.directions().iter().map(|&direction| graph.pages(direction)).sum()
-}

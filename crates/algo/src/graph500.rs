@@ -16,13 +16,13 @@
 //! Murphy, Wheeler, Barrett, Ang, *Introducing the Graph 500*, Cray Users Group 2010; the specification is of 2017.
 
 use crate::bfs::Bfs;
+use crate::sources::Least;
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions};
 use crate::verify::{Contradiction, follow_parents};
 use outcore_graph::generate::{GenerateOptions, for_each_edges, mix};
 use outcore_graph::import::Weights;
 use outcore_graph::{Bitmap, Direction, Error, Graph, Id, IdStream, Result, WeightKind, distance_bits, vertex_map};
 use outcore_io::Array;
-use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many ends of edges are looked up together.
@@ -38,16 +38,13 @@ pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
     graph.make_room("the degrees", 4 * graph.vertices() + IdStream::bytes())?;
     let (degrees, _) = graph.degrees(Direction::Out)?;
     // Every vertex draws a number; those with the least are chosen.
-    let mut least = BinaryHeap::with_capacity(count + 1);
+    let mut least = Least::new(count);
     for_each_id(graph, |vertex, id| {
         if degrees[vertex as usize].load(Ordering::Relaxed) > 0 {
-            least.push((mix(mix(seed) ^ mix(id)), vertex));
-            if least.len() > count {
-                least.pop();
-            }
+            least.offer(vertex, mix(mix(seed) ^ mix(id)));
         }
     })?;
-    Ok(least.into_sorted_vec().into_iter().map(|(_, vertex)| vertex).collect())
+    Ok(least.vertices())
 }
 
 /// Validates a breadth-first search of a whole component by the five rules; `options` are what the image was generated with, without directions.

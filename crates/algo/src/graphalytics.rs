@@ -4,7 +4,7 @@
 //! (an unreached vertex is 2^63 - 1); components are the same sets under whatever names; ranks, coefficients and distances are within 1e-4
 //! of the reference, relatively, or both infinite.
 //!
-//! *Cost.* A reference is read line by line. Ids take 8 bytes per vertex, their order 4 where vertices are not numbered as their ids sort, and components 8 more.
+//! *Cost.* A reference is read line by line. Ids take 8 bytes per vertex, their order 4, and 4 more while it is made, where vertices are not numbered as their ids sort, and components 8 more.
 //!
 //! Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed platforms*, VLDB 2016.
 
@@ -15,9 +15,7 @@ use crate::lcc::{LccOptions, lcc};
 use crate::pagerank::{Dangling, PageRankOptions, pagerank};
 use crate::sssp::{SsspOptions, sssp};
 use outcore_graph::import::GraphalyticsProperties;
-use outcore_graph::{
-    Bitmap, Choice, Column, Error, Graph, Id, IdLookup, Order, Result, Stats, WeightKind, distance_bits,
-};
+use outcore_graph::{Bitmap, Choice, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
 use outcore_io::{Array, Error as IoError};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -113,17 +111,14 @@ pub fn run(graph: &Graph, kernel: Kernel, properties: &GraphalyticsProperties) -
 /// memory.
 pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result<()> {
     let vertices = graph.vertices();
-    let sorted = graph.manifest().order == Order::Input;
     let components = matches!(output, Column::Component(_));
-    let state = if sorted { 0 } else { 4 * vertices } + if components { 8 * vertices } else { 0 };
-    graph.make_room("a comparison", IdLookup::bytes(graph) + state + 2 * Bitmap::bytes(vertices))?;
+    let state = if components { 8 * vertices } else { 0 } + 2 * Bitmap::bytes(vertices);
+    graph.make_room("a comparison", graph.by_id_bytes().max(IdLookup::bytes(graph)) + state)?;
     let budget = graph.runtime().budget();
     let ids = IdLookup::new(graph)?;
     let id = |vertex| number(ids.id(vertex));
-    let mut order = Array::<u32>::zeroed(budget, "the order of the ids", if sorted { 0 } else { vertices as usize })?;
-    order.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex);
-    order.sort_unstable_by_key(|&vertex| id(vertex));
-    let at = |place: u64| order.get(place as usize).copied().unwrap_or(place as u32);
+    let order = ids.by_id(graph)?;
+    let at = |place: u64| order.as_ref().map_or(place as u32, |order| order[place as usize]);
     let seen = Bitmap::new(budget, "a comparison", vertices)?;
     let mut classes = if components { Some(Classes::new(graph)?) } else { None };
     let mut lines = Lines::open(reference)?;

@@ -16,7 +16,7 @@
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
 use crate::core_numbers::count_edges;
-use crate::estimate::{Estimate, all_entries, all_pages, longest_lists};
+use crate::estimate::{Estimate, all_entries, longest_lists};
 use outcore_graph::{Bitmap, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit};
@@ -66,7 +66,7 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
     let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
     let blocks = Buffer::bytes(graph, least_labels(graph));
     let state = (per_vertex * vertices + blocks).max(numbered) + Bitmap::bytes(vertices);
-    Estimate::new(graph, state, f64::from(options.max_iter), all_pages(graph))
+    Estimate::new(graph, state, f64::from(options.max_iter), graph.all_pages())
 }
 
 /// A buffer for so many labels is large enough for every vertex.
@@ -102,7 +102,7 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
         converged = changed == 0;
     }
     let count = propagation.finish(by_id.as_deref())?;
-    let stats = stats.finish(graph.runtime(), all_pages(graph));
+    let stats = stats.finish(graph.runtime(), graph.all_pages());
     Ok(LabelPropagation { labels: propagation.labels, count, iterations, converged, stats })
 }
 

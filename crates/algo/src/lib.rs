@@ -45,6 +45,7 @@ pub use outcore_graph::{Error, Result};
 pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
 pub use personalized_pagerank::{
     PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
+    seeds_of_ids,
 };
 pub use sources::Sources;
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};

@@ -13,13 +13,14 @@
 //!
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per direction.
 
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::Estimate;
 use crate::sources::check_vertices;
 use outcore_graph::{
-    Bitmap, Direction, Frontier, Graph, List, RANGE, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
+    Bitmap, Direction, Frontier, Graph, List, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder, SweepStats, scan,
+    vertex_map,
 };
 use outcore_io::Array;
-use outcore_io::buffer::prefetch;
+use outcore_io::buffer::prefetched;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// From where to search, how far, and which distances to keep.
@@ -68,20 +69,18 @@ impl MultiSourceBfs {
 const MOST_WORDS: u64 = 8;
 /// A search with more than one active vertex in so many pulls.
 const PULL_SHARE: u64 = 1 << 10;
-/// A frontier of more than one vertex in so many is a bitmap.
-const LIST_SHARE: u64 = 128;
 
 /// What searches from so many sources will need, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     let batches = options.sources.len().div_ceil(64);
-    Estimate::new(graph, bytes(graph, options, 1), batches as f64, all_pages(graph))
+    Estimate::new(graph, bytes(graph, options, 1), batches as f64, graph.all_pages())
 }
 
 /// The memory of everything, with rows of so many words.
 fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
     let vertices = graph.vertices();
     let levels = 4 * options.sources.len() as u64 * options.targets.len() as u64;
-    let lists = 8 * (vertices / LIST_SHARE + 1);
+    let lists = 8 * (vertices / SPARSE_SHARE + 1);
     (16 + 24 * words) * vertices + 2 * Bitmap::bytes(vertices) + lists + levels
 }
 
@@ -143,7 +142,7 @@ pub(crate) struct Found {
 impl Found {
     pub fn finish(self, graph: &Graph, stats: StatsBuilder) -> MultiSourceBfs {
         let Found { reached_by, distance_sums, levels, reach, .. } = self;
-        let stats = stats.finish(graph.runtime(), all_pages(graph));
+        let stats = stats.finish(graph.runtime(), graph.all_pages());
         MultiSourceBfs { reached_by, distance_sums, levels, reach, stats }
     }
 }
@@ -159,9 +158,13 @@ fn any<const W: usize>(row: &Row<W>) -> bool {
 struct Rows<const W: usize>(Array<AtomicU64>);
 
 impl<const W: usize> Rows<W> {
+    fn all(&self) -> &[[AtomicU64; W]] {
+        self.0.as_chunks().0
+    }
+
     #[inline(always)]
     fn of(&self, vertex: u32) -> &[AtomicU64; W] {
-        &self.0.as_chunks().0[vertex as usize]
+        &self.all()[vertex as usize]
     }
 
     #[inline(always)]
@@ -265,7 +268,7 @@ impl<'a, const W: usize> Batch<'a, W> {
 
     /// The largest frontier that is a list, if the sources are not more.
     fn most_listed(&self) -> usize {
-        (self.graph.vertices() / LIST_SHARE + 1) as usize
+        (self.graph.vertices() / SPARSE_SHARE + 1) as usize
     }
 
     /// Takes the next vertices as the active ones; returns in how many each of the searches is active.
@@ -389,11 +392,8 @@ impl<'a, const W: usize> Batch<'a, W> {
     /// Offers bits to the targets, and calls `took` with those that take some.
     #[inline(always)]
     fn offer(&self, give: &Row<W>, targets: &[u32], mut took: impl FnMut(u32)) {
-        for (i, &target) in targets.iter().enumerate() {
-            if let Some(&ahead) = targets.get(i + AHEAD) {
-                prefetch(&self.seen.0, W * ahead as usize);
-                prefetch(&self.next.0, W * ahead as usize);
-            }
+        let ahead = prefetched(self.seen.all(), targets).zip(prefetched(self.next.all(), targets));
+        for (target, _) in ahead {
             let (seen, next) = (self.seen.load(target), self.next.load(target));
             let new = std::array::from_fn(|w| give[w] & !seen[w] & !next[w]);
             if any(&new) {
@@ -434,10 +434,7 @@ impl<'a, const W: usize> Batch<'a, W> {
             let (seen, next) = (self.seen.load(part.vertex), self.next.load(part.vertex));
             let wanted: Row<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
             let mut left = wanted;
-            for (i, &source) in part.neighbours.iter().enumerate() {
-                if let Some(&ahead) = part.neighbours.get(i + AHEAD) {
-                    prefetch(&self.visit.0, W * ahead as usize);
-                }
+            for source in prefetched(self.visit.all(), part.neighbours) {
                 let offered = self.visit.load(source);
                 (0..W).for_each(|w| left[w] &= !offered[w]);
                 if !any(&left) {
@@ -458,9 +455,6 @@ impl<'a, const W: usize> Batch<'a, W> {
         Ok(scan(self.graph, self.onwards, Frontier::Set(&self.pushing), || (), visit)?.1)
     }
 }
-
-/// How far ahead rows are asked for.
-const AHEAD: usize = 16;
 
 /// Counts the vertices that have each of the bits, in numbers whose digits lie in different words.
 #[derive(Clone, Copy)]

@@ -163,6 +163,15 @@ fn iterate<D: Divisors>(
 pub(crate) trait Divisors: Sync {
     /// The number of its out-edges, or the sum of their weights; 0 if it has none.
     fn of(&self, v: usize) -> f64;
+
+    /// What turns its rank into its contribution.
+    #[inline]
+    fn divisor(&self, v: usize) -> f64 {
+        match self.of(v) {
+            0.0 => 1.0,
+            divisor => divisor,
+        }
+    }
 }
 
 impl Divisors for Array<AtomicU32> {
@@ -280,15 +289,6 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         Ok(Iteration { graph, options, divisors, stats, task, made: 0, residual, dangling, isolated: 1.0 / count })
     }
 
-    /// What turns a vertex's rank into its contribution.
-    #[inline]
-    fn divisor(&self, v: usize) -> f64 {
-        match self.divisors.of(v) {
-            0.0 => 1.0,
-            divisor => divisor,
-        }
-    }
-
     /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
     fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
@@ -348,7 +348,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
                 let contribution = contributions[v].load();
                 // Nobody but an isolated vertex has neither out-edges nor rank of its own.
                 let isolated = contribution == 0.0 && self.divisors.of(v) == 0.0;
-                contributions[v].store(if isolated { self.isolated } else { contribution * self.divisor(v) });
+                contributions[v].store(if isolated { self.isolated } else { contribution * self.divisors.divisor(v) });
             }
             Ok(())
         })?;

@@ -16,16 +16,15 @@ use crate::estimate::Estimate;
 use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
 use crate::{Dangling, PageRankOptions};
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, fold, vertex_map,
-    vertex_sum,
+    Bitmap, Column, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, fold,
+    vertex_map, vertex_sum,
 };
-use outcore_io::buffer::prefetch;
+use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF64};
+use std::sync::Arc;
 
 /// The most sets of seeds that are done together.
 const MOST_TOGETHER: usize = 8;
-/// Contributions are asked for so many neighbours before their turn.
-const AHEAD: usize = 16;
 
 /// Whose ranks are computed, and how.
 #[derive(Clone, Debug)]
@@ -71,6 +70,16 @@ pub struct PersonalizedPageRank {
     pub stats: Stats,
 }
 
+impl PersonalizedPageRank {
+    /// Takes the ranks out as columns: `pagerank` if there is one set of seeds, else `pagerank_0` and so on.
+    pub fn take_columns(&mut self) -> Vec<(String, Column)> {
+        let alone = self.ranks.len() == 1;
+        let name = |set| if alone { "pagerank".to_owned() } else { format!("pagerank_{set}") };
+        let ranks = std::mem::take(&mut self.ranks).into_iter().enumerate();
+        ranks.map(|(set, ranks)| (name(set), Column::Real(Arc::new(ranks)))).collect()
+    }
+}
+
 /// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let vertices = graph.vertices();
@@ -97,21 +106,34 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     check(&options.common())?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
-    let mut stats = StatsBuilder::start();
-    let mut found = Found { ranks: Vec::new(), iterations: 0, residual: 0.0 };
+    let (ranks, stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
+    let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
     if options.weights {
         let (strengths, read) = strengths(graph)?;
-        stats.step("strengths", graph.vertices(), read);
-        found.all(graph, options, &sets, &strengths, &mut stats)?;
+        run.stats.step("strengths", graph.vertices(), read);
+        run.all(&sets, &strengths)?;
     } else {
         let (degrees, read) = graph.degrees(Direction::Out)?;
-        stats.other(read);
-        found.all(graph, options, &sets, &degrees, &mut stats)?;
+        run.stats.other(read);
+        run.all(&sets, &degrees)?;
     }
-    let Found { ranks, iterations, residual } = found;
+    let Run { ranks, iterations, residual, stats, .. } = run;
     let converged = residual < options.tol * graph.vertices() as f64 || graph.vertices() == 0;
     let stats = stats.finish(graph.runtime(), pages_per_pass(graph, &options.common()));
     Ok(PersonalizedPageRank { ranks, iterations, residual, converged, stats })
+}
+
+/// Sets of seeds whose vertices are named by their ids. One pass over the id column for all of them.
+///
+/// # Errors
+/// As with [`Graph::vertices_of`].
+pub fn seeds_of_ids(graph: &Graph, sets: &[Vec<(String, f64)>]) -> Result<Vec<Vec<(u32, f64)>>> {
+    let ids: Vec<&str> = sets.iter().flatten().map(|(id, _)| id.as_str()).collect();
+    let mut vertices = graph.vertices_of(&ids)?.into_iter();
+    // Seeds first: a set that ends must not take a vertex more.
+    let set =
+        |set: &Vec<(String, f64)>| set.iter().zip(vertices.by_ref()).map(|(seed, vertex)| (vertex, seed.1)).collect();
+    Ok(sets.iter().map(set).collect())
 }
 
 /// Seeds by their vertices, each once, with shares that sum to 1.
@@ -133,42 +155,33 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
     Ok(same.map(|same| (same[0].0, same.iter().map(|seed| seed.1 / sum).sum())).collect())
 }
 
-struct Found {
+/// What has been done so far.
+struct Run<'a> {
+    graph: &'a Graph,
+    options: &'a PersonalizedPageRankOptions,
     ranks: Vec<Array<AtomicF64>>,
     iterations: u32,
     residual: f64,
+    stats: StatsBuilder,
 }
 
-impl Found {
+impl Run<'_> {
     /// Does all sets, some of them together.
-    fn all<D: Divisors>(
-        &mut self,
-        graph: &Graph,
-        options: &PersonalizedPageRankOptions,
-        sets: &[Vec<(u32, f64)>],
-        divisors: &D,
-        stats: &mut StatsBuilder,
-    ) -> Result<()> {
+    fn all<D: Divisors>(&mut self, sets: &[Vec<(u32, f64)>], divisors: &D) -> Result<()> {
         for sets in sets.chunks(MOST_TOGETHER) {
             match sets.len().next_power_of_two() {
-                1 => self.some::<D, 1>(graph, options, sets, divisors, stats)?,
-                2 => self.some::<D, 2>(graph, options, sets, divisors, stats)?,
-                4 => self.some::<D, 4>(graph, options, sets, divisors, stats)?,
-                _ => self.some::<D, 8>(graph, options, sets, divisors, stats)?,
+                1 => self.some::<D, 1>(sets, divisors)?,
+                2 => self.some::<D, 2>(sets, divisors)?,
+                4 => self.some::<D, 4>(sets, divisors)?,
+                _ => self.some::<D, 8>(sets, divisors)?,
             }
         }
         Ok(())
     }
 
     /// Does at most `K` sets together.
-    fn some<D: Divisors, const K: usize>(
-        &mut self,
-        graph: &Graph,
-        options: &PersonalizedPageRankOptions,
-        sets: &[Vec<(u32, f64)>],
-        divisors: &D,
-        stats: &mut StatsBuilder,
-    ) -> Result<()> {
+    fn some<D: Divisors, const K: usize>(&mut self, sets: &[Vec<(u32, f64)>], divisors: &D) -> Result<()> {
+        let (graph, options) = (self.graph, self.options);
         let (runtime, vertices) = (graph.runtime(), graph.vertices());
         let contributions = || Array::<AtomicF64>::zeroed(runtime.budget(), "contributions", K * vertices as usize);
         let (mut now, mut next) = (contributions()?, contributions()?);
@@ -186,7 +199,7 @@ impl Found {
         while made < options.max_iter && residual >= enough {
             let pull = Pull { setting: &setting, dangling, now: &now, next: &next };
             let (total, sweep) = fold::<Pull<'_, D, K>>(graph, edges, Frontier::All, &pull)?;
-            stats.step("iteration", vertices, sweep);
+            self.stats.step("iteration", vertices, sweep);
             residual = total.change.into_iter().fold(0.0, f64::max);
             dangling = total.dangling;
             made += 1;
@@ -194,7 +207,7 @@ impl Found {
         }
         vertex_map(runtime, vertices, |range| {
             for v in range {
-                let divisor = setting.divisor(v);
+                let divisor = divisors.divisor(v);
                 results.iter().zip(&now[K * v..]).for_each(|(ranks, value)| ranks[v].store(value.load() * divisor));
             }
             Ok(())
@@ -234,22 +247,13 @@ struct Setting<'a, D> {
 }
 
 impl<D: Divisors> Setting<'_, D> {
-    /// What turns a vertex's rank into its contribution.
-    #[inline]
-    fn divisor(&self, v: usize) -> f64 {
-        match self.divisors.of(v) {
-            0.0 => 1.0,
-            divisor => divisor,
-        }
-    }
-
     /// Contributions where all ranks are the same, and the rank of all dangling vertices.
     fn start<const K: usize>(&self, graph: &Graph, now: &[AtomicF64]) -> Result<[f64; K]> {
         let vertices = graph.vertices();
         let rank = 1.0 / vertices as f64;
         vertex_map(graph.runtime(), vertices, |range| {
             for v in range {
-                now[K * v..K * v + self.sets].iter().for_each(|value| value.store(rank / self.divisor(v)));
+                now[K * v..K * v + self.sets].iter().for_each(|value| value.store(rank / self.divisors.divisor(v)));
             }
             Ok(())
         })?;
@@ -285,12 +289,10 @@ fn added<const K: usize>(a: [f64; K], b: [f64; K]) -> [f64; K] {
     std::array::from_fn(|i| a[i] + b[i])
 }
 
-impl<D: Divisors, const K: usize> Pull<'_, D, K> {
-    /// The contributions of a vertex, side by side.
-    #[inline]
-    fn row(values: &[AtomicF64], vertex: u32) -> &[AtomicF64; K] {
-        values[K * vertex as usize..].first_chunk().expect("a row per vertex")
-    }
+/// The contributions of every vertex, side by side.
+#[inline]
+fn rows<const K: usize>(values: &[AtomicF64]) -> &[[AtomicF64; K]] {
+    values.as_chunks().0
 }
 
 impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
@@ -300,11 +302,9 @@ impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
 
     fn part(&self, list: List<'_>) -> [f64; K] {
         let mut sums = [0.0; K];
-        for (i, &neighbour) in list.neighbours.iter().enumerate() {
-            if let Some(&ahead) = list.neighbours.get(i + AHEAD) {
-                prefetch(self.now, K * ahead as usize);
-            }
-            let row = Self::row(self.now, neighbour);
+        let rows = rows::<K>(self.now);
+        for (i, neighbour) in prefetched(rows, list.neighbours).enumerate() {
+            let row = &rows[neighbour as usize];
             let weight = if self.setting.options.weights { list.weights.real(i) } else { 1.0 };
             sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value.load() * weight);
         }
@@ -324,8 +324,8 @@ impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
                 ranks[seed.set] += seed.share * (1.0 - options.alpha + options.alpha * self.dangling[seed.set]);
             }
         }
-        let divisor = self.setting.divisor(vertex as usize);
-        let (now, next) = (Self::row(self.now, vertex), Self::row(self.next, vertex));
+        let divisor = divisors.divisor(vertex as usize);
+        let (now, next) = (&rows::<K>(self.now)[vertex as usize], &rows::<K>(self.next)[vertex as usize]);
         for set in 0..*sets {
             total.change[set] += (ranks[set] - now[set].load() * divisor).abs();
             next[set].store(ranks[set] / divisor);

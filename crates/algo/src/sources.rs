@@ -1,5 +1,6 @@
 //! From where searches start: given vertices, some that are drawn, or all.
 
+use outcore_graph::generate::mix;
 use outcore_graph::{Error, Graph, Id, IdStream, Result};
 use std::collections::BinaryHeap;
 
@@ -61,31 +62,50 @@ pub(crate) fn check_vertices(graph: &Graph, what: &str, vertices: &[u32]) -> Res
 
 /// The vertices whose ids, mixed with the seed, come to the least numbers.
 fn draw(graph: &Graph, count: usize, seed: u64) -> Result<Vec<u32>> {
-    let mut least = BinaryHeap::with_capacity(count + 1);
-    let start = mix(seed, 0);
+    let mixed = |state: u64, value: u64| mix(state.wrapping_add(value));
+    let start = mixed(seed, 0);
+    let mut least = Least::new(count);
     let mut ids = IdStream::new(graph)?;
     while let Some((first, batch)) = ids.next()? {
-        for (vertex, i) in (first as u32..).zip(0..batch.len()) {
-            let mixed = match batch.get(i) {
-                Id::Unsigned(id) => mix(start, id),
-                Id::Signed(id) => mix(start, id as u64),
-                Id::Text(text) => text.bytes().fold(start, |state, byte| mix(state, byte.into())),
-            };
-            if least.len() < count || least.peek().is_some_and(|&most| (mixed, vertex) < most) {
-                least.push((mixed, vertex));
-                if least.len() > count {
-                    least.pop();
-                }
+        for (vertex, id) in (first as u32..).zip(batch.iter()) {
+            least.offer(
+                vertex,
+                match id {
+                    Id::Unsigned(id) => mixed(start, id),
+                    Id::Signed(id) => mixed(start, id as u64),
+                    Id::Text(text) => text.bytes().fold(start, |state, byte| mixed(state, byte.into())),
+                },
+            );
+        }
+    }
+    Ok(least.vertices())
+}
+
+/// The vertices that draw the least numbers.
+pub(crate) struct Least {
+    count: usize,
+    drawn: BinaryHeap<(u64, u32)>,
+}
+
+impl Least {
+    /// None yet, and so many at most.
+    pub fn new(count: usize) -> Self {
+        Least { count, drawn: BinaryHeap::with_capacity(count + 1) }
+    }
+
+    /// A vertex draws a number.
+    pub fn offer(&mut self, vertex: u32, number: u64) {
+        let drawn = (number, vertex);
+        if self.drawn.len() < self.count || self.drawn.peek().is_some_and(|&most| drawn < most) {
+            self.drawn.push(drawn);
+            if self.drawn.len() > self.count {
+                self.drawn.pop();
             }
         }
     }
-    Ok(least.into_sorted_vec().into_iter().map(|(_, vertex)| vertex).collect())
-}
 
-/// A well-mixed number of two (Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
-fn mix(state: u64, value: u64) -> u64 {
-    let mut z = state.wrapping_add(value).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    /// Those with the least numbers, by these.
+    pub fn vertices(self) -> Vec<u32> {
+        self.drawn.into_sorted_vec().into_iter().map(|(_, vertex)| vertex).collect()
+    }
 }

@@ -20,8 +20,8 @@
 use crate::estimate::Estimate;
 use crate::weights::Refused;
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, SweepStats,
-    WeightKind, distance_bits, fold, scan,
+    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, SPARSE_SHARE, Stats, StatsBuilder,
+    SweepStats, WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -75,8 +75,6 @@ impl Sssp {
 const NONE: u64 = u64::MAX;
 /// A bit of the upper level says whether any of so many vertices waits.
 const BLOCK: usize = 4096;
-/// A frontier of more than one vertex in so many is a bitmap.
-const SPARSE_SHARE: u64 = 128;
 /// So few blocks are searched by one worker.
 const FEW_BLOCKS: u64 = 16;
 /// The `delta` that is chosen, in mean weights.

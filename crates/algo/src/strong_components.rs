@@ -26,7 +26,7 @@
 //! others up to two passes, and more where colouring has to do it.
 
 use crate::components::{Components, ComponentsOptions, components, estimate_components};
-use crate::estimate::{Estimate, all_pages};
+use crate::estimate::Estimate;
 use crate::tarjan::Remainder;
 use outcore_graph::{
     Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, List, Next, Result, StatsBuilder, scan,
@@ -49,7 +49,7 @@ pub fn estimate_strong_components(graph: &Graph) -> Estimate {
     }
     let vertices = graph.vertices();
     let state = 12 * vertices + 3 * Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices);
-    Estimate::new(graph, state, 1.0, all_pages(graph))
+    Estimate::new(graph, state, 1.0, graph.all_pages())
 }
 
 /// Finds the strongly connected components: vertices are together if there are paths between them both ways, along the direction of the edges.

@@ -21,7 +21,7 @@
 //! they are asked for; per worker an eighth of a byte per vertex and 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go both ways.
 
 use crate::core_numbers::count_edges;
-use crate::estimate::{Estimate, all_entries, all_pages, longest_lists};
+use crate::estimate::{Estimate, all_entries, longest_lists};
 use crate::neighbourhoods::{Neighbourhoods, Neighbours};
 use outcore_graph::{Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
@@ -162,7 +162,7 @@ pub(crate) fn estimate<S: Share>(graph: &Graph, possible: bool) -> Estimate {
     };
     // The chunk that did not fit is read again, and so is the page on which two chunks border; two chunks have more than one holds.
     let again = (blocks - 1) as f64 * chunk as f64 / all_entries(graph).max(1) as f64;
-    let pages = all_pages(graph);
+    let pages = graph.all_pages();
     let borders = 2 * (all_entries(graph) + graph.vertices()) / chunk * graph.directions().len() as u64;
     let passes = ((1 + blocks) as f64 + again) * (1.0 + borders as f64 / pages.max(1) as f64);
     Estimate::new(graph, least, passes, pages)
@@ -186,7 +186,7 @@ pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Optio
         }
     }
     let Counting { closed, possible, stats, .. } = counting;
-    Ok(Triads { closed, possible, stats: stats.finish(graph.runtime(), all_pages(graph)) })
+    Ok(Triads { closed, possible, stats: stats.finish(graph.runtime(), graph.all_pages()) })
 }
 
 /// Which vertices come before others.

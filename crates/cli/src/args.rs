@@ -298,15 +298,9 @@ pub enum Algorithm {
     },
     /// PageRank
     Pagerank {
-        /// The probability of following an edge
-        #[arg(long, default_value_t = 0.85)]
-        alpha: f64,
-        /// Stop when the sum of absolute changes is below this times the number of vertices
-        #[arg(long, default_value_t = 1e-6)]
-        tol: f64,
-        /// The most iterations
-        #[arg(long, value_name = "N", default_value_t = 100)]
-        max_iter: u32,
+        /// How ranks converge
+        #[command(flatten)]
+        walk: Walk,
         /// What becomes of the rank of vertices without out-edges
         #[arg(long, value_parser = choice::<Dangling>(), default_value = "networkx")]
         dangling: Dangling,
@@ -322,15 +316,9 @@ pub enum Algorithm {
         /// The ids of a set of seeds, with commas between them; give it again for further sets
         #[arg(long, value_name = "IDS", required = true, allow_hyphen_values = true)]
         seeds: Vec<String>,
-        /// The probability of following an edge
-        #[arg(long, default_value_t = 0.85)]
-        alpha: f64,
-        /// Stop when the sum of absolute changes is below this times the number of vertices
-        #[arg(long, default_value_t = 1e-6)]
-        tol: f64,
-        /// The most iterations
-        #[arg(long, value_name = "N", default_value_t = 100)]
-        max_iter: u32,
+        /// How ranks converge
+        #[command(flatten)]
+        walk: Walk,
         /// By which weights edges count
         #[command(flatten)]
         weights: Weights,
@@ -383,6 +371,20 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+}
+
+/// How ranks converge.
+#[derive(Args)]
+pub struct Walk {
+    /// The probability of following an edge
+    #[arg(long, default_value_t = 0.85)]
+    pub alpha: f64,
+    /// Stop when the sum of absolute changes is below this times the number of vertices
+    #[arg(long, default_value_t = 1e-6)]
+    pub tol: f64,
+    /// The most iterations
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub max_iter: u32,
 }
 
 /// Which weights an algorithm uses.

@@ -1,6 +1,6 @@
 //! `outcore run`: an algorithm over an image, its answer, and what it cost.
 
-use crate::args::{Algorithm, Common, RunArgs};
+use crate::args::{Algorithm, Common, RunArgs, Walk};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use arrow::util::display::array_value_to_string;
@@ -48,18 +48,19 @@ pub fn run(args: &RunArgs) -> Result<()> {
             let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
             sssp(&graph, source, &options, common)
         }
-        Algorithm::Pagerank { alpha, tol, max_iter, dangling, weights, common } => {
+        Algorithm::Pagerank { walk: Walk { alpha, tol, max_iter }, dangling, weights, common } => {
             let graph = open(common)?;
             let weights = weights.of(&graph)?;
             let options =
                 PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling: *dangling, weights };
             pagerank(&graph, &options, common)
         }
-        Algorithm::PersonalizedPagerank { seeds, alpha, tol, max_iter, weights, common } => {
+        Algorithm::PersonalizedPagerank { seeds, walk: Walk { alpha, tol, max_iter }, weights, common } => {
             let graph = open(common)?;
-            let set = |ids: &String| ids.split(',').map(|id| Ok((graph.vertex(id)?, 1.0))).collect::<Result<Vec<_>>>();
+            let set = |ids: &String| ids.split(',').map(|id| (id.to_owned(), 1.0)).collect();
+            let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect();
             let options = PersonalizedPageRankOptions {
-                seeds: seeds.iter().map(set).collect::<Result<_>>()?,
+                seeds: outcore::seeds_of_ids(&graph, &sets)?,
                 alpha: *alpha,
                 tol: *tol,
                 max_iter: *max_iter,
@@ -232,14 +233,12 @@ fn personalized_pagerank(
     if common.explain {
         return explain(&outcore::estimate_personalized_pagerank(graph, options), "at most");
     }
-    let found = outcore::personalized_pagerank(graph, options)?;
+    let mut found = outcore::personalized_pagerank(graph, options)?;
     if common.verify {
         verify::verify_personalized_pagerank(graph, options, &found)?;
     }
     show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
-    let name = |i: usize| if sets.len() == 1 { "pagerank".to_owned() } else { format!("pagerank_{i}") };
-    let columns: Vec<(String, Column)> =
-        found.ranks.into_iter().enumerate().map(|(i, ranks)| (name(i), Column::Real(Arc::new(ranks)))).collect();
+    let columns = found.take_columns();
     let table = Table::new(Arc::clone(graph), columns.clone());
     for (set, (column, _)) in sets.iter().zip(&columns) {
         say(format_args!("from {set}"))?;

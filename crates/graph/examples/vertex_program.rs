@@ -1,6 +1,6 @@
 //! PageRank as a vertex program: `cargo run --release --example vertex_program IMAGE ITERATIONS`.
 //!
-//! It is the example of `docs/howto/vertex-programs.md`, and what its form in Python is timed against.
+//! It is the example of `docs/howto/write-an-algorithm.md`, and what its form in Python is timed against.
 
 use outcore_graph::{Direction, Events, Graph, GraphOptions, List, ProgramOptions, Vertex, VertexProgram, run_program};
 use outcore_io::{Runtime, RuntimeOptions};

@@ -8,8 +8,8 @@ use crate::graph::Graph;
 use crate::scan::Frontier;
 use crate::vertex_set::Bitmap;
 
-/// More than one vertex in so many are a bitmap.
-const SPARSE_SHARE: u64 = 128;
+/// More than one vertex in so many are a bitmap; fewer are a list.
+pub const SPARSE_SHARE: u64 = 128;
 
 /// The active vertices, and the next ones. Takes two bits per vertex.
 pub(crate) struct Active {

@@ -213,6 +213,11 @@ impl Graph {
         self.list_pages(direction).pages
     }
 
+    /// How many pages all lists have that hold a vertex's edges.
+    pub fn all_pages(&self) -> u64 {
+        self.directions().iter().map(|&direction| self.pages(direction)).sum()
+    }
+
     /// The size of everything in the image, in bytes.
     pub fn image_bytes(&self) -> u64 {
         let pages: u64 = self.files.iter().map(|(_, file)| file.len_bytes()).sum();

@@ -37,6 +37,7 @@ mod vertex_map;
 mod vertex_set;
 mod weights;
 
+pub use active::SPARSE_SHARE;
 pub use check::{CheckReport, check};
 pub use choice::Choice;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};

@@ -77,10 +77,15 @@ pub fn run_program<P: VertexProgram>(
         }
     }
     let finished = engine.is_idle();
-    let pages = graph.directions().iter().map(|&direction| graph.pages(direction)).sum();
     let Engine { iteration: iterations, mail, found, .. } = engine;
     let (messages, spilled_bytes) = (into_inner(found).sent, mail.spilled_bytes());
-    Ok(ProgramRun { iterations, finished, messages, spilled_bytes, stats: stats.finish(graph.runtime(), pages) })
+    Ok(ProgramRun {
+        iterations,
+        finished,
+        messages,
+        spilled_bytes,
+        stats: stats.finish(graph.runtime(), graph.all_pages()),
+    })
 }
 
 /// Values of vertices, of which each is touched by one worker at a time.

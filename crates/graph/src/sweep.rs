@@ -93,8 +93,7 @@ fn kept_pages(graph: &Graph, capacity: u64, pages: &Range<u64>, all: u64) -> u64
     if pages.end - pages.start == all {
         return capacity;
     }
-    let both = graph.pages(Direction::Out) + if graph.is_directed() { graph.pages(Direction::In) } else { 0 };
-    (u128::from(capacity) * u128::from(all) / u128::from(both.max(1))) as u64
+    (u128::from(capacity) * u128::from(all) / u128::from(graph.all_pages().max(1))) as u64
 }
 
 /// How many pages a sweep over the set would visit.

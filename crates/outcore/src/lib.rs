@@ -14,7 +14,7 @@ pub use outcore_algo::{
     estimate_betweenness, estimate_bfs, estimate_clustering, estimate_components, estimate_core_numbers,
     estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
     estimate_personalized_pagerank, estimate_sssp, estimate_strong_components, estimate_triangles, label_propagation,
-    lcc, multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles, verify,
+    lcc, multi_source_bfs, pagerank, personalized_pagerank, seeds_of_ids, sssp, strong_components, triangles, verify,
 };
 pub use outcore_algo::{graph500, graphalytics};
 pub use outcore_format as format;
