@@ -17,7 +17,7 @@ use outcore_algo::*;
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
-use outcore_graph::{Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
+use outcore_graph::{Choice, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
 use std::cell::RefCell;
@@ -181,8 +181,9 @@ fn work(image: &Path) -> Result<()> {
             noted(found.path(&graph, 0));
         }
     }
-    for weights in [false, true] {
-        let options = PageRankOptions { max_iter: 3, weights, ..PageRankOptions::default() };
+    let kinds = PageRankMethod::ALL.iter().flat_map(|&(method, ..)| [(method, false), (method, true)]);
+    for (method, weights) in kinds {
+        let options = PageRankOptions { max_iter: 3, method, weights, ..PageRankOptions::default() };
         if let Some(found) = noted(pagerank(&graph, &options)) {
             noted(verify_pagerank(&graph, &options, &found));
         }

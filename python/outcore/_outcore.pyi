@@ -224,7 +224,14 @@ def sssp(
     graph: Graph, source: SupportsIndex | str, weight: str | None, delta: float | None, verify: bool
 ) -> Sssp: ...
 def pagerank(
-    graph: Graph, alpha: float, tol: float, max_iter: int, weight: str | None, dangling: str, verify: bool
+    graph: Graph,
+    alpha: float,
+    tol: float,
+    max_iter: int,
+    method: str,
+    weight: str | None,
+    dangling: str,
+    verify: bool,
 ) -> PageRank: ...
 def personalized_pagerank(
     graph: Graph,
@@ -245,7 +252,7 @@ def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropaga
 def vertex_program(graph: Graph, given: dict[str, Any], columns: Any) -> ProgramResult: ...
 def program_symbols() -> list[tuple[str, int]]: ...
 def estimate(
-    algorithm: str, graph: Graph, max_iter: int, weight: str | None, k: int | None
+    algorithm: str, graph: Graph, max_iter: int, method: str, weight: str | None, k: int | None
 ) -> tuple[int, int, float, int]: ...
 def import_files(
     paths: list[str],

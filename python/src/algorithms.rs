@@ -347,14 +347,16 @@ pub fn pagerank(
     alpha: f64,
     tol: f64,
     max_iter: Whole<u32>,
+    method: &str,
     weight: Option<&str>,
     dangling: &str,
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
     let graph = graph.open(py)?;
+    let method = choose(py, "method", method)?;
     let dangling = choose(py, "dangling", dangling)?;
     let weights = has_weights(py, &graph, weight)?;
-    let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, dangling, weights };
+    let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, method, dangling, weights };
     let found = run(py, graph.runtime(), || {
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
@@ -540,6 +542,7 @@ pub fn estimate(
     algorithm: &str,
     graph: &PyGraph,
     max_iter: Whole<u32>,
+    method: &str,
     weight: Option<&str>,
     k: Option<Whole<u64>>,
 ) -> PyResult<(u64, u64, f64, u64)> {
@@ -567,8 +570,9 @@ pub fn estimate(
             outcore::estimate_sssp(&graph, &SsspOptions { source: 0, weights, delta: None })
         }
         "pagerank" => {
+            let method = choose(py, "method", method)?;
             let weights = has_weights(py, &graph, weight)?;
-            let options = PageRankOptions { max_iter: max_iter.0, weights, ..PageRankOptions::default() };
+            let options = PageRankOptions { max_iter: max_iter.0, method, weights, ..PageRankOptions::default() };
             outcore::estimate_pagerank(&graph, &options)
         }
         "personalized_pagerank" => {

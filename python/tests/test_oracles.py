@@ -156,9 +156,10 @@ def compare_components(found, expected, id_of):
 
 def check_pagerank(graph, matrix):
     expected = power_iteration(matrix)
-    found = oc.pagerank(graph, tol=1e-14, max_iter=1000, weight=None, verify=True)
-    assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
-    assert abs(found["pagerank"].sum() - 1) < 1e-9
+    for method in ("power", "delta"):
+        found = oc.pagerank(graph, tol=1e-14, max_iter=1000, method=method, weight=None, verify=True)
+        assert np.abs(by_vertex(found, "pagerank") - expected).max() < 1e-9
+        assert abs(found["pagerank"].sum() - 1) < 1e-9
 
 
 def check_core_number(graph, matrix):
@@ -389,8 +390,9 @@ def test_weighted_pagerank(make, name, directed, kind):
     assert (edges[2] == 0).any()
     for weight in ("weight", None):
         expected = nx.pagerank(weighted, tol=1e-12, max_iter=1000, weight=weight)
-        found = oc.pagerank(graph, tol=1e-12, max_iter=1000, weight=weight, verify=True).to_dict()
-        assert max(abs(found[v] - expected[v]) for v in expected) < 1e-9
+        for method in ("power", "delta"):
+            found = oc.pagerank(graph, tol=1e-12, max_iter=1000, method=method, weight=weight, verify=True).to_dict()
+            assert max(abs(found[v] - expected[v]) for v in expected) < 1e-9
         sets = [{3: 1.0, 5: 2.5}, {17, 3}, (40,), {7: 0, 9: 3}]
         found = oc.personalized_pagerank(graph, sets, tol=1e-15, max_iter=1000, weight=weight, verify=True)
         assert found.columns == ["vertex"] + [f"pagerank_{number}" for number in range(4)]

@@ -12,7 +12,7 @@ use crate::bfs::{BfsOptions, bfs};
 use crate::components::{ComponentsOptions, components};
 use crate::label_propagation::{LabelPropagationOptions, label_propagation};
 use crate::lcc::{LccOptions, lcc};
-use crate::pagerank::{Dangling, PageRankOptions, pagerank};
+use crate::pagerank::{PageRankOptions, pagerank};
 use crate::sssp::{SsspOptions, sssp};
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Choice, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
@@ -75,7 +75,7 @@ pub fn run(graph: &Graph, kernel: Kernel, properties: &GraphalyticsProperties) -
             let alpha = properties.value("pr.damping-factor", "a probability")?;
             let (Some(alpha), Some(max_iter)) = (alpha, steps("pr.num-iterations")?) else { return Ok(None) };
             // Ranks that do not change any more are final.
-            let options = PageRankOptions { alpha, tol: 0.0, max_iter, dangling: Dangling::Networkx, weights: false };
+            let options = PageRankOptions { alpha, tol: 0.0, max_iter, ..PageRankOptions::default() };
             let found = pagerank(graph, &options)?;
             (Column::Real(Arc::new(found.ranks)), found.stats)
         }

@@ -19,6 +19,7 @@ mod lcc;
 mod multi_source_bfs;
 mod neighbourhoods;
 mod pagerank;
+mod pagerank_delta;
 mod personalized_pagerank;
 mod sources;
 mod sssp;
@@ -42,7 +43,7 @@ pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_
 pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};
 pub use multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, multi_source_bfs};
 pub use outcore_graph::{Error, Result};
-pub use pagerank::{Dangling, PageRank, PageRankOptions, estimate_pagerank, pagerank};
+pub use pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, estimate_pagerank, pagerank};
 pub use personalized_pagerank::{
     PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
     seeds_of_ids,

@@ -24,6 +24,7 @@
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP benchmark suite*, 2015.
 
 use crate::estimate::Estimate;
+use crate::pagerank_delta;
 use crate::weights::Refused;
 use outcore_graph::{
     Choice, Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder,
@@ -52,6 +53,27 @@ impl Choice for Dangling {
     ];
 }
 
+/// By which method ranks are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageRankMethod {
+    /// Power iteration: full passes over the in-lists.
+    #[default]
+    Power,
+    /// Pushes where most is left to do: fewer pages of the out-lists, more work per page.
+    Delta,
+}
+
+impl Choice for PageRankMethod {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (PageRankMethod::Power, "power", "Full passes over the in-lists"),
+        (
+            PageRankMethod::Delta,
+            "delta",
+            "Pushes where most is left to do: fewer pages of the out-lists, more work per page",
+        ),
+    ];
+}
+
 /// How ranks are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRankOptions {
@@ -59,8 +81,10 @@ pub struct PageRankOptions {
     pub alpha: f64,
     /// Stop when the sum of absolute changes is below this times the number of vertices.
     pub tol: f64,
-    /// The most iterations.
+    /// The most iterations; of the delta method, as many passes' worth of pages as these would read.
     pub max_iter: u32,
+    /// By which method.
+    pub method: PageRankMethod,
     /// What becomes of the rank of vertices without out-edges.
     pub dangling: Dangling,
     /// Whether edges count by their weights.
@@ -69,7 +93,14 @@ pub struct PageRankOptions {
 
 impl Default for PageRankOptions {
     fn default() -> Self {
-        PageRankOptions { alpha: 0.85, tol: 1e-6, max_iter: 100, dangling: Dangling::Networkx, weights: false }
+        PageRankOptions {
+            alpha: 0.85,
+            tol: 1e-6,
+            max_iter: 100,
+            method: PageRankMethod::Power,
+            dangling: Dangling::Networkx,
+            weights: false,
+        }
     }
 }
 
@@ -77,9 +108,9 @@ impl Default for PageRankOptions {
 pub struct PageRank {
     /// Per vertex: its rank.
     pub ranks: Array<AtomicF64>,
-    /// How many iterations were made.
+    /// How many iterations, or rounds of pushes, were made.
     pub iterations: u32,
-    /// The sum over all vertices of the absolute change in the last iteration.
+    /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha) times that away from exact ones, in all.
     pub residual: f64,
     /// Whether the residual fell below the tolerance.
     pub converged: bool,
@@ -94,6 +125,9 @@ const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
 /// What PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
+    if options.method == PageRankMethod::Delta {
+        return pagerank_delta::estimate(graph, options);
+    }
     let (mut state_bytes, mut passes) = (20 * graph.vertices(), f64::from(options.max_iter));
     if options.weights {
         state_bytes += 4 * graph.vertices() + graph.weight_bytes(Direction::In);
@@ -114,8 +148,8 @@ pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
 /// A result that did not converge within `max_iter` iterations says so in `converged`.
 ///
 /// # Errors
-/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with weights), a page that
-/// cannot be read or is damaged, a request to stop.
+/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with weights; 24 and 32 with the delta
+/// method), a page that cannot be read or is damaged, a request to stop.
 pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
@@ -123,12 +157,18 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     if options.weights {
         let (strengths, read) = strengths(graph)?;
         stats.step("strengths", graph.vertices(), read);
-        // Weights may be of any size, so their contributions do not fit single precision.
-        return iterate(graph, options, strengths, stats, false);
+        return match options.method {
+            // Weights may be of any size, so their contributions do not fit single precision.
+            PageRankMethod::Power => iterate(graph, options, strengths, stats, false),
+            PageRankMethod::Delta => pagerank_delta::solve(graph, options, strengths, stats),
+        };
     }
     let (degrees, read) = graph.degrees(Direction::Out)?;
     stats.other(read);
-    iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES)
+    match options.method {
+        PageRankMethod::Power => iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES),
+        PageRankMethod::Delta => pagerank_delta::solve(graph, options, degrees, stats),
+    }
 }
 
 /// Iterates, at first with contributions of single precision if `single`.
@@ -244,7 +284,7 @@ pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
 }
 
 /// A number that contributions are kept as.
-trait Contribution: Gathered + Plain {
+pub(crate) trait Contribution: Gathered + Plain {
     fn set(&self, value: f64);
 }
 

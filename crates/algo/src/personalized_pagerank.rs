@@ -12,9 +12,9 @@
 //!
 //! Haveliwala, *Topic-sensitive PageRank*, WWW 2002.
 
+use crate::PageRankOptions;
 use crate::estimate::Estimate;
 use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
-use crate::{Dangling, PageRankOptions};
 use outcore_graph::{
     Bitmap, Column, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, fold,
     vertex_map, vertex_sum,
@@ -52,7 +52,7 @@ impl PersonalizedPageRankOptions {
     /// What it has in common with PageRank.
     pub(crate) fn common(&self) -> PageRankOptions {
         let PersonalizedPageRankOptions { alpha, tol, max_iter, weights, .. } = *self;
-        PageRankOptions { alpha, tol, max_iter, weights, dangling: Dangling::Networkx }
+        PageRankOptions { alpha, tol, max_iter, weights, ..PageRankOptions::default() }
     }
 }
 

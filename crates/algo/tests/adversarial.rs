@@ -3,6 +3,8 @@
 mod engine;
 #[path = "engine/model.rs"]
 mod model;
+#[path = "engine/ranking.rs"]
+mod ranking;
 #[path = "engine/searches.rs"]
 mod searches;
 
@@ -22,6 +24,7 @@ use outcore_algo::{
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Direction, Error, Graph};
+use ranking::{check_pagerank, check_personalized_pagerank};
 use searches::{check_betweenness, check_searches, some};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -176,39 +179,6 @@ fn check_sssp(graph: &Graph, model: &Model, source: u32, weights: bool) {
         assert_eq!(found.reached, expected.iter().flatten().count() as u64);
         verify_sssp(graph, &options, &found).unwrap();
     }
-}
-
-fn check_pagerank(graph: &Graph, model: &Model) {
-    for dangling in [Dangling::Networkx, Dangling::Gap] {
-        let options = PageRankOptions { dangling, ..iterations(12) };
-        let found = pagerank(graph, &options).unwrap();
-        let expected = model.ranks(options.alpha, 12, dangling == Dangling::Networkx);
-        for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.ranks)).enumerate() {
-            // Written so that a NaN fails.
-            assert!(
-                (expected - found).abs() <= 1e-12,
-                "{dangling:?}: rank of {vertex} is {found}, expected {expected}"
-            );
-        }
-        verify_pagerank(graph, &options, &found).unwrap();
-    }
-}
-
-fn check_personalized_pagerank(graph: &Graph, model: &Model) {
-    let options = PersonalizedPageRankOptions { weights: false, ..seeded(graph, graph.vertices() as u32 / 2) };
-    let found = personalized_pagerank(graph, &options).unwrap();
-    assert_eq!((found.ranks.len(), found.iterations, found.converged), (3, 5, false));
-    for (set, ranks_found) in options.seeds.iter().zip(&found.ranks) {
-        let expected = model.personalized_ranks(set, options.alpha, 5);
-        for (vertex, (expected, found)) in expected.iter().zip(ranks(ranks_found)).enumerate() {
-            assert!((expected - found).abs() <= 1e-11, "{set:?}: rank of {vertex} is {found}, expected {expected}");
-        }
-    }
-    verify_personalized_pagerank(graph, &options, &found).unwrap();
-    let slot = &found.ranks[1][graph.vertices() as usize - 1];
-    slot.store(slot.load() + 0.5);
-    let wrong = verify_personalized_pagerank(graph, &options, &found).unwrap_err();
-    assert!(matches!(wrong, Error::Verification { .. }), "{wrong}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use outcore::generate::{GeneratedWeights, Shape};
 use outcore::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
-use outcore::{Choice, Dangling, Graph, Result, Sources};
+use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -301,6 +301,9 @@ pub enum Algorithm {
         /// How ranks converge
         #[command(flatten)]
         walk: Walk,
+        /// By which method ranks are computed
+        #[arg(long, value_parser = choice::<PageRankMethod>(), default_value = "power")]
+        method: PageRankMethod,
         /// What becomes of the rank of vertices without out-edges
         #[arg(long, value_parser = choice::<Dangling>(), default_value = "networkx")]
         dangling: Dangling,

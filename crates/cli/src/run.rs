@@ -48,11 +48,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
             let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
             sssp(&graph, source, &options, common)
         }
-        Algorithm::Pagerank { walk: Walk { alpha, tol, max_iter }, dangling, weights, common } => {
+        Algorithm::Pagerank { walk: Walk { alpha, tol, max_iter }, method, dangling, weights, common } => {
             let graph = open(common)?;
             let weights = weights.of(&graph)?;
-            let options =
-                PageRankOptions { alpha: *alpha, tol: *tol, max_iter: *max_iter, dangling: *dangling, weights };
+            let (alpha, tol, max_iter, method, dangling) = (*alpha, *tol, *max_iter, *method, *dangling);
+            let options = PageRankOptions { alpha, tol, max_iter, method, dangling, weights };
             pagerank(&graph, &options, common)
         }
         Algorithm::PersonalizedPagerank { seeds, walk: Walk { alpha, tol, max_iter }, weights, common } => {

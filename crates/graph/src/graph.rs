@@ -12,6 +12,7 @@ use crate::weights::WeightColumn;
 use outcore_format::{IdColumn, Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, bytes_text};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -211,6 +212,19 @@ impl Graph {
     /// How many pages the lists of one direction have.
     pub fn pages(&self, direction: Direction) -> u64 {
         self.list_pages(direction).pages
+    }
+
+    /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all vertices.
+    pub fn begun_in(&self, direction: Direction, pages: Range<u64>) -> (Range<u32>, u64) {
+        let (lists, end) = (self.list_pages(direction), 2 * self.vertices());
+        let key = |page| if page < lists.pages { lists.index.get(page).min(end) } else { end };
+        let begun = |page| if page == 0 { 0 } else { key(page).div_ceil(2) as u32 };
+        let (vertices, next) = (begun(pages.start)..begun(pages.end), key(pages.end));
+        // The last list goes on in all pages that begin with it.
+        let goes_on = !vertices.is_empty() && next % 2 == 1;
+        let more =
+            if goes_on { (pages.end..lists.pages).take_while(|&page| key(page) == next).count() as u64 } else { 0 };
+        (vertices, pages.end - pages.start + more)
     }
 
     /// How many pages all lists have that hold a vertex's edges.

@@ -3,17 +3,17 @@
 
 use outcore_algo::{
     AllPairsOptions, BetweennessOptions, Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions,
-    CoreNumbersOptions, Dangling, LabelPropagationOptions, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank,
-    PageRankOptions, PersonalizedPageRankOptions, Result, Sources, SsspOptions, StrongComponentsOptions,
-    TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers, label_propagation, lcc,
-    multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles,
+    CoreNumbersOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank,
+    PageRankMethod, PageRankOptions, PersonalizedPageRankOptions, Result, Sources, SsspOptions,
+    StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers,
+    label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
     Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source,
     Weights, import,
 };
-use outcore_graph::{Graph, GraphOptions, IdBatch, IdStream};
+use outcore_graph::{Choice, Graph, GraphOptions, IdBatch, IdStream};
 use outcore_io::backend::Backend;
 use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
@@ -155,6 +155,8 @@ pub enum Algorithm {
     PersonalizedPageRank,
     /// PageRank with weights, where there are any.
     WeightedPageRank,
+    /// The same by pushing.
+    DeltaPageRank,
     Components,
     StrongComponents,
     CoreNumbers,
@@ -173,11 +175,12 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 16] = [
+    pub const ALL: [Algorithm; 17] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
         Algorithm::WeightedPageRank,
+        Algorithm::DeltaPageRank,
         Algorithm::PersonalizedPageRank,
         Algorithm::Components,
         Algorithm::StrongComponents,
@@ -207,9 +210,10 @@ impl Algorithm {
                 let predecessors = plain(&found.predecessors).into_iter().map(u64::from);
                 distances.chain(predecessors).chain([found.reached]).collect()
             }
-            Algorithm::PageRank | Algorithm::WeightedPageRank => {
-                let weights = self == Algorithm::WeightedPageRank && graph.weight_name().is_some();
-                let found = pagerank(graph, &PageRankOptions { weights, ..iterations(5) })?;
+            Algorithm::PageRank | Algorithm::WeightedPageRank | Algorithm::DeltaPageRank => {
+                let weights = self != Algorithm::PageRank && graph.weight_name().is_some();
+                let method = PageRankMethod::ALL[usize::from(self == Algorithm::DeltaPageRank)].0;
+                let found = pagerank(graph, &PageRankOptions { weights, method, ..iterations(5) })?;
                 let bits = ranks(&found.ranks).into_iter().map(f64::to_bits);
                 bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
             }
@@ -295,7 +299,7 @@ pub fn tampering(directed: bool) -> Given {
 
 /// So many iterations, whatever the ranks converge to.
 pub fn iterations(count: u32) -> PageRankOptions {
-    PageRankOptions { tol: 0.0, max_iter: count, alpha: 0.85, dangling: Dangling::Networkx, weights: false }
+    PageRankOptions { tol: 0.0, max_iter: count, ..PageRankOptions::default() }
 }
 
 /// Five iterations from three sets of seeds.

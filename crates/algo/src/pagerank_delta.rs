@@ -1,0 +1,349 @@
+//! PageRank by pushing: the delta form, whose frontier narrows.
+//!
+//! *Idea.* Every vertex has a rank so far and a *rest*: by how much another iteration would change the rank. Pushing a vertex adds its rest to its rank and a share of
+//! it to the rest of every out-neighbour. A round pushes the vertices whose lists begin in the blocks of eight pages with most rest per page, as many blocks as hold a third of it.
+//! So pages of vertices that are nearly done are left alone, and to the same residual far fewer pages are read than by full iterations.
+//!
+//! *Balance.* Before a round all ranks are multiplied by what makes the rests sum to 0, which by NetworkX's rule is where ranks sum to 1. Otherwise the sum would
+//! approach its value by the factor `alpha` only, which full iterations do not have to wait for. A factor and an offset that all vertices have in common stand for that; nothing is rewritten.
+//!
+//! *Progress.* If a pass's worth of rounds did not bring the residual down by the factor `alpha`, the next round pushes everything, which does: that is a full iteration.
+//!
+//! *The same bits.* Rests are whole multiples of 2^-60, to which workers add in any order. The share that a vertex gives is rounded to one that single precision
+//! holds, and what it gives in all is taken off its rest: what rounding leaves stays there. A push is off by at most one such unit, with weights one per edge.
+//!
+//! *Start.* Ranks by in-degree, which in undirected graphs are those that there are without jumps, so that their rests are known. In directed ones a pass finds them.
+//!
+//! *Cost.* Per round the pages of the pushed vertices' out-lists, and two looks at all rests in memory. 24 bytes per vertex: rank, rest, share, out-degree; with weights
+//! 32; and 4 per block. A push costs several times what a pull does, so where all pages are in memory full iterations are faster.
+//!
+//! McSherry, *A uniform approach to accelerated PageRank computation*, WWW 2005; Zhang, Gao, Gao, Wang, *Maiter: an asynchronous graph processing framework for
+//! delta-based accumulative iterative computation*, TPDS 2014.
+
+use crate::estimate::Estimate;
+use crate::pagerank::{Contribution, Dangling, Divisors, PageRank, PageRankOptions};
+use outcore_graph::{
+    Bitmap, Direction, Edges, Error, Frontier, Graph, List, Result, StatsBuilder, SweepStats, scan, vertex_map,
+    vertex_sum,
+};
+use outcore_io::buffer::prefetched;
+use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A rank of 1, in the units of rests.
+const ONE: f64 = (1u64 << 60) as f64;
+/// The pages of a block. Smaller ones share more pages with their neighbours, where lists go on.
+const BLOCK_PAGES: u64 = 8;
+/// How many blocks a worker weighs at a time.
+const BLOCKS: usize = 16;
+/// Rest per page falls into classes by the upper bits of its single precision: eight for every power of two.
+const CLASS_SHIFT: u32 = 20;
+/// A round counts as at least one page in so many.
+const LEAST_SHARE: u64 = 32;
+
+/// What PageRank by pushing will need.
+pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
+    let (vertices, pages) = (graph.vertices(), graph.pages(Direction::Out));
+    let state_bytes = Bitmap::bytes(vertices) + 4 * pages.div_ceil(BLOCK_PAGES);
+    // The last round may be a full one.
+    let passes = f64::from(options.max_iter) + 1.0;
+    if options.weights {
+        let state_bytes = state_bytes + 32 * vertices + graph.weight_bytes(Direction::Out);
+        return Estimate::new(graph, state_bytes, passes + 1.0, pages + graph.weight_pages(Direction::Out));
+    }
+    Estimate::new(graph, state_bytes + 24 * vertices, passes, pages)
+}
+
+/// Pushes until the residual is below what is asked for.
+///
+/// # Errors
+/// An `alpha` of 0 or 1, too little memory, a page that cannot be read or is damaged, a request to stop.
+pub(crate) fn solve<D: Divisors>(
+    graph: &Graph,
+    options: &PageRankOptions,
+    divisors: D,
+    mut stats: StatsBuilder,
+) -> Result<PageRank> {
+    match options.weights {
+        // Weights may be of any size, so shares do not fit single precision.
+        true => Delta::<D, AtomicF64>::new(graph, options, divisors, &mut stats)?.run(stats),
+        false => Delta::<D, AtomicF32>::new(graph, options, divisors, &mut stats)?.run(stats),
+    }
+}
+
+/// Between two rounds.
+///
+/// With `scale`, the rank of a vertex is `scale * ranks`, and its rest `scale * (rests + offset)` units. A vertex without out-edges has nobody to push to: there
+/// the rest is what it has got in all, its rank.
+struct Delta<'a, D, S: Contribution> {
+    graph: &'a Graph,
+    options: &'a PageRankOptions,
+    divisors: D,
+    ranks: Array<AtomicF64>,
+    /// Signed numbers.
+    rests: Array<AtomicU64>,
+    /// What every out-neighbour, or weight of 1, gets from the vertices pushed in a round.
+    shares: Array<S>,
+    /// Per block: the rest of the vertices whose lists begin there, over the pages that these lie in, in single precision.
+    densities: Array<AtomicU32>,
+    chosen: Bitmap,
+    scale: f64,
+    offset: f64,
+    /// How many vertices have no out-edges.
+    dangling: u64,
+}
+
+/// The rests of all vertices, block by block.
+struct Weighed {
+    /// The sum of their absolute values, in units.
+    rest: u64,
+    /// The part of it in every class of blocks.
+    classes: Vec<u64>,
+}
+
+impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
+    fn new(graph: &'a Graph, options: &'a PageRankOptions, divisors: D, stats: &mut StatsBuilder) -> Result<Self> {
+        if options.alpha <= 0.0 || options.alpha >= 1.0 {
+            let found = options.alpha;
+            return Err(Error::Usage(format!("expected alpha above 0 and below 1 to push ranks, found {found}")));
+        }
+        let (runtime, vertices) = (graph.runtime(), graph.vertices());
+        let budget = runtime.budget();
+        let ranks = Array::<AtomicF64>::zeroed(budget, "ranks", vertices as usize)?;
+        if graph.is_directed() {
+            let (degrees, read) = graph.degrees(Direction::In)?;
+            stats.other(read);
+            let degree = |v: usize| f64::from(degrees[v].load(Ordering::Relaxed));
+            vertex_map(runtime, vertices, |range| {
+                range.for_each(|v| ranks[v].store(degree(v)));
+                Ok(())
+            })?;
+        }
+        let dangling = |range: Range<usize>| range.filter(|&v| divisors.of(v) == 0.0).count() as f64;
+        let dangling = vertex_sum(runtime, vertices, dangling)? as u64;
+        let blocks = graph.pages(Direction::Out).div_ceil(BLOCK_PAGES) as usize;
+        Ok(Delta {
+            graph,
+            options,
+            divisors,
+            ranks,
+            rests: Array::zeroed(budget, "rests", vertices as usize)?,
+            shares: Array::zeroed(budget, "shares", vertices as usize)?,
+            densities: Array::zeroed(budget, "rests of pages", blocks)?,
+            chosen: Bitmap::new(budget, "pushed vertices", vertices)?,
+            scale: 1.0,
+            offset: 0.0,
+            dangling,
+        })
+    }
+
+    /// Gives vertices the ranks that they start with, and pushes these. Returns what that read: a pass in directed graphs, whose in-degrees stand where ranks will.
+    fn start(&self) -> Result<SweepStats> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        let (directed, alpha) = (self.graph.is_directed(), self.options.alpha);
+        let edges = self.graph.edges() as f64;
+        let all = vertex_sum(runtime, vertices, |range| range.map(|v| self.divisors.of(v)).sum())?;
+        vertex_map(runtime, vertices, |range| {
+            for v in range {
+                let (divisor, degree) = (self.divisors.of(v), self.ranks[v].load());
+                self.ranks[v].store(0.0);
+                if divisor == 0.0 {
+                    continue;
+                }
+                if directed {
+                    self.give(v, (alpha * degree / edges + (1.0 - alpha) / vertices as f64) * ONE);
+                } else {
+                    // All shares are the same, so what comes back is known.
+                    let share = self.give(v, divisor / all * ONE);
+                    self.add(v, (share * divisor).round() as i64);
+                }
+            }
+            Ok(())
+        })?;
+        if directed { self.push(Frontier::All) } else { Ok(SweepStats::default()) }
+    }
+
+    /// Adds something to the rank of a vertex with out-edges, in units, and notes the share of each; returns that.
+    #[inline]
+    fn give(&self, v: usize, units: f64) -> f64 {
+        let divisor = self.divisors.of(v);
+        let share = self.options.alpha * units / divisor;
+        self.shares[v].set(if self.options.weights { share } else { share.trunc() });
+        let share: f64 = self.shares[v].loaded().into();
+        let given = (share * divisor / self.options.alpha).round();
+        self.ranks[v].store(self.ranks[v].load() + given / ONE);
+        self.add(v, -(given as i64));
+        share
+    }
+
+    fn run(mut self, mut stats: StatsBuilder) -> Result<PageRank> {
+        let (graph, options) = (self.graph, self.options);
+        graph.fill_cache()?;
+        let pages = graph.pages(Direction::Out);
+        let task = graph.runtime().task("PageRank", Unit::Steps, None);
+        let enough = options.tol * graph.vertices() as f64;
+        let most = u64::from(options.max_iter).saturating_mul(pages.max(1));
+        let start = self.start()?;
+        let (mut rounds, mut pushed, mut full) = (0, start.pages_wanted, false);
+        if graph.is_directed() {
+            stats.step("start", graph.vertices(), start);
+            rounds += 1;
+        }
+        // Pages pushed by then, and the residual then.
+        let mut milestone = (pushed, f64::INFINITY);
+        let residual = loop {
+            self.balance()?;
+            let weighed = self.weigh()?;
+            let residual = self.scale * weighed.rest as f64 / ONE;
+            if residual < enough || pushed >= most || graph.vertices() == 0 {
+                break residual;
+            }
+            if pushed >= milestone.0 + pages {
+                full |= residual > options.alpha * milestone.1;
+                milestone = (pushed, residual);
+            }
+            let least = if full { 0 } else { weighed.third() };
+            let active = self.choose(least)?;
+            let sweep = self.push(if full { Frontier::All } else { Frontier::Set(&self.chosen) })?;
+            pushed += sweep.pages_wanted.max(pages / LEAST_SHARE + 1);
+            stats.step("round", active, sweep);
+            task.advance(1);
+            (rounds, full) = (rounds + 1, false);
+        };
+        let converged = residual < enough || graph.vertices() == 0;
+        let ranks = self.finish()?;
+        let stats = stats.finish(graph.runtime(), pages);
+        Ok(PageRank { ranks, iterations: rounds, residual, converged, stats })
+    }
+
+    #[inline]
+    fn add(&self, v: usize, rest: i64) {
+        self.rests[v].fetch_add(rest as u64, Ordering::Relaxed);
+    }
+
+    /// The rest of a vertex without its factor, in units.
+    #[inline]
+    fn rest(&self, v: usize) -> f64 {
+        self.rests[v].load(Ordering::Relaxed) as i64 as f64 + self.offset
+    }
+
+    /// Finds the offset and the factor with which rests sum to 0, if there are any; otherwise the offset for this factor.
+    fn balance(&mut self) -> Result<()> {
+        let (given, kept) = (AtomicU64::new(0), AtomicU64::new(0));
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            let (mut pushing, mut dangling) = (0i64, 0i64);
+            for v in range {
+                let rest = self.rests[v].load(Ordering::Relaxed) as i64;
+                let sum = if self.divisors.of(v) == 0.0 { &mut dangling } else { &mut pushing };
+                *sum = sum.wrapping_add(rest);
+            }
+            given.fetch_add(pushing as u64, Ordering::Relaxed);
+            kept.fetch_add(dangling as u64, Ordering::Relaxed);
+            Ok(())
+        })?;
+        let alpha = self.options.alpha;
+        let (given, kept) = (given.into_inner() as i64 as f64, kept.into_inner() as i64 as f64);
+        let (all, dangling) = (self.graph.vertices() as f64, self.dangling as f64);
+        // What a rank of a vertex without out-edges brings to every vertex.
+        let spread = if self.options.dangling == Dangling::Networkx { alpha / all } else { 0.0 };
+        let jump = (1.0 - alpha) / all * ONE;
+        if dangling < all {
+            let offset = -given / (all - dangling);
+            let scale = jump / (offset - spread * (kept + dangling * offset));
+            if scale > 0.0 && scale <= self.scale * 4.0 / (1.0 - alpha) {
+                (self.scale, self.offset) = (scale, offset);
+                return Ok(());
+            }
+        }
+        self.offset = (jump / self.scale + spread * kept) / (1.0 - spread * dangling);
+        Ok(())
+    }
+
+    /// The vertices whose lists begin in a block, and the pages that these lie in.
+    fn block(&self, block: usize) -> (Range<usize>, u64) {
+        let first = block as u64 * BLOCK_PAGES;
+        let behind = (first + BLOCK_PAGES).min(self.graph.pages(Direction::Out));
+        let (vertices, pages) = self.graph.begun_in(Direction::Out, first..behind);
+        (vertices.start as usize..vertices.end as usize, pages)
+    }
+
+    /// Weighs the rests of all blocks.
+    fn weigh(&self) -> Result<Weighed> {
+        let classes: Vec<AtomicU64> = (0..1 << (u32::BITS - CLASS_SHIFT)).map(|_| AtomicU64::new(0)).collect();
+        self.graph.runtime().for_each_range(self.densities.len(), BLOCKS, |blocks| -> Result<()> {
+            for block in blocks {
+                let (vertices, pages) = self.block(block);
+                let pushing = vertices.filter(|&v| self.divisors.of(v) > 0.0);
+                let rest = pushing.fold(0u64, |rest, v| rest.wrapping_add(self.rest(v).abs() as u64));
+                let class = (rest as f32 / pages as f32).to_bits();
+                self.densities[block].store(class, Ordering::Relaxed);
+                classes[(class >> CLASS_SHIFT) as usize].fetch_add(rest, Ordering::Relaxed);
+            }
+            Ok(())
+        })?;
+        let classes: Vec<u64> = classes.into_iter().map(AtomicU64::into_inner).collect();
+        Ok(Weighed { rest: classes.iter().fold(0, |sum, &rest| sum.wrapping_add(rest)), classes })
+    }
+
+    /// Gives the vertices of all blocks from a class on their rest, and notes what it is to bring to others; returns how many vertices that are.
+    fn choose(&self, least: u32) -> Result<u64> {
+        self.chosen.clear();
+        let active = AtomicU64::new(0);
+        self.graph.runtime().for_each_range(self.densities.len(), BLOCKS, |blocks| -> Result<()> {
+            let mut count = 0;
+            for block in blocks {
+                if self.densities[block].load(Ordering::Relaxed) >> CLASS_SHIFT < least {
+                    continue;
+                }
+                for v in self.block(block).0.filter(|&v| self.divisors.of(v) > 0.0) {
+                    if self.give(v, self.rest(v)) != 0.0 {
+                        self.chosen.insert(v as u32);
+                        count += 1;
+                    }
+                }
+            }
+            active.fetch_add(count, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(active.into_inner())
+    }
+
+    /// Brings the shares of a frontier to its out-neighbours.
+    fn push(&self, frontier: Frontier<'_>) -> Result<SweepStats> {
+        let weights = self.options.weights;
+        let bring = |(): &mut (), list: List<'_>| {
+            let share: f64 = self.shares[list.vertex as usize].loaded().into();
+            for (i, neighbour) in prefetched(&self.rests, list.neighbours).enumerate() {
+                let rest = if weights { (share * list.weights.real(i)).round() } else { share };
+                self.add(neighbour as usize, rest as i64);
+            }
+        };
+        let edges = Edges { direction: Direction::Out, weights };
+        Ok(scan(self.graph, edges, frontier, || (), bring)?.1)
+    }
+
+    /// Adds every rest to its rank, as another full iteration would.
+    fn finish(self) -> Result<Array<AtomicF64>> {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for v in range {
+                let rank = self.scale * (self.ranks[v].load() + self.rest(v) / ONE);
+                self.ranks[v].store(rank);
+            }
+            Ok(())
+        })?;
+        Ok(self.ranks)
+    }
+}
+
+impl Weighed {
+    /// The class from which on blocks have a third of the rest.
+    fn third(&self) -> u32 {
+        let mut left = self.rest / 3;
+        let enough = |&(_, &rest): &(usize, &u64)| {
+            left = left.saturating_sub(rest);
+            left == 0 && rest > 0
+        };
+        self.classes.iter().enumerate().rev().find(enough).map_or(0, |(class, _)| class as u32)
+    }
+}
