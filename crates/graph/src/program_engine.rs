@@ -26,6 +26,8 @@ use std::time::Instant;
 /// A batch has so many pages of lists, or vertices, and one vertex more at most.
 const BATCH_PAGES: u64 = 256;
 const BATCH_VERTICES: u64 = 1 << 16;
+/// What a request takes, and the vertex that it is turned into.
+const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
 /// So many batches go between deliveries of an asynchronous program.
 const ROUND: usize = 16;
 
@@ -47,7 +49,14 @@ pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
     let inbox = if P::COMBINES { Inbox::<P::Message>::bytes(vertices) } else { 0 };
     let order = if P::ORDERED { 16 * vertices } else { 0 };
     let logs = Mail::<P::Message>::logs_bytes(graph.runtime().threads());
-    Active::bytes(vertices) + Bitmap::bytes(vertices) + inbox + order + logs
+    Active::bytes(vertices) + Bitmap::bytes(vertices) + inbox + order + logs + lists_bytes::<P>(graph)
+}
+
+/// The memory in which every worker has the longest list, and a request by every vertex of a batch.
+fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
+    let edges = graph.directions().iter().map(|&direction| Edges { direction, weights: P::WEIGHTS });
+    let longest = edges.map(|edges| graph.lists(edges, Frontier::All).longest_bytes()).max().unwrap_or(0);
+    graph.runtime().threads() as u64 * (longest + REQUEST_BYTES * graph.vertices().min(BATCH_VERTICES))
 }
 
 /// Runs a program until no vertex is active and no message under way. `states` has a state for every vertex.
@@ -170,7 +179,7 @@ struct Engine<'a, P: VertexProgram> {
     found: Mutex<Found>,
     /// What was read before the first iteration.
     prepared: SweepStats,
-    _long_lists: Reservation,
+    _lists: Reservation,
 }
 
 /// What workers left when their work was done.
@@ -189,10 +198,7 @@ fn into_inner<T>(mutex: Mutex<T>) -> T {
 impl<'a, P: VertexProgram> Engine<'a, P> {
     fn new(graph: &'a Graph, program: &'a P, states: &'a mut [P::State], options: &ProgramOptions<'_>) -> Result<Self> {
         let budget = graph.runtime().budget();
-        let edges = graph.directions().iter().map(|&direction| Edges { direction, weights: P::WEIGHTS });
-        let longest = edges.map(|edges| graph.lists(edges, Frontier::All).longest_bytes()).max().unwrap_or(0);
-        let long_lists = graph.runtime().threads() as u64 * longest;
-        let bytes = program_bytes::<P>(graph) + long_lists;
+        let bytes = program_bytes::<P>(graph);
         graph.make_room("a vertex program", bytes)?;
         let left = (budget.available_bytes() + graph.cache_bytes()).saturating_sub(bytes);
         let message_bytes = options.message_bytes.unwrap_or((left / 4).min(1 << 30));
@@ -210,7 +216,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         ending.clear();
         let mail = Arc::new(Mail::new(graph, message_bytes)?);
         let inbox = if P::COMBINES { Some(Inbox::new(graph)?) } else { None };
-        let _long_lists = budget.reserve("lists that span pages", long_lists)?;
+        let _lists = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
         graph.fill_cache()?;
         // What a sweep finds out when it is the first one needs all workers.
         for &direction in graph.directions() {
@@ -234,7 +240,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             step: AtomicU64::new(0),
             found: Mutex::default(),
             prepared,
-            _long_lists,
+            _lists,
         })
     }
 
@@ -406,8 +412,9 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let is_part = part.is_some();
         while !hand.requests.is_empty() {
             let mut wave = std::mem::take(&mut hand.requests);
-            let bytes = (size_of::<Request>() as u64 + 4) * wave.len() as u64;
-            let _held = self.graph.runtime().budget().reserve("requests of lists", bytes)?;
+            // Those of a batch have their memory; there are more if vertices ask for several lists.
+            let more = (wave.len() as u64).saturating_sub(self.graph.vertices().min(BATCH_VERTICES));
+            let _held = self.graph.runtime().budget().reserve("requests of lists", REQUEST_BYTES * more)?;
             if !wave.is_sorted() {
                 wave.sort_unstable();
             }

@@ -6,7 +6,7 @@ use common::{Model, Random, open, open_with};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::{
     Bitmap, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, ProgramRun, Vertex, VertexProgram,
-    run_program,
+    program_bytes, run_program,
 };
 use outcore_io::AtomicF64;
 use outcore_io::backend::{Faults, Sim};
@@ -560,6 +560,23 @@ fn what_does_not_fit_is_refused_before_anything_is_read() {
     let options = ProgramOptions { message_bytes, ..options() };
     let error = run_program(&graph, &Ranks { iterations: 1 }, &mut ranks, &options).unwrap_err().to_string();
     assert!(error.contains("vertex program") && error.contains("messages"), "{error}");
+}
+
+#[test]
+fn a_page_cache_leaves_the_memory_for_requests() {
+    // So many vertices on so few pages that a batch has as many vertices as it can.
+    let model = model(150_000, 30_000, false);
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&model.write(directory.path()), 2);
+    let run = || {
+        let mut ranks = vec![Rank::default(); model.vertices];
+        let options = ProgramOptions { message_bytes: Some(1 << 16), ..options() };
+        run_program(&graph, &Ranks { iterations: 1 }, &mut ranks, &options).map(|_| ranks)
+    };
+    let budget = graph.runtime().budget();
+    let needed = program_bytes::<Ranks>(&graph) + (1 << 16);
+    let _rest = budget.reserve("all but that", budget.available_bytes() - needed).unwrap();
+    assert_eq!(run().unwrap().len(), model.vertices);
 }
 
 #[test]
