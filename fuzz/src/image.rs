@@ -238,6 +238,9 @@ fn local_structure(graph: &Graph) {
     if let Some(found) = noted(core_numbers(graph, &CoreNumbersOptions::default())) {
         noted(verify_core_numbers(graph, &found));
     }
+    for top in [1, 300] {
+        done!(scan_statistics, verify_scan_statistics, graph, &ScanStatisticsOptions { top });
+    }
     if let Some(found) = noted(triangles(graph, &TrianglesOptions::default())) {
         noted(verify_triangles(graph, &found));
     }

@@ -16,6 +16,7 @@ from outcore._outcore import (
     Lcc,
     MultiSourceBfs,
     PageRank,
+    ScanStatistics,
     Sssp,
     Table,
     Triangles,
@@ -539,6 +540,42 @@ def clustering(graph: Graph, *, verify: bool = False) -> Clustering:
     return _outcore.clustering(graph, verify)
 
 
+def scan_statistics(graph: Graph, *, top: int = 1, verify: bool = False) -> ScanStatistics:
+    """Scan statistics: the vertices with the most edges among themselves and their neighbours.
+
+    The locality statistic of a vertex is the number of edges of the subgraph that itself and its neighbours induce, those that an edge of
+    any direction joins with it; the scan statistic of a graph is the greatest of all.
+
+    Args:
+        graph: The graph. Parallel edges count once and loops not at all; edges in opposite directions are two.
+        top: How many vertices to find.
+        verify: Whether to check the result by looking at all vertices, which takes as long as `triangles`.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `edges`, the statistic, missing for all vertices that are not among the greatest.
+        `vertices` are the ids of those that are, the greatest first (among equals that with the smaller number in the image),
+        `statistics` their statistics, and `looked_at` says how many vertices were looked at to find them.
+
+    Cost: vertices are ruled out by bounds that follow from degrees; at most one pass over the lists per eight vertices that are looked at.
+    Where more than 256 would be left, as in graphs whose vertices all have about the same degree, all are looked at, and it costs
+    what `triangles` costs. 20 to 24 bytes of memory per vertex.
+
+    Raises:
+        UsageError: `top` is 0.
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+
+    Without loops, `networkx.ego_graph(G, v, undirected=True).number_of_edges()` is the same for one vertex.
+
+    Priebe, Conroy, Marchette, Park: Scan statistics on Enron graphs. Computational and Mathematical Organization Theory, 2005.
+
+    >>> found = oc.scan_statistics(g, verify=True)
+    >>> found.vertices, found.statistics
+    (['home'], [4])
+    """
+    return _outcore.scan_statistics(graph, top, verify)
+
+
 def lcc(graph: Graph, *, verify: bool = False) -> Lcc:
     """The local clustering coefficient as the Graphalytics benchmark defines it.
 
@@ -599,7 +636,7 @@ def estimate(
         max_iter: The most iterations, for `pagerank`, `personalized_pagerank` (of one set) and `label_propagation`.
         method: The method, for `pagerank`.
         weight: The name of the weights, for `sssp` and `pagerank`.
-        k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`.
+        k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many vertices, for `scan_statistics`.
         options: Other options of the algorithm; they change nothing.
 
     >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
@@ -608,7 +645,7 @@ def estimate(
     """
     algorithms = (
         bfs, multi_source_bfs, all_pairs, betweenness_centrality, sssp, pagerank, personalized_pagerank, components,
-        strong_components, core_number, label_propagation, triangles, clustering, lcc,
+        strong_components, core_number, label_propagation, triangles, clustering, lcc, scan_statistics,
     )
     if function not in algorithms:
         raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")

@@ -10,7 +10,7 @@ use crate::runtime::{Whole, run};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
     LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Reach,
-    Sources, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
+    ScanStatisticsOptions, Sources, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -131,6 +131,20 @@ pub struct Triangles {
     /// How many triangles there are.
     #[pyo3(get)]
     total: u64,
+}
+
+/// What `scan_statistics` found: columns `vertex` and `edges`.
+#[pyclass(frozen, extends = PyTable, module = "outcore")]
+pub struct ScanStatistics {
+    /// The ids of the vertices that were found, by falling statistics.
+    #[pyo3(get)]
+    vertices: Py<PyList>,
+    /// For each of them the number of edges among itself and its neighbours.
+    #[pyo3(get)]
+    statistics: Vec<u64>,
+    /// How many vertices were looked at to find them.
+    #[pyo3(get)]
+    looked_at: u64,
 }
 
 /// What `clustering` found: columns `vertex` and `clustering`.
@@ -520,6 +534,25 @@ pub fn clustering(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
     made(py, graph, coefficients, &found.stats, Clustering { average, transitivity })
 }
 
+/// See `outcore.scan_statistics`.
+#[pyfunction]
+pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify: bool) -> PyResult<Py<ScanStatistics>> {
+    let graph = graph.open(py)?;
+    let options = ScanStatisticsOptions { top: top.0 };
+    let (found, column, ids) = run(py, graph.runtime(), || {
+        let found = outcore::scan_statistics(&graph, &options)?;
+        if verify {
+            verify::verify_scan_statistics(&graph, &options, &found)?;
+        }
+        let ids = graph.ids(&found.vertices)?;
+        let column = found.column(&graph)?;
+        Ok((found, column, ids))
+    })?;
+    let added =
+        ScanStatistics { vertices: id_list(py, &ids)?, statistics: found.statistics, looked_at: found.looked_at };
+    made(py, graph, vec![("edges", column)], &found.stats, added)
+}
+
 /// See `outcore.lcc`.
 #[pyfunction]
 pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
@@ -593,6 +626,10 @@ pub fn estimate(
         }
         "triangles" => outcore::estimate_triangles(&graph),
         "clustering" => outcore::estimate_clustering(&graph),
+        "scan_statistics" => {
+            let options = k.map_or_else(ScanStatisticsOptions::default, |top| ScanStatisticsOptions { top });
+            outcore::estimate_scan_statistics(&graph, &options)
+        }
         "lcc" => outcore::estimate_lcc(&graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     };

@@ -32,9 +32,9 @@ mod _outcore {
     #[pymodule_export]
     use super::algorithms::{
         AllPairs, Betweenness, Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, MultiSourceBfs,
-        PageRank, Sssp, Triangles, all_pairs, betweenness_centrality, bfs, clustering, components, core_number,
-        estimate, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components,
-        triangles,
+        PageRank, ScanStatistics, Sssp, Triangles, all_pairs, betweenness_centrality, bfs, clustering, components,
+        core_number, estimate, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank,
+        scan_statistics, sssp, strong_components, triangles,
     };
     #[pymodule_export]
     use super::generate::generate;

@@ -54,7 +54,7 @@ def test_info_has_the_promised_keys(image):
 def test_statistics_have_the_promised_keys(image, tmp_path):
     simple = (
         ["pagerank"], ["components"], ["strong-components"], ["core-numbers"], ["label-propagation"], ["triangles"],
-        ["clustering"], ["lcc"],
+        ["clustering"], ["lcc"], ["scan-statistics"],
     )
     for algorithm in (*simple, ["bfs", "--source", "1"]):
         stats_file = tmp_path / "stats.json"

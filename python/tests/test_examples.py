@@ -31,7 +31,7 @@ def test_example(site, name, text):
 
 def test_there_are_examples():
     found = {name for name, _ in EXAMPLES}
-    assert {"bfs", "pagerank", "components", "strong_components", "core_number", "label_propagation", "triangles", "clustering", "lcc", "estimate", "generate", "import_graph", "Graph", "Table.top"} <= found
+    assert {"bfs", "pagerank", "components", "strong_components", "core_number", "label_propagation", "triangles", "clustering", "lcc", "scan_statistics", "estimate", "generate", "import_graph", "Graph", "Table.top"} <= found
 
 
 def test_every_public_object_is_documented():

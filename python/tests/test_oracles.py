@@ -225,6 +225,18 @@ def closed_pairs(matrix):
     return neighbours, both.sum(axis=1) - neighbours, at_corners(joined, joined), at_corners(both, both), at_corners(joined, both)
 
 
+def check_scan_statistics(graph, localities):
+    """`localities` are the statistics of all vertices, in the order of their ids."""
+    greatest = np.sort(localities)[::-1].astype(np.int64)
+    for top in (1, 20, 300):
+        found = oc.scan_statistics(graph, top=top, verify=True)
+        assert found.statistics == greatest[:top].tolist() and len(set(found.vertices)) == len(found.vertices)
+        assert dict(zip(found.vertices, found.statistics)) == dict(found.top(top))
+        values = by_vertex(found, "edges")
+        assert (values[values >= 0] == localities[values >= 0]).all() and (values >= 0).sum() == len(found.vertices)
+        assert min(top, graph.vertices) <= found.looked_at <= graph.vertices
+
+
 def check_triads(graph, matrix):
     neighbours, both, triangles, choices, opposite = closed_pairs(matrix)
     over = lambda part, whole: np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)  # noqa: E731
@@ -236,6 +248,7 @@ def check_triads(graph, matrix):
     assert np.abs(by_vertex(found, "clustering") - over(choices, possible)).max() < 1e-12
     assert abs(found.transitivity - (choices.sum() / possible.sum() if possible.sum() else 0)) < 1e-12
     assert abs(found.average - found["clustering"].mean()) < 1e-12
+    check_scan_statistics(graph, edges + opposite if graph.directed else neighbours + triangles)
     found = oc.lcc(graph, verify=True)
     assert np.abs(by_vertex(found, "lcc") - over(opposite, neighbours * (neighbours - 1))).max() < 1e-12
     assert abs(found.average - found["lcc"].mean()) < 1e-12
@@ -285,6 +298,9 @@ def test_small(make, name, directed, order):
     assert oc.core_number(graph).to_dict() == nx.core_number(loopless)
     check_label_propagation(graph, matrix, ids, iterations=(0, 1, 2, 10))
     assert oc.triangles(graph).to_dict() == nx.triangles(plain.to_undirected())
+    found = oc.scan_statistics(graph, top=20)
+    egos = [nx.ego_graph(loopless, v, undirected=True).number_of_edges() for v in found.vertices]
+    assert found.statistics == egos and len(egos) == min(vertices, 20)
     if vertices == 0:
         assert len(oc.pagerank(graph)) == len(oc.clustering(graph)) == len(oc.lcc(graph)) == 0
         return
@@ -345,6 +361,22 @@ def test_betweenness_of_shared_graphs(make, name, directed):
     seen[sources] -= 1
     assert np.allclose(by_vertex(found, "betweenness"), expected * (len(ids) - 1) / seen, rtol=1e-9)
     assert found.error_bound == float("inf")
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("name", ["wiki-Vote.txt.zst", "ca-CondMat.txt.zst"])
+def test_scan_statistics_of_shared_graphs(make, name, directed):
+    folder = data_folder()
+    if folder is None:
+        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
+    path = folder / "graphs" / name
+    graph = make(path, directed=directed)
+    plain = (nx.DiGraph if directed else nx.Graph)(parsed(path).tolist())
+    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    found = oc.scan_statistics(graph, top=5, verify=True)
+    egos = {v: plain.subgraph({v, *nx.all_neighbors(plain, v)}).number_of_edges() for v in plain}
+    assert found.statistics == sorted(egos.values(), reverse=True)[:5]
+    assert found.statistics == [nx.ego_graph(plain, v, undirected=True).number_of_edges() for v in found.vertices]
 
 
 def weighted_graph(name, directed, kind):

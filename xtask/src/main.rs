@@ -39,7 +39,7 @@ const MAX_FUNCTION_LINES: usize = 70;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// The algorithms, and what users of Python type for each.
-const ALGORITHMS: [(&str, &str); 14] = [
+const ALGORITHMS: [(&str, &str); 15] = [
     ("bfs", "bfs"),
     ("multi_source_bfs", "multi_source_bfs"),
     ("all_pairs", "all_pairs"),
@@ -54,6 +54,7 @@ const ALGORITHMS: [(&str, &str); 14] = [
     ("triangles", "triangles"),
     ("clustering", "clustering"),
     ("lcc", "lcc"),
+    ("scan_statistics", "scan_statistics"),
 ];
 
 fn main() -> ExitCode {

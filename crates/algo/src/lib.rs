@@ -21,6 +21,7 @@ mod neighbourhoods;
 mod pagerank;
 mod pagerank_delta;
 mod personalized_pagerank;
+mod scan_statistics;
 mod sources;
 mod sssp;
 mod strong_components;
@@ -48,6 +49,7 @@ pub use personalized_pagerank::{
     PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
     seeds_of_ids,
 };
+pub use scan_statistics::{ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics};
 pub use sources::Sources;
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
 pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};

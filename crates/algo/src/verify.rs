@@ -10,7 +10,7 @@ use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_
 use crate::pagerank::{Dangling, PageRank, PageRankOptions};
 use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, normalized};
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
-pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_triangles};
+pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
 use outcore_graph::{
     Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, List, ListFold, Next, Result, WeightKind,
     distance_bits, fold, scan, vertex_map, vertex_sum,

@@ -7,6 +7,7 @@
 
 use crate::clustering::{Clustering, choices, pairs};
 use crate::lcc::Lcc;
+use crate::scan_statistics::{ScanStatistics, ScanStatisticsOptions, all_statistics};
 use crate::triads::Possible;
 use crate::triangles::Triangles;
 use crate::verify::Contradiction;
@@ -26,7 +27,7 @@ pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
         Error::verification(expected, format!("{} at vertex {vertex} of the image", count(vertex)))
     };
     let (wrong, mut sum) = (Contradiction::none(), 0u128);
-    let counted = corners(graph, |vertex, neighbours, _| {
+    let counted = corners(graph, &some(graph), |vertex, neighbours, _| {
         sum += u128::from(count(vertex));
         if u128::from(count(vertex)) > u128::from(neighbours) * u128::from(neighbours.saturating_sub(1)) / 2 {
             wrong.at(vertex);
@@ -85,7 +86,7 @@ fn verify_coefficients(
 ) -> Result<f64> {
     let coefficient = |vertex: u32| coefficients[vertex as usize].load();
     let (wrong, mut sums) = (Contradiction::none(), [0.0; 3]);
-    let counted = corners(graph, |vertex, neighbours, both| {
+    let counted = corners(graph, &some(graph), |vertex, neighbours, both| {
         let (value, possible) = (coefficient(vertex), possible(neighbours, both));
         let whole = value * possible;
         let is_right = (0.0..=1.0).contains(&value) && (whole - whole.round()).abs() <= TOLERANCE * whole.max(1.0);
@@ -116,6 +117,36 @@ fn close(expected: f64, found: f64, what: &str) -> Result<()> {
     Err(Error::verification(format!("{expected} as the {what}"), found.to_string()))
 }
 
+/// Checks the greatest locality statistics by counting the triangles at all vertices, and those at the first 64 found once more, one vertex at a time.
+///
+/// # Errors
+/// A vertex or a statistic that is not the one counted, too little memory (20 to 24 bytes per vertex), or a page that cannot be read.
+pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, found: &ScanStatistics) -> Result<()> {
+    let mut chosen: Vec<(u32, u64)> = found.vertices.iter().copied().zip(found.statistics.iter().copied()).collect();
+    let expected = all_statistics(graph, options)?;
+    if chosen != expected {
+        let place = chosen.iter().zip(&expected).position(|(one, other)| one != other);
+        let place = place.unwrap_or(chosen.len().min(expected.len()));
+        let text = |all: &[(u32, u64)]| match all.get(place) {
+            Some((vertex, edges)) => format!("vertex {vertex} of the image with {edges} edges at place {place}"),
+            None => format!("no vertex at place {place}"),
+        };
+        return Err(Error::verification(text(&expected), text(&chosen)));
+    }
+    chosen.truncate(CHOSEN as usize);
+    chosen.sort_unstable();
+    let vertices: Vec<u32> = chosen.iter().map(|&(vertex, _)| vertex).collect();
+    for (corner, (vertex, edges)) in corners(graph, &vertices, |_, _, _| ())?.iter().zip(chosen) {
+        let across = if graph.is_directed() { corner.opposite } else { corner.triangles };
+        let expected = corner.neighbours + corner.both + across;
+        if expected != edges {
+            let found = format!("{edges} at vertex {vertex} of the image");
+            return Err(Error::verification(format!("{expected} edges"), found));
+        }
+    }
+    Ok(())
+}
+
 /// How many vertices are chosen at most.
 const CHOSEN: u64 = 64;
 
@@ -134,18 +165,24 @@ struct Corner {
     choices: u64,
 }
 
-/// Counts the triangles at some vertices, more of which have small numbers, and calls `each` with every vertex, the number of its
-/// neighbours, and how many of them edges join with it both ways.
-fn corners(graph: &Graph, mut each: impl FnMut(u32, u64, u64)) -> Result<Vec<Corner>> {
+/// Some vertices, more of which have small numbers.
+fn some(graph: &Graph) -> Vec<u32> {
     let vertices = graph.vertices();
-    graph.make_room("verification of triangles", graph.directions().len() as u64 * 8 * vertices)?;
     let mut chosen: Vec<u32> =
         (0..CHOSEN).map(|i| (u128::from(i * i) * u128::from(vertices) / u128::from(CHOSEN * CHOSEN)) as u32).collect();
     chosen.dedup();
     chosen.truncate(vertices as usize);
+    chosen
+}
+
+/// Counts the triangles at chosen vertices, which rise, and calls `each` with every vertex, the number of its neighbours, and how many of them edges
+/// join with it both ways.
+fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -> Result<Vec<Corner>> {
+    let vertices = graph.vertices();
+    graph.make_room("verification of triangles", graph.directions().len() as u64 * 8 * vertices)?;
     let marks =
-        graph.directions().iter().map(|&direction| marks(graph, direction, &chosen)).collect::<Result<Vec<_>>>()?;
-    let mut found: Vec<_> = chosen.into_iter().map(|vertex| Corner { vertex, ..Corner::default() }).collect();
+        graph.directions().iter().map(|&direction| marks(graph, direction, chosen)).collect::<Result<Vec<_>>>()?;
+    let mut found: Vec<_> = chosen.iter().map(|&vertex| Corner { vertex, ..Corner::default() }).collect();
     let task = graph.runtime().task("verification of triangles", Unit::Vertices, Some(vertices));
     let mut into = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
     for list in graph.lists(Direction::Out, Frontier::All) {

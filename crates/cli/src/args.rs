@@ -368,6 +368,15 @@ pub enum Algorithm {
         #[command(flatten)]
         common: Common,
     },
+    /// Scan statistics: the vertices with the most edges among themselves and their neighbours
+    ScanStatistics {
+        /// How many vertices
+        #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+        top: u64,
+        /// What every algorithm takes
+        #[command(flatten)]
+        common: Common,
+    },
     /// Local clustering coefficients as Graphalytics defines them
     Lcc {
         /// What every algorithm takes

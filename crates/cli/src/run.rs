@@ -8,8 +8,8 @@ use outcore::io::bytes_text;
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
     CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
-    MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, SsspOptions, Stats,
-    StrongComponentsOptions, Table, TrianglesOptions, verify,
+    MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, SsspOptions,
+    Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -76,6 +76,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         }
         Algorithm::Triangles { common } => triangles(common),
         Algorithm::Clustering { common } => clustering(common),
+        Algorithm::ScanStatistics { top, common } => scan_statistics(&ScanStatisticsOptions { top: *top }, common),
         Algorithm::Lcc { common } => lcc(common),
     }
 }
@@ -339,6 +340,22 @@ fn clustering(common: &Common) -> Result<()> {
     }
     say(format_args!("average {}, transitivity {}", found.average, found.transitivity))?;
     finish_one(&graph, "clustering", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
+}
+
+fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<()> {
+    let graph = open(common)?;
+    if common.explain {
+        return explain(&outcore::estimate_scan_statistics(&graph, options), "at most");
+    }
+    let found = outcore::scan_statistics(&graph, options)?;
+    if common.verify {
+        verify::verify_scan_statistics(&graph, options, &found)?;
+    }
+    say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()))?;
+    for (id, edges) in graph.ids(&found.vertices)?.iter().zip(&found.statistics) {
+        say(format_args!("  {id:24} {edges}"))?;
+    }
+    finish(&graph, vec![("edges".to_owned(), found.column(&graph)?)], &found.stats, common)
 }
 
 fn lcc(common: &Common) -> Result<()> {

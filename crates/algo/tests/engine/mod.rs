@@ -4,9 +4,10 @@
 use outcore_algo::{
     AllPairsOptions, BetweennessOptions, Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions,
     CoreNumbersOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank,
-    PageRankMethod, PageRankOptions, PersonalizedPageRankOptions, Result, Sources, SsspOptions,
+    PageRankMethod, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, Sources, SsspOptions,
     StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers,
-    label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, sssp, strong_components, triangles,
+    label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, scan_statistics, sssp,
+    strong_components, triangles,
 };
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
@@ -164,6 +165,7 @@ pub enum Algorithm {
     Triangles,
     Clustering,
     Lcc,
+    ScanStatistics,
     /// Searches from more sources than a word has bits.
     MultiSourceBfs,
     /// Distances between the source and some others, and bounds on the diameter.
@@ -175,7 +177,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 17] = [
+    pub const ALL: [Algorithm; 18] = [
         Algorithm::Bfs,
         Algorithm::Sssp,
         Algorithm::PageRank,
@@ -189,6 +191,7 @@ impl Algorithm {
         Algorithm::Triangles,
         Algorithm::Clustering,
         Algorithm::Lcc,
+        Algorithm::ScanStatistics,
         Algorithm::MultiSourceBfs,
         Algorithm::AllPairs,
         Algorithm::Betweenness,
@@ -224,8 +227,7 @@ impl Algorithm {
             }
             Algorithm::MultiSourceBfs => searches(&multi_source_bfs(graph, &many(graph, source))?),
             Algorithm::AllPairs => {
-                let sources = Sources::Given(from(graph, source, 9));
-                let found = all_pairs(graph, &AllPairsOptions { sources })?;
+                let found = all_pairs(graph, &AllPairsOptions { sources: Sources::Given(from(graph, source, 9)) })?;
                 let bounds = [found.diameter_least, found.diameter_most].map(u64::from);
                 searches(&found.search).into_iter().chain(bounds).collect()
             }
@@ -261,12 +263,24 @@ impl Algorithm {
                 let values = ranks(&found.coefficients).into_iter().chain([found.average, found.transitivity]);
                 values.map(f64::to_bits).collect()
             }
+            Algorithm::ScanStatistics => greatest(graph)?,
             Algorithm::Lcc => {
                 let found = lcc(graph, &LccOptions::default())?;
                 ranks(&found.coefficients).into_iter().chain([found.average]).map(f64::to_bits).collect()
             }
         })
     }
+}
+
+/// Few of the greatest statistics, and more than vertices are looked at one by one.
+fn greatest(graph: &Graph) -> Result<Vec<u64>> {
+    let mut numbers = Vec::new();
+    for top in [3, 300] {
+        let found = scan_statistics(graph, &ScanStatisticsOptions { top })?;
+        numbers.extend(found.vertices.iter().copied().map(u64::from));
+        numbers.extend(found.statistics.iter().chain([&found.looked_at]));
+    }
+    Ok(numbers)
 }
 
 /// The source and those after it, or all vertices if there are no more.
