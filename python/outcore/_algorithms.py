@@ -462,8 +462,8 @@ def label_propagation(graph: Graph, *, max_iter: int = 10, verify: bool = False)
         A table with a row per vertex: `vertex` and `label`, an id. `count` is how many labels there are, `iterations` how many iterations were
         made, `converged` whether another one would change nothing.
 
-    Cost: one pass per iteration, in directed graphs over the lists of both directions; 12 bytes of memory per vertex (16, and the ids for a
-    while, in images in degree order), and a buffer.
+    Cost: at most one pass per iteration, in directed graphs over the lists of both directions, and less where labels stay or swap for ever;
+    12.3 bytes of memory per vertex (16.3, and the ids for a while, in images in degree order), and a buffer.
 
     Raises:
         MemoryLimitError: Too little memory, said beforehand.

@@ -7,10 +7,15 @@
 //! fit a buffer: sweeps over the lists of the block put the labels there, wherever the parts of a list come from, and then every vertex
 //! finds the most frequent one of its own by counting, or by sorting if they are many.
 //!
+//! *What is left out.* A vertex whose neighbours all have the labels of two iterations ago gets the label that it had one iteration ago. So the lists of those
+//! vertices whose labels are not those of two iterations ago are read to mark their neighbours, and only marked vertices are worked on: neither labels that stay nor
+//! labels that swap for ever cost anything. As long as too many change for that to pay, all vertices are worked on.
+//!
 //! *Encoding.* A label is the rank of an id among all ids, so that the smaller label is the smaller id in an image of any order; in the end it becomes the vertex of that id.
 //!
-//! *Cost.* One pass per iteration over the lists, in directed graphs over those of both directions. 12 bytes per vertex: label, next label, degree; in images in
-//! degree order 16, for the vertices by id. And the buffer: 5 bytes for each of at least 2^16 labels, or as many as the longest lists of a vertex have.
+//! *Cost.* At most one pass per iteration over the lists, in directed graphs over those of both directions, and less than one more for marks that do not pay. 12 bytes
+//! and 2 bits per vertex: label, next label, degree, change and mark; in images in degree order 4 more, for the vertices by id. And the buffer: 5 bytes for each of at least 2^16 labels,
+//! or as many as the longest lists of a vertex have.
 //!
 //! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E, 2007;
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
@@ -56,6 +61,8 @@ const USUAL_LABELS: u64 = 1 << 22;
 const LEAST_LABELS: u64 = 1 << 16;
 /// A block has at most one vertex for so many labels that the buffer has room for.
 const LABELS_PER_VERTEX: u64 = 4;
+/// So many iterations work on all vertices, for there are no labels of two iterations ago.
+const WHOLE_ITERATIONS: u32 = 2;
 /// So many labels are counted, more are sorted.
 const COUNTED: usize = 1 << 15;
 
@@ -65,8 +72,9 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
     let numbered = graph.by_id_bytes();
     let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
     let blocks = Buffer::bytes(graph, least_labels(graph));
-    let state = (per_vertex * vertices + blocks).max(numbered) + Bitmap::bytes(vertices);
-    Estimate::new(graph, state, f64::from(options.max_iter), graph.all_pages())
+    let state = (per_vertex * vertices + blocks).max(numbered) + 2 * Bitmap::bytes(vertices);
+    let marks = u32::from(options.max_iter > WHOLE_ITERATIONS);
+    Estimate::new(graph, state, f64::from(options.max_iter) + f64::from(marks), graph.all_pages())
 }
 
 /// A buffer for so many labels is large enough for every vertex.
@@ -77,7 +85,7 @@ pub(crate) fn least_labels(graph: &Graph) -> u64 {
 /// Propagates labels.
 ///
 /// # Errors
-/// Too little memory (12 bytes per vertex, 16 in degree order, and the buffer), a vertex of more than 2^32 - 1 edges, a page that cannot be
+/// Too little memory (12.3 bytes per vertex, 16.3 in degree order, and the buffer), a vertex of more than 2^32 - 1 edges, a page that cannot be
 /// read or is damaged, a request to stop.
 pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
     let mut stats = StatsBuilder::start();
@@ -85,17 +93,18 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
     let by_id = graph.by_id()?;
     let mut propagation = Propagation::new(graph, by_id.as_deref(), &mut stats)?;
     let mut buffer = Buffer::new(graph)?;
-    let blocks = propagation.blocks(&buffer);
     graph.fill_cache()?;
     let task = graph.runtime().task("label propagation", Unit::Steps, Some(u64::from(options.max_iter)));
     let (mut iterations, mut converged) = (0, graph.vertices() == 0);
     while iterations < options.max_iter && !converged {
-        let (mut changed, mut total) = (0, SweepStats::default());
-        for block in &blocks {
-            total.add(&propagation.gather(block, &mut buffer)?);
-            changed += propagation.settle(block, &mut buffer)?;
+        let mut total = propagation.mark(iterations)?;
+        let mut block = 0..0;
+        while let Some(next) = propagation.next_block(block.end, &mut buffer) {
+            block = next;
+            total.add(&propagation.gather(&block, &buffer)?);
+            propagation.settle(&block, &mut buffer)?;
         }
-        std::mem::swap(&mut propagation.labels, &mut propagation.next);
+        let changed = propagation.advance()?;
         stats.step("iteration", changed, total);
         task.advance(1);
         iterations += 1;
@@ -110,15 +119,22 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
 struct Propagation<'a> {
     graph: &'a Graph,
     labels: Array<AtomicU32>,
+    /// The next labels of vertices that were worked on; those of one iteration ago of the others.
     next: Array<AtomicU32>,
     /// The lengths of a vertex's lists together.
     degrees: Array<AtomicU32>,
-    /// The labels that there are in the end.
-    seen: Bitmap,
+    /// The vertices whose labels are not those of two iterations ago.
+    changed: Bitmap,
+    /// The vertices that are worked on.
+    marked: Bitmap,
+    /// They are all vertices.
+    whole: bool,
+    /// Marks pay only if the lists of changed vertices have at most so many pages.
+    most_pages: u64,
 }
 
-/// Adjacent vertices.
-type Block = Range<usize>;
+/// Adjacent vertices, of which the marked ones are worked on.
+type Block = Range<u32>;
 
 impl<'a> Propagation<'a> {
     /// Before the first iteration: every vertex has its own label.
@@ -134,36 +150,75 @@ impl<'a> Propagation<'a> {
         })?;
         let degrees = array("degrees")?;
         count_edges(graph, &degrees, stats)?;
-        let seen = Bitmap::new(graph.runtime().budget(), "labels", graph.vertices())?;
-        Ok(Propagation { graph, labels, next: array("labels")?, degrees, seen })
+        let bitmap = || Bitmap::new(graph.runtime().budget(), "changed labels", graph.vertices());
+        Ok(Propagation {
+            graph,
+            labels,
+            next: array("labels")?,
+            degrees,
+            changed: bitmap()?,
+            marked: bitmap()?,
+            whole: true,
+            most_pages: graph.all_pages() / 2,
+        })
     }
 
-    /// Cuts the vertices into blocks whose labels fit the buffer.
-    fn blocks(&self, buffer: &Buffer) -> Vec<Block> {
-        let (mut blocks, mut start, mut labels) = (Vec::new(), 0, 0);
-        for (v, degree) in self.degrees.iter().enumerate() {
-            let degree = degree.load(Ordering::Relaxed) as usize;
-            if labels + degree > buffer.labels.len() || v - start == buffer.ends.len() {
-                blocks.push(start..v);
-                (start, labels) = (v, 0);
+    /// Marks the vertices to work on after so many iterations: the neighbours of changed ones if that is likely to pay, or else all.
+    fn mark(&mut self, iterations: u32) -> Result<SweepStats> {
+        let pages = |set: &Bitmap| {
+            let directions = self.graph.directions().iter();
+            directions.map(|&direction| Frontier::Set(set).pages(self.graph, direction)).sum::<u64>()
+        };
+        let changed_pages = pages(&self.changed);
+        let mut total = SweepStats::default();
+        self.whole = iterations < WHOLE_ITERATIONS || changed_pages > self.most_pages;
+        if self.whole {
+            self.marked.insert_all(self.graph.vertices());
+        } else {
+            self.marked.clear();
+            let mark = |(): &mut (), list: List<'_>| {
+                list.neighbours.iter().for_each(|&neighbour| _ = self.marked.insert(neighbour));
+            };
+            for &direction in self.graph.directions() {
+                total.add(&scan(self.graph, direction, Frontier::Set(&self.changed), || (), mark)?.1);
             }
+            if changed_pages + pages(&self.marked) > self.graph.all_pages() {
+                // Halved every time, what does not pay sums up to less than one pass.
+                self.most_pages = changed_pages / 2;
+            }
+        }
+        self.changed.clear();
+        Ok(total)
+    }
+
+    /// The marked vertices of a block.
+    fn marked_in(&self, block: &Block) -> impl Iterator<Item = u32> {
+        let words = Bitmap::words_of(&(block.start as usize / 64 * 64..block.end as usize));
+        self.marked.iter(words).filter(|vertex| block.contains(vertex))
+    }
+
+    /// The next block of marked vertices whose labels fit the buffer, where each of them gets its place.
+    fn next_block(&self, from: u32, buffer: &mut Buffer) -> Option<Block> {
+        let rest = from..self.graph.vertices() as u32;
+        let first = self.marked_in(&rest).next()?;
+        let most = rest.end.min(first.saturating_add(buffer.ends.len() as u32));
+        let mut labels = 0;
+        for v in self.marked_in(&(first..most)) {
+            let degree = self.degrees[v as usize].load(Ordering::Relaxed);
+            if labels as usize + degree as usize > buffer.labels.len() {
+                return Some(first..v);
+            }
+            *buffer.ends[(v - first) as usize].get_mut() = labels;
             labels += degree;
         }
-        blocks.push(start..self.degrees.len());
-        blocks
+        Some(first..most)
     }
 
     /// Puts the labels of the neighbours of a block's vertices into the buffer.
-    fn gather(&self, block: &Block, buffer: &mut Buffer) -> Result<SweepStats> {
-        let mut end = 0;
-        for (slot, degree) in buffer.ends.iter_mut().zip(&self.degrees[block.clone()]) {
-            *slot.get_mut() = end;
-            end += degree.load(Ordering::Relaxed);
-        }
-        let buffer = &*buffer;
+    fn gather(&self, block: &Block, buffer: &Buffer) -> Result<SweepStats> {
         let put = |(): &mut (), list: List<'_>| {
             let count = list.neighbours.len();
-            let start = buffer.ends[list.vertex as usize - block.start].fetch_add(count as u32, Ordering::Relaxed);
+            let start = buffer.ends[(list.vertex - block.start) as usize].fetch_add(count as u32, Ordering::Relaxed);
             // What has no place is found when the ends are compared with the degrees.
             let slots = buffer.labels.get(start as usize..start as usize + count).unwrap_or_default();
             for (slot, neighbour) in slots.iter().zip(prefetched(&self.labels, list.neighbours)) {
@@ -171,17 +226,21 @@ impl<'a> Propagation<'a> {
             }
         };
         let mut total = SweepStats::default();
-        let frontier = Frontier::Range { first: block.start as u32, end: block.end as u32 };
+        let Range { start: first, end } = *block;
+        let frontier = match self.whole {
+            true => Frontier::Range { first, end },
+            false => Frontier::Part { set: &self.marked, first, end },
+        };
         for &direction in self.graph.directions() {
             let (_, sweep) = scan(self.graph, direction, frontier, || (), put)?;
             total.add(&sweep);
         }
         let mut expected = 0;
-        for v in block.clone() {
-            expected += self.degrees[v].load(Ordering::Relaxed);
-            let found = buffer.ends[v - block.start].load(Ordering::Relaxed);
+        for v in self.marked_in(block) {
+            expected += self.degrees[v as usize].load(Ordering::Relaxed);
+            let found = buffer.ends[(v - first) as usize].load(Ordering::Relaxed);
             if found != expected {
-                return Err(self.wrong_degree(v));
+                return Err(self.wrong_degree(v as usize));
             }
         }
         Ok(total)
@@ -200,40 +259,75 @@ impl<'a> Propagation<'a> {
         }
     }
 
-    /// Gives the vertices of a block their next labels; returns how many changed.
-    fn settle(&self, block: &Block, buffer: &mut Buffer) -> Result<u64> {
+    /// Gives the marked vertices of a block their next labels.
+    fn settle(&self, block: &Block, buffer: &mut Buffer) -> Result<()> {
         let runtime = self.graph.runtime();
         let Buffer { labels, ends, counters } = buffer;
-        let pieces = Mutex::new(pieces(labels, &ends[..block.len()]).into_iter());
-        let changed = runtime.run(|worker| -> Result<u64> {
+        let pieces = Mutex::new(self.pieces(block, labels, ends).into_iter());
+        runtime.run(|worker| -> Result<()> {
             let mut counter = counters[worker].lock().unwrap_or_else(PoisonError::into_inner);
-            let mut changed = 0;
             loop {
                 let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((vertices, mut labels)) = piece else { return Ok(changed) };
+                let Some((vertices, mut labels)) = piece else { return Ok(()) };
                 runtime.cancel().check()?;
-                for v in vertices.map(|v| block.start + v) {
-                    let (own, rest) = labels.split_at_mut(self.degrees[v].load(Ordering::Relaxed) as usize);
+                for v in self.marked_in(&vertices) {
+                    let (own, rest) = labels.split_at_mut(self.degrees[v as usize].load(Ordering::Relaxed) as usize);
                     labels = rest;
-                    let before = self.labels[v].load(Ordering::Relaxed);
+                    let before = self.labels[v as usize].load(Ordering::Relaxed);
                     let label = most_frequent(own, &mut counter).unwrap_or(before);
-                    self.next[v].store(label, Ordering::Relaxed);
-                    changed += u64::from(label != before);
+                    if self.next[v as usize].load(Ordering::Relaxed) != label {
+                        self.next[v as usize].store(label, Ordering::Relaxed);
+                        self.changed.insert(v);
+                    }
                 }
             }
         })?;
-        Ok(changed.into_iter().sum())
+        Ok(())
+    }
+
+    /// Cuts a block and its labels into pieces for the workers.
+    fn pieces<'b>(
+        &self,
+        block: &Block,
+        mut labels: &'b mut [AtomicU32],
+        ends: &[AtomicU32],
+    ) -> Vec<(Block, &'b mut [AtomicU32])> {
+        let (mut pieces, mut first, mut start, mut last) = (Vec::new(), block.start, 0, 0);
+        for v in self.marked_in(block) {
+            last = ends[(v - block.start) as usize].load(Ordering::Relaxed) as usize;
+            if last - start >= PIECE || (v - first) as usize >= PIECE {
+                let (piece, rest) = labels.split_at_mut(last - start);
+                pieces.push((first..v + 1, piece));
+                (labels, first, start) = (rest, v + 1, last);
+            }
+        }
+        pieces.push((first..block.end, &mut labels[..last - start]));
+        pieces
+    }
+
+    /// Makes the next labels the labels; returns how many are others.
+    fn advance(&mut self) -> Result<u64> {
+        std::mem::swap(&mut self.labels, &mut self.next);
+        let changed = AtomicU64::new(0);
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            let pairs = self.labels[range.clone()].iter().zip(&self.next[range]);
+            let others = pairs.filter(|(new, old)| new.load(Ordering::Relaxed) != old.load(Ordering::Relaxed));
+            changed.fetch_add(others.count() as u64, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(changed.into_inner())
     }
 
     /// Turns labels into the vertices of their ids; returns how many there are.
     fn finish(&self, by_id: Option<&[u32]>) -> Result<u64> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
-        let count = AtomicU64::new(0);
+        let (count, seen) = (AtomicU64::new(0), &self.marked);
+        seen.clear();
         vertex_map(runtime, vertices, |range| {
             let mut new = 0;
             for slot in &self.labels[range] {
                 let rank = slot.load(Ordering::Relaxed);
-                new += u64::from(self.seen.insert(rank));
+                new += u64::from(seen.insert(rank));
                 slot.store(by_id.map_or(rank, |by_id| by_id[rank as usize]), Ordering::Relaxed);
             }
             count.fetch_add(new, Ordering::Relaxed);
@@ -281,20 +375,6 @@ impl Buffer {
 
 /// A block is handed to the workers in pieces of at least so many labels or vertices.
 const PIECE: usize = 1 << 14;
-
-/// Cuts the labels of a block: places of vertices in the block, and what they have.
-fn pieces<'a>(mut labels: &'a mut [AtomicU32], ends: &[AtomicU32]) -> Vec<(Range<usize>, &'a mut [AtomicU32])> {
-    let (mut pieces, mut first, mut start) = (Vec::new(), 0, 0);
-    for (v, end) in (1..).zip(ends) {
-        let end = end.load(Ordering::Relaxed) as usize;
-        if end - start >= PIECE || v - first >= PIECE || v == ends.len() {
-            let (piece, rest) = labels.split_at_mut(end - start);
-            pieces.push((first..v, piece));
-            (labels, first, start) = (rest, v, end);
-        }
-    }
-    pieces
-}
 
 /// The most frequent of labels, the smallest of those if there are several.
 fn most_frequent(labels: &mut [AtomicU32], counter: &mut Counter) -> Option<u32> {

@@ -6,10 +6,12 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_bfs, verify_components, verify_lcc, verify_pagerank, verify_strong_components};
+use outcore_algo::verify::{
+    verify_bfs, verify_components, verify_label_propagation, verify_lcc, verify_pagerank, verify_strong_components,
+};
 use outcore_algo::{
-    BfsOptions, ComponentsOptions, LccOptions, StrongComponentsOptions, bfs, components, estimate_lcc, lcc, pagerank,
-    strong_components,
+    BfsOptions, ComponentsOptions, LabelPropagationOptions, LccOptions, StrongComponentsOptions, bfs, components,
+    estimate_label_propagation, estimate_lcc, label_propagation, lcc, pagerank, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
@@ -145,6 +147,45 @@ fn sparse_kronecker_graphs_are_read_as_little_as_promised() {
         let read = list_bytes(&found.stats);
         assert!(found.reached > 1 << 14, "reached {}", found.reached);
         assert!(read * 2 < pages * PAGE_BYTES, "a search read {read} of {} bytes", pages * PAGE_BYTES);
+    }
+}
+
+#[test]
+fn label_propagation_reads_what_may_change_and_no_more() {
+    const ITERATIONS: u32 = 50;
+    const CLIQUES: u32 = 20_000;
+    // Cliques of eight, which agree at once; paths that hang on a few of them, along which labels wander for long; pairs, which swap labels for ever.
+    let clique = |c: u32| (0..8).flat_map(move |a| (0..a).map(move |b| (8 * c + b, 8 * c + a)));
+    let path = |p: u32| {
+        (0..40).map(move |i| (if i == 0 { 800 * p } else { 8 * CLIQUES + 40 * p + i - 1 }, 8 * CLIQUES + 40 * p + i))
+    };
+    let first_pair = 8 * CLIQUES + 40 * 20;
+    let pairs = (0..5000).map(|i| (first_pair + 2 * i, first_pair + 2 * i + 1));
+    let edges: Vec<_> = (0..CLIQUES).flat_map(clique).chain((0..20).flat_map(path)).chain(pairs).collect();
+    let options = LabelPropagationOptions { max_iter: ITERATIONS };
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let image =
+            Given::new(first_pair + 10_000, edges.clone(), directed).image(directory.path(), OrderChoice::Input);
+        let graph = open(&image, 2, None, Some(0));
+        let pages = graph.all_pages();
+        let found = label_propagation(&graph, &options).unwrap();
+        assert!(found.iterations == ITERATIONS && !found.converged);
+        verify_label_propagation(&graph, &options, &found).unwrap();
+        let read = |step: usize| found.stats.steps[step].sweep.pages_read;
+        assert!(pages > 100 && read(0) == pages && read(1) == pages, "{pages} pages");
+        assert!(found.stats.passes < 6.0, "{} passes", found.stats.passes);
+        // Labels that swap for ever cost nothing, those that still wander a few pages.
+        assert!((5..35).all(|step| (1..pages / 4).contains(&read(step))), "{:?}", found.stats.steps);
+        assert_eq!(read(ITERATIONS as usize - 1), 0);
+        // And in blocks.
+        let budget = graph.runtime().budget();
+        let state_bytes = estimate_label_propagation(&graph, &options).state_bytes;
+        let _held = budget.reserve("all but the least", budget.available_bytes() - state_bytes).unwrap();
+        let least = label_propagation(&graph, &options).unwrap();
+        same(&plain(&found.labels), &plain(&least.labels), "labels with the least memory");
+        let (passes, said) = (least.stats.passes, estimate_label_propagation(&graph, &options).passes);
+        assert!(passes > found.stats.passes && passes < 7.0 && passes <= said, "{passes} passes, {said} said");
     }
 }
 

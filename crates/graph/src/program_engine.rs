@@ -210,6 +210,9 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             Frontier::Set(set) => (0..set.words()).for_each(|i| ending.set_word(i, set.word(i))),
             Frontier::List(vertices) => vertices.iter().for_each(|&vertex| _ = ending.insert(vertex)),
             Frontier::Range { first, end } => (first..end).for_each(|vertex| _ = ending.insert(vertex)),
+            Frontier::Part { set, first, end } => {
+                (first..end).filter(|&vertex| set.contains(vertex)).for_each(|vertex| _ = ending.insert(vertex));
+            }
             Frontier::All => ending.insert_all(graph.vertices()),
         }
         active.start_with(&ending);

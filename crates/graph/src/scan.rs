@@ -29,6 +29,15 @@ pub enum Frontier<'a> {
     },
     /// Those of the vertices in a set.
     Set(&'a Bitmap),
+    /// Those of the vertices in a set that are adjacent ones too.
+    Part {
+        /// The set.
+        set: &'a Bitmap,
+        /// The first vertex that may be one of them.
+        first: u32,
+        /// The one behind the last.
+        end: u32,
+    },
 }
 
 /// A list, or the part of it that one page holds.
@@ -54,7 +63,10 @@ impl<'a> Frontier<'a> {
             Frontier::All => Selection::Pages(0..graph.pages(direction)),
             Frontier::List(vertices) => Selection::Units(units_of(graph.list_pages(direction), vertices)),
             Frontier::Range { first, end } => Selection::Pages(pages_of_range(graph.list_pages(direction), first, end)),
-            Frontier::Set(set) => Selection::Set(set),
+            Frontier::Set(set) => Selection::Set(set, 0..graph.pages(direction)),
+            Frontier::Part { set, first, end } => {
+                Selection::Set(set, pages_of_range(graph.list_pages(direction), first, end))
+            }
         }
     }
 
@@ -63,7 +75,7 @@ impl<'a> Frontier<'a> {
         match self.selection(graph, direction) {
             Selection::Pages(pages) => pages.end - pages.start,
             Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
-            Selection::Set(set) => count_pages(graph, direction, set),
+            Selection::Set(set, pages) => count_pages(graph, direction, set, &pages),
         }
     }
 
@@ -83,15 +95,20 @@ impl<'a> Frontier<'a> {
                 let (from, to) = (first.max(u64::from(*from)), end.min(u64::from(*to)));
                 (from..to).for_each(|vertex| visit((vertex - first) as usize));
             }
-            Frontier::Set(set) => {
-                let words = (first / 64) as usize..end.div_ceil(64) as usize;
-                let there = set.iter(words).map(u64::from);
-                there
-                    .filter(|vertex| (first..end).contains(vertex))
-                    .for_each(|vertex| visit((vertex - first) as usize));
+            Frontier::Set(set) => members(set, first..end).for_each(|vertex| visit((vertex - first) as usize)),
+            Frontier::Part { set, first: from, end: to } => {
+                let range = first.max(u64::from(*from))..end.min(u64::from(*to));
+                members(set, range).for_each(|vertex| visit((vertex - first) as usize));
             }
         }
     }
+}
+
+/// The vertices of a range that are in a set, in rising order.
+#[inline]
+fn members(set: &Bitmap, range: Range<u64>) -> impl Iterator<Item = u64> {
+    let words = (range.start / 64) as usize..range.end.div_ceil(64) as usize;
+    set.iter(words).map(u64::from).filter(move |vertex| range.contains(vertex))
 }
 
 /// The list at a place of a page.

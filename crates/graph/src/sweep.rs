@@ -35,8 +35,8 @@ pub(crate) enum Selection<'a> {
     Pages(Range<u64>),
     /// Units and the pages wanted of each, in rising order.
     Units(Vec<(u64, u64)>),
-    /// Pages with a list of a vertex in the set, found while the sweep goes on.
-    Set(&'a Bitmap),
+    /// Those of adjacent pages that have a list of a vertex in the set, found while the sweep goes on.
+    Set(&'a Bitmap, Range<u64>),
 }
 
 /// The units and pages that hold the lists of vertices in rising order.
@@ -96,11 +96,11 @@ fn kept_pages(graph: &Graph, capacity: u64, pages: &Range<u64>, all: u64) -> u64
     (u128::from(capacity) * u128::from(all) / u128::from(graph.all_pages().max(1))) as u64
 }
 
-/// How many pages a sweep over the set would visit.
-pub(crate) fn count_pages(graph: &Graph, direction: Direction, set: &Bitmap) -> u64 {
-    let lists = graph.list_pages(direction);
-    let count = |unit| u64::from(pages_of_set(lists, graph.vertices(), set, unit).count_ones());
-    (0..lists.pages.div_ceil(UNIT_PAGES)).map(count).sum()
+/// How many of these pages a sweep over the set would visit.
+pub(crate) fn count_pages(graph: &Graph, direction: Direction, set: &Bitmap, pages: &Range<u64>) -> u64 {
+    let wanted = |unit| pages_of_set(graph.list_pages(direction), graph.vertices(), set, unit);
+    let count = |unit| u64::from((wanted(unit) & pages_within(pages, unit)).count_ones());
+    (pages.start / UNIT_PAGES..pages.end.div_ceil(UNIT_PAGES)).map(count).sum()
 }
 
 /// A sweep under way: what its workers share.
@@ -167,8 +167,9 @@ impl<'a> Sweep<'a> {
     fn units(&self) -> usize {
         match &self.selection {
             Selection::Units(units) => units.len(),
-            Selection::Pages(pages) => (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize,
-            Selection::Set(_) => self.lists.pages.div_ceil(UNIT_PAGES) as usize,
+            Selection::Pages(pages) | Selection::Set(_, pages) => {
+                (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize
+            }
         }
     }
 }
@@ -284,21 +285,20 @@ impl Pass {
         if let Some(rest) = self.rest.take() {
             return Some(rest);
         }
-        let units = sweep.lists.pages.div_ceil(UNIT_PAGES);
         loop {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
             let (unit, wanted) = match &sweep.selection {
                 Selection::Units(chosen) => *chosen.get(place)?,
-                Selection::Pages(pages) => {
+                Selection::Pages(pages) | Selection::Set(_, pages) => {
                     let unit = pages.start / UNIT_PAGES + place as u64;
                     if unit * UNIT_PAGES >= pages.end {
                         return None;
                     }
-                    (unit, pages_within(pages, unit))
-                }
-                Selection::Set(_) if place as u64 >= units => return None,
-                Selection::Set(set) => {
-                    (place as u64, pages_of_set(sweep.lists, sweep.graph.vertices(), set, place as u64))
+                    let wanted = match &sweep.selection {
+                        Selection::Set(set, _) => pages_of_set(sweep.lists, sweep.graph.vertices(), set, unit),
+                        _ => u64::MAX,
+                    };
+                    (unit, wanted & pages_within(pages, unit))
                 }
             };
             if wanted != 0 {

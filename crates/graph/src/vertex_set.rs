@@ -63,7 +63,7 @@ impl Bitmap {
     }
 
     /// Adds the vertices `0..vertices`, which is all of them.
-    pub(crate) fn insert_all(&self, vertices: u64) {
+    pub fn insert_all(&self, vertices: u64) {
         for i in 0..self.words() {
             let rest = vertices - 64 * i as u64;
             self.set_word(i, if rest >= 64 { u64::MAX } else { (1 << rest) - 1 });

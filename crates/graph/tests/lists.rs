@@ -48,7 +48,8 @@ fn compare(graph: &Graph, model: &Model, direction: Direction, weights: bool) {
         chosen.iter().for_each(|&vertex| assert!(set.insert(vertex)));
         let expected: Vec<Whole> = chosen.iter().map(|&v| expected[v as usize].clone()).collect();
         let all = (share == 1).then_some(Frontier::All);
-        for frontier in all.into_iter().chain([Frontier::List(&chosen), Frontier::Set(&set)]) {
+        let whole = Frontier::Part { set: &set, first: 0, end: graph.vertices() as u32 };
+        for frontier in all.into_iter().chain([Frontier::List(&chosen), Frontier::Set(&set), whole]) {
             assert!(looped(graph, edges, frontier).unwrap() == expected, "loop, {direction:?}, one of {share}");
             assert!(
                 in_parallel(graph, edges, frontier).unwrap() == expected,
@@ -57,12 +58,19 @@ fn compare(graph: &Graph, model: &Model, direction: Direction, weights: bool) {
         }
     }
     let count = model.vertices as u32;
+    let odd = Bitmap::new(graph.runtime().budget(), "a test", graph.vertices()).unwrap();
+    (1..count).step_by(2).for_each(|vertex| assert!(odd.insert(vertex)));
     for (first, end) in [(0, count), (0, 1), (7, 7), (1, count / 2), (count / 2, count / 2 + 1), (count - 1, count)] {
         let expected = &expected[first as usize..end as usize];
         let frontier = Frontier::Range { first, end };
         assert!(looped(graph, edges, frontier).unwrap() == expected, "loop, {direction:?}, {first}..{end}");
         assert!(in_parallel(graph, edges, frontier).unwrap() == expected, "parallel, {direction:?}, {first}..{end}");
         assert!(frontier.pages(graph, direction) <= graph.pages(direction));
+        let part = Frontier::Part { set: &odd, first, end };
+        let expected: Vec<Whole> = expected.iter().filter(|list| list.0 % 2 == 1).cloned().collect();
+        assert!(looped(graph, edges, part).unwrap() == expected, "loop, {direction:?}, odd ones of {first}..{end}");
+        assert!(in_parallel(graph, edges, part).unwrap() == expected, "parallel, odd ones of {first}..{end}");
+        assert!(part.pages(graph, direction) <= frontier.pages(graph, direction));
     }
 }
 
