@@ -1,78 +1,134 @@
 //! An image many times larger than the memory limit: import and algorithms stay under the limit and read what they say.
 //!
-//! The peak of memory is a process's, so the work is done in a process of its own: this binary once more, which runs one
+//! The peak of memory is a process's, so the work is done in processes of their own: this binary once more, which runs one
 //! ignored test and prints what it measured.
 
 mod engine;
 
 use engine::*;
 use outcore_algo::verify::{
-    verify_bfs, verify_components, verify_label_propagation, verify_lcc, verify_pagerank, verify_strong_components,
+    verify_all_pairs, verify_betweenness, verify_bfs, verify_components, verify_label_propagation, verify_lcc,
+    verify_pagerank, verify_personalized_pagerank, verify_strong_components,
 };
 use outcore_algo::{
-    BfsOptions, ComponentsOptions, LabelPropagationOptions, LccOptions, StrongComponentsOptions, bfs, components,
-    estimate_label_propagation, estimate_lcc, label_propagation, lcc, pagerank, strong_components,
+    AllPairsOptions, BetweennessOptions, BfsOptions, ComponentsOptions, LabelPropagationOptions, LccOptions,
+    MultiSourceBfsOptions, PersonalizedPageRankOptions, Sources, StrongComponentsOptions, all_pairs, betweenness, bfs,
+    components, estimate_all_pairs, estimate_betweenness, estimate_bfs, estimate_components,
+    estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
+    estimate_personalized_pagerank, estimate_strong_components, label_propagation, lcc, multi_source_bfs, pagerank,
+    personalized_pagerank, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
-use outcore_graph::{Direction, Graph, GraphOptions, PAGE_BYTES, Stats};
+use outcore_graph::{
+    Direction, Frontier, Graph, GraphOptions, List, PAGE_BYTES, ProgramOptions, Stats, Vertex, VertexProgram,
+    run_program,
+};
 use outcore_io::{Runtime, RuntimeOptions, peak_memory_bytes};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 /// The limit for everything that the process holds.
-const LIMIT_BYTES: u64 = 22 << 20;
+const LIMIT_BYTES: u64 = 23 << 20;
 /// The image is larger than the limit by this.
 const TIMES: u64 = 8;
-/// Where the child puts its image; only the parent sets it.
+/// The image's name.
+const IMAGE: &str = "large.oc";
+/// Where the children have their image; only the parent sets it.
 const DIRECTORY: &str = "OUTCORE_TEST_OUT_OF_CORE";
 
 #[test]
 fn an_image_of_eight_times_the_limit_is_made_and_read_under_the_limit() {
     let directory = tempfile::tempdir().unwrap();
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
-        .env(DIRECTORY, directory.path())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let text = ["imports_and_runs", "runs_more"].map(|child| run_child(child, directory.path())).concat();
     let measured: BTreeMap<&str, u64> = text
         .lines()
-        .filter_map(|line| line.strip_prefix("measured ")?.split_once(' '))
+        .filter_map(|line| line.split_once("measured ")?.1.split_once(' '))
         .map(|(name, value)| (name, value.parse().unwrap()))
         .collect();
     let get = |name: &str| *measured.get(name).unwrap_or_else(|| panic!("no {name} in {text}"));
     assert!(get("image_bytes") >= TIMES * LIMIT_BYTES, "{text}");
-    for when in ["import", "pagerank", "bfs", "components", "strong_components", "verification"] {
-        let name = &format!("peak_after_{when}");
-        assert!(get(name) < LIMIT_BYTES, "{name} is above the limit of {LIMIT_BYTES}: {text}");
-        assert!(get(name) > LIMIT_BYTES / 8, "{name} is too small to be true: {text}");
+    let peaks: Vec<_> = measured.iter().filter(|(name, _)| name.starts_with("peak_after_")).collect();
+    assert_eq!(peaks.len(), 3 + 9, "{text}");
+    for (name, &peak) in peaks {
+        assert!(peak < LIMIT_BYTES, "{name} is above the limit of {LIMIT_BYTES}: {text}");
+        assert!(peak > LIMIT_BYTES / 8, "{name} is too small to be true: {text}");
     }
-    let pages = get("in_pages") + get("out_pages");
+    let (in_bytes, out_bytes) = (get("in_pages") * PAGE_BYTES, get("out_pages") * PAGE_BYTES);
     // Each in-page once per iteration.
-    assert_eq!(get("pagerank_list_bytes"), 2 * get("in_pages") * PAGE_BYTES, "{text}");
-    assert!(get("components_list_bytes") * 20 < pages * PAGE_BYTES, "{text}");
-    assert!(get("strong_components_list_bytes") * 4 < pages * PAGE_BYTES, "{text}");
-    assert!(get("bfs_list_bytes") * 2 < pages * PAGE_BYTES, "{text}");
+    assert_eq!(get("pagerank_list_bytes"), 2 * in_bytes, "{text}");
+    assert_eq!(get("personalized_pagerank_list_bytes"), 2 * in_bytes, "{text}");
+    assert!(get("components_list_bytes") * 20 < in_bytes + out_bytes, "{text}");
+    assert!(get("strong_components_list_bytes") * 4 < in_bytes + out_bytes, "{text}");
+    for name in ["bfs", "multi_source_bfs", "all_pairs"] {
+        assert!((1..in_bytes).contains(&get(&format!("{name}_list_bytes"))), "{name}: {text}");
+    }
+    // All lists, and pages with vertices of several levels for each of them.
+    let both = in_bytes + out_bytes;
+    assert!((both..both / 2 * 3).contains(&get("betweenness_list_bytes")), "{text}");
+    assert!((out_bytes..out_bytes / 2 * 3).contains(&get("vertex_program_list_bytes")), "{text}");
     println!("{text}");
 }
 
-/// What the process under the limit does. Alone it does nothing, since only the test above says where.
-#[test]
-#[ignore = "run by the other test, in a process of its own"]
-fn child() {
-    let Some(directory) = std::env::var_os(DIRECTORY) else { return };
-    let image = Path::new(&directory).join("large.oc");
-    let say = |name: &str, value: u64| println!("measured {name} {value}");
-    let options = || RuntimeOptions {
+/// Runs an ignored test in a process of its own; returns what it printed.
+fn run_child(name: &str, directory: &Path) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(DIRECTORY, directory)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// Breadth-first search as a vertex program.
+struct Search;
+
+impl VertexProgram for Search {
+    type State = u32;
+    type Message = ();
+
+    fn run(&self, vertex: &mut Vertex<'_, ()>, level: &mut u32) {
+        if *level == u32::MAX {
+            *level = vertex.iteration();
+            vertex.request(Direction::Out);
+        }
+    }
+
+    fn on_list(&self, vertex: &mut Vertex<'_, ()>, _level: &mut u32, list: List<'_>) {
+        vertex.activate(list.neighbours);
+    }
+}
+
+/// Under the limit; alone they do nothing, since only the test above says where.
+fn options(directory: &Path) -> RuntimeOptions {
+    RuntimeOptions {
         memory_bytes: Some(LIMIT_BYTES),
         threads: Some(2),
-        temporary: Some(Path::new(&directory).to_owned()),
+        temporary: Some(directory.to_owned()),
         ..RuntimeOptions::default()
-    };
+    }
+}
+
+fn say(name: &str, value: u64) {
+    println!("measured {name} {value}");
+}
+
+/// Says what a run cost, which is no more than what was said before it.
+fn cost(name: &str, stats: &Stats, most_passes: f64) {
+    assert!(stats.passes <= most_passes, "{name}: {} passes, {most_passes} said", stats.passes);
+    say(&format!("{name}_list_bytes"), list_bytes(stats));
+    say(&format!("peak_after_{name}"), stats.memory_peak_bytes);
+}
+
+#[test]
+#[ignore = "run by the first test, in a process of its own"]
+fn imports_and_runs() {
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    let image = directory.join(IMAGE);
     let generate = GenerateOptions { shape: Shape::Kronecker, scale: 18, edge_factor: 740, seed: 3, weights: None };
     let how = ImportOptions {
         directed: Some(true),
@@ -80,40 +136,98 @@ fn child() {
         self_loops: SelfLoops::Keep,
         order: OrderChoice::Degree,
     };
-    let report = import(&Runtime::new(options()).unwrap(), source(&generate).unwrap(), &image, &how).unwrap();
+    let report = import(&Runtime::new(options(&directory)).unwrap(), source(&generate).unwrap(), &image, &how).unwrap();
     println!("imported in {:.1} s", report.stats.seconds);
     say("image_bytes", report.stats.image_bytes);
     say("peak_after_import", peak_memory_bytes());
 
-    let runtime = Arc::new(Runtime::new(options()).unwrap());
+    let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
     let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
     say("in_pages", graph.pages(Direction::In));
     say("out_pages", graph.pages(Direction::Out));
     {
         let options = iterations(2);
+        let said = estimate_pagerank(&graph, &options).passes;
         let found = pagerank(&graph, &options).unwrap();
-        say("pagerank_list_bytes", list_bytes(&found.stats));
-        say("peak_after_pagerank", found.stats.memory_peak_bytes);
+        cost("pagerank", &found.stats, said);
         verify_pagerank(&graph, &options, &found).unwrap();
     }
     {
+        let said = estimate_bfs(&graph).passes;
         let found = bfs(&graph, &BfsOptions::default()).unwrap();
         assert!(found.reached > graph.vertices() / 3, "reached {}", found.reached);
-        say("bfs_list_bytes", list_bytes(&found.stats));
-        say("peak_after_bfs", found.stats.memory_peak_bytes);
+        cost("bfs", &found.stats, said);
         verify_bfs(&graph, &BfsOptions::default(), &found).unwrap();
     }
     {
+        let said = estimate_components(&graph).passes;
         let found = components(&graph, &ComponentsOptions::default()).unwrap();
-        say("components_list_bytes", list_bytes(&found.stats));
-        say("peak_after_components", found.stats.memory_peak_bytes);
+        cost("components", &found.stats, said);
         verify_components(&graph, &found).unwrap();
     }
+    let said = estimate_strong_components(&graph).passes;
     let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
-    say("strong_components_list_bytes", list_bytes(&found.stats));
-    say("peak_after_strong_components", found.stats.memory_peak_bytes);
+    cost("strong_components", &found.stats, said);
     verify_strong_components(&graph, &found).unwrap();
     say("peak_after_verification", peak_memory_bytes());
+}
+
+#[test]
+#[ignore = "run by the first test, in a process of its own"]
+fn runs_more() {
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
+    let graph = Graph::open(&runtime, directory.join(IMAGE), GraphOptions { cache_bytes: Some(0) }).unwrap();
+    {
+        let options = PersonalizedPageRankOptions {
+            seeds: vec![vec![(7, 1.0), (99, 2.0)]],
+            tol: 0.0,
+            max_iter: 2,
+            ..PersonalizedPageRankOptions::default()
+        };
+        let said = estimate_personalized_pagerank(&graph, &options).passes;
+        let found = personalized_pagerank(&graph, &options).unwrap();
+        cost("personalized_pagerank", &found.stats, said);
+        verify_personalized_pagerank(&graph, &options, &found).unwrap();
+    }
+    {
+        let sources = from(&graph, 5, 64);
+        let options = MultiSourceBfsOptions { targets: sources.clone(), sources, max_depth: None };
+        let said = estimate_multi_source_bfs(&graph, &options).passes;
+        let found = multi_source_bfs(&graph, &options).unwrap();
+        cost("multi_source_bfs", &found.stats, said);
+        assert!(found.reach.iter().any(|reach| reach.reached > graph.vertices() / 3), "{:?}", found.reach);
+    }
+    {
+        let options = AllPairsOptions { sources: Sources::Given(vec![3, 9]) };
+        let said = estimate_all_pairs(&graph, &options).passes;
+        let found = all_pairs(&graph, &options).unwrap();
+        cost("all_pairs", &found.search.stats, said);
+        verify_all_pairs(&graph, &options, &found).unwrap();
+    }
+    {
+        let options = BetweennessOptions { sources: Sources::Given(vec![9]), ..BetweennessOptions::default() };
+        let said = estimate_betweenness(&graph, &options).passes;
+        let found = betweenness(&graph, &options).unwrap();
+        // What is said is for vertices whose pages have no others of other levels.
+        cost("betweenness", &found.stats, 1.5 * said);
+        verify_betweenness(&graph, &options, &found).unwrap();
+    }
+    {
+        let found = bfs(&graph, &BfsOptions::default()).unwrap();
+        let expected: Vec<_> = plain(&found.levels).iter().map(|level| level.wrapping_sub(1)).collect();
+        drop(found);
+        let mut levels = vec![u32::MAX; graph.vertices() as usize];
+        let options = ProgramOptions { start: Frontier::List(&[0]), ..ProgramOptions::default() };
+        // The page cache takes what the program leaves.
+        let graph = Graph::open(&runtime, directory.join(IMAGE), GraphOptions::default()).unwrap();
+        let run = run_program(&graph, &Search, &mut levels, &options).unwrap();
+        assert!(run.finished);
+        same(&expected, &levels, "levels of the program");
+        // Out-lists are half of all.
+        cost("vertex_program", &run.stats, 0.75);
+    }
+    say("peak_after_more", peak_memory_bytes());
 }
 
 /// What was read of lists; the rest is columns.
