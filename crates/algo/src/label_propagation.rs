@@ -59,7 +59,7 @@ pub struct LabelPropagation {
 /// The buffer has room for so many labels if memory allows, and for so many in any case.
 const USUAL_LABELS: u64 = 1 << 22;
 const LEAST_LABELS: u64 = 1 << 16;
-/// A block has at most one vertex for so many labels that the buffer has room for.
+/// A block has at most one vertex for so many labels that the buffer has room for, or the least that it could have.
 const LABELS_PER_VERTEX: u64 = 4;
 /// So many iterations work on all vertices, for there are no labels of two iterations ago.
 const WHOLE_ITERATIONS: u32 = 2;
@@ -361,15 +361,20 @@ impl Buffer {
         let counter = |_| Array::zeroed(budget, "counters of labels", 2 * COUNTED).map(Mutex::new);
         Ok(Buffer {
             labels: Array::zeroed(budget, "labels of neighbours", room as usize)?,
-            ends: Array::zeroed(budget, "ends of labels", (room / LABELS_PER_VERTEX + 1) as usize)?,
+            ends: Array::zeroed(budget, "ends of labels", Self::vertices(room) as usize)?,
             counters: (0..graph.runtime().threads()).map(counter).collect::<outcore_io::Result<_>>()?,
         })
+    }
+
+    /// The most vertices of a block, with room for so many labels.
+    fn vertices(labels: u64) -> u64 {
+        labels.max(LEAST_LABELS) / LABELS_PER_VERTEX
     }
 
     /// The memory of a buffer with room for so many labels.
     fn bytes(graph: &Graph, labels: u64) -> u64 {
         let counters = graph.runtime().threads() as u64 * (2 * COUNTED * size_of::<[u32; 2]>()) as u64;
-        4 * labels + 4 * (labels / LABELS_PER_VERTEX + 1) + counters
+        4 * (labels + Self::vertices(labels)) + counters
     }
 }
 
