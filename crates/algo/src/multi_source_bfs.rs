@@ -68,7 +68,7 @@ impl MultiSourceBfs {
 /// The most words of a row: searches from 512 sources.
 const MOST_WORDS: u64 = 8;
 /// A search with more than one active vertex in so many pulls.
-const PULL_SHARE: u64 = 1 << 10;
+const PULL_SHARE: u64 = 1 << 11;
 
 /// What searches from so many sources will need, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
@@ -249,7 +249,8 @@ impl<'a, const W: usize> Batch<'a, W> {
     fn start(&mut self, sources: &[u32]) -> Result<()> {
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for rows in [&self.seen, &self.visit, &self.next] {
-                rows.0[W * range.start..W * range.end].iter().for_each(|word| word.store(0, Relaxed));
+                let set = rows.0[W * range.start..W * range.end].iter().filter(|word| word.load(Relaxed) != 0);
+                set.for_each(|word| word.store(0, Relaxed));
             }
             Ok(())
         })?;
@@ -310,7 +311,10 @@ impl<'a, const W: usize> Batch<'a, W> {
     #[inline(always)]
     fn settle_one(&self, v: u32, found: &Found, tally: &mut Tally<W>) -> bool {
         let new = self.next.load(v);
-        self.visit.store(v, &new);
+        // What stays as it is is not written, so memory of vertices that nobody reaches is never touched.
+        if self.visit.load(v) != new {
+            self.visit.store(v, &new);
+        }
         if !any(&new) {
             return false;
         }
@@ -418,7 +422,9 @@ impl<'a, const W: usize> Batch<'a, W> {
                     }
                     let offered = self.visit.load(hub);
                     let new = std::array::from_fn(|w| offered[w] & pull[w] & !seen[w]);
-                    self.next.store(v, &new);
+                    if any(&new) {
+                        self.next.store(v, &new);
+                    }
                     pulling |= u64::from((0..W).any(|w| pull[w] & !seen[w] & !new[w] != 0)) << (v % 64);
                 }
                 self.pulling.set_word(i, pulling);
