@@ -2,7 +2,7 @@
 
 usage: compare.py --outcore PROGRAM [--scale 22] [--rounds 5] [--memory 512MiB] [--peers networkit,igraph,scipy] [--gap FOLDER]
 
-FOLDER holds the programs `pr`, `bfs` and `cc` of the GAP benchmark suite, built from its own repository. GAP's own verifiers check its answers, and its
+FOLDER holds the programs `pr`, `bfs`, `cc`, `bc` and `tc` of the GAP benchmark suite, built from its own repository. GAP's own verifiers check its answers, and its
 PageRank is measured against Outcore's by GAP's rule for dangling vertices.
 
 All edges come from `outcore generate kronecker`. Peers hold the graph in memory and only their kernel is timed. Outcore runs as a process of its own each time, with a cold page cache
@@ -64,7 +64,18 @@ def networkit_peer(edges, count):
         algorithm.run()
         return algorithm.numberOfComponents()
 
-    return {"pagerank": pagerank, "bfs": bfs, "components": components}
+    def scores(algorithm):
+        return np.array(algorithm.run().scores())
+
+    return {
+        "pagerank": pagerank,
+        "bfs": bfs,
+        "components": components,
+        "core numbers": lambda: scores(nk.centrality.CoreDecomposition(both)),
+        "clustering": lambda: scores(nk.centrality.LocalClusteringCoefficient(both, True)),
+        "strong components": lambda: nk.components.StronglyConnectedComponents(graph).run().numberOfComponents(),
+        "label propagation": lambda: nk.community.PLP(both, maxIterations=LABEL_ITERATIONS).run().numberOfIterations(),
+    }
 
 
 class Gap:
@@ -110,7 +121,15 @@ class Gap:
     def components(self):
         return self.run("cc", "both")[0]
 
+    def betweenness(self, source):
+        return self.run("bc", "both", "-i", 1, "-r", source)[0]
+
+    def triangles(self):
+        seconds, text = self.run("tc", "both", "-a")
+        return seconds, int(text.split(" triangles")[0].split()[-1])
+
     def verify(self, source):
+        self.run("bc", "both", "-i", 1, "-r", source, "-v")
         self.run("bfs", "both", "-r", source, "-v")
         self.run("pr", "directed", "-i", 30, "-v")
         text = self.run("cc", "both", "-v", "-a")[1]
@@ -121,8 +140,16 @@ def igraph_peer(edges, count):
     import igraph
     graph = igraph.Graph(n=count, edges=edges, directed=True).simplify(loops=False)
     both = graph.as_undirected()
+    loopless = both.copy().simplify()
 
-    return {"bfs": lambda source: np.array(both.distances(source)[0]), "components": lambda: len(both.connected_components())}
+    return {
+        "bfs": lambda source: np.array(both.distances(source)[0]),
+        "components": lambda: len(both.connected_components()),
+        "core numbers": lambda: np.array(loopless.coreness()),
+        "clustering": lambda: np.array(loopless.transitivity_local_undirected(mode="zero")),
+        "strong components": lambda: len(graph.connected_components(mode="strong")),
+        "label propagation": lambda: len(both.community_label_propagation()),
+    }
 
 
 def scipy_peer(edges, count):
@@ -150,6 +177,15 @@ def scipy_peer(edges, count):
 
 PEERS = {"networkit": networkit_peer, "igraph": igraph_peer, "scipy": scipy_peer}
 ITERATIONS = 10
+# Label propagation as Graphalytics defines it takes the smallest of equals at the same time everywhere; theirs draw lots, one vertex after the other.
+LABEL_ITERATIONS = 10
+# Kernels that peers have under the same name: the algorithm, the image, and the column with the answer, of which components are counted and labels not compared.
+KERNELS = {
+    "core numbers": ("core-numbers", "undirected", "core"),
+    "clustering": ("clustering", "undirected", "clustering"),
+    "strong components": ("strong-components", "directed", "component"),
+    "label propagation": ("label-propagation", "undirected", None),
+}
 
 
 class Table:
@@ -209,6 +245,8 @@ def main():
         gap = Gap(options.gap, folder, edges, count) if options.gap else None
         del edges
         compare(options, table, peers, folder, directed, both, sources)
+        for kernel in KERNELS:
+            compare_kernel(options, table, peers, folder, kernel)
         if gap:
             compare_gap(options, table, gap, folder, directed, both, sources)
         table.show()
@@ -228,6 +266,15 @@ def compare_gap(options, table, gap, folder, directed, both, sources):
             table.add("bfs, every source", "gap", gap.bfs(source))
         table.add("components beside GAP", "outcore", run("components", both, options.memory, folder)["seconds"])
         table.add("components beside GAP", "gap", gap.components())
+        for source in sources:
+            found = run("betweenness", both, options.memory, folder, "--sources", source)
+            table.add("betweenness, one source", "outcore", found["seconds"])
+            table.add("betweenness, one source", "gap", gap.betweenness(source))
+        table.add("triangles", "outcore", run("triangles", both, options.memory, folder)["seconds"])
+        seconds, triangles = gap.triangles()
+        table.add("triangles", "gap", seconds)
+        ours = subprocess.check_output([options.outcore, "run", "triangles", both, "--quiet"], text=True)
+        assert int(ours.split()[0]) == triangles, f"GAP counts {triangles} triangles, not {ours.split()[0]}"
 
 
 def sample_sources(edges, count):
@@ -262,6 +309,26 @@ def compare(options, table, peers, folder, directed, both, sources):
             ours = subprocess.check_output([options.outcore, "run", "components", both, "--quiet"], text=True)
             assert int(ours.split()[0]) == components, f"{name}: {components} components, not {ours.split()[0]}"
     check_levels(options, peers, folder, both, sources[0])
+
+
+def compare_kernel(options, table, peers, folder, kernel):
+    algorithm, image, column = KERNELS[kernel]
+    image = folder / f"{image}.oc"
+    run_outcore(options.outcore, algorithm, image, options.memory, folder, output=True)
+    result = np.load(folder / "result.npy")
+    for _ in range(options.rounds):
+        table.add(kernel, "outcore", run_outcore(options.outcore, algorithm, image, options.memory, folder)["seconds"])
+        for name, kernels in peers.items():
+            if kernel not in kernels:
+                continue
+            seconds, theirs = timed(kernels[kernel])
+            table.add(kernel, name, seconds)
+            if column == "component":
+                assert len(np.unique(result[column])) == theirs, f"{name}: {theirs} strong components"
+            elif column:
+                ours = np.empty(len(result))
+                ours[result["vertex"]] = result[column]
+                assert np.abs(ours - theirs).max() < 1e-9, f"{name}: other {kernel}"
 
 
 def check_levels(options, peers, folder, both, source):

@@ -31,9 +31,13 @@ impl Graph {
     pub fn for_each_degree(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
         let in_ = direction == Direction::In && self.is_directed();
         let file = if in_ { ImageFile::InDegree } else { ImageFile::OutDegree };
+        let out = &self.manifest().out_lists;
+        let most = self.manifest().in_lists.as_ref().filter(|_| in_).unwrap_or(out).max_degree;
         self.read_column(file, self.vertices(), |first, page| {
             for (vertex, &degree) in (first as u32..).zip(page) {
-                visit(vertex, u32::try_from(degree).map_err(|_| degree)?);
+                // Buffers are as long as the longest list is said to be.
+                let fits = u32::try_from(degree).ok().filter(|_| degree <= most);
+                visit(vertex, fits.ok_or(degree)?);
             }
             Ok(())
         })
