@@ -72,7 +72,7 @@ def networkit_peer(edges, count):
         "bfs": bfs,
         "components": components,
         "core numbers": lambda: scores(nk.centrality.CoreDecomposition(both)),
-        "clustering": lambda: scores(nk.centrality.LocalClusteringCoefficient(both, True)),
+        "clustering": lambda: scores(nk.centrality.LocalClusteringCoefficient(both)),
         "strong components": lambda: nk.components.StronglyConnectedComponents(graph).run().numberOfComponents(),
         "label propagation": lambda: nk.community.PLP(both, maxIterations=LABEL_ITERATIONS).run().numberOfIterations(),
     }
