@@ -64,9 +64,12 @@ pub struct Stats {
     pub threads: usize,
     /// The back end that read the files.
     pub backend: &'static str,
-    /// One entry per step or iteration.
+    /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.
     pub steps: Vec<Step>,
 }
+
+/// So many steps are told apart: a long path has a step per vertex.
+const MOST_STEPS: usize = 4096;
 
 /// Collects what an operation costs, from its start on.
 pub struct StatsBuilder {
@@ -89,7 +92,14 @@ impl StatsBuilder {
 
     /// Adds a step.
     pub fn step(&mut self, name: &'static str, active: u64, sweep: SweepStats) {
-        self.steps.push(Step { name, active, sweep });
+        let full = self.steps.len() == MOST_STEPS;
+        match self.steps.last_mut() {
+            Some(rest) if full => {
+                rest.active += active;
+                rest.sweep.add(&sweep);
+            }
+            _ => self.steps.push(Step { name, active, sweep }),
+        }
     }
 
     /// Adds reads that belong to no step, such as columns.
@@ -115,5 +125,21 @@ impl StatsBuilder {
             backend: runtime.backend().name(),
             steps: self.steps,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_beyond_the_most_are_summed_up() {
+        let mut stats = StatsBuilder::start();
+        for active in 0..10_000 {
+            stats.step("push", active, SweepStats { pages_read: 1, ..SweepStats::default() });
+        }
+        assert_eq!(stats.steps.len(), MOST_STEPS);
+        assert_eq!(stats.steps.iter().map(|step| step.active).sum::<u64>(), 9_999 * 5_000);
+        assert_eq!(stats.steps.iter().map(|step| step.sweep.pages_read).sum::<u64>(), 10_000);
     }
 }
