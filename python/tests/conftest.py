@@ -50,3 +50,11 @@ def data_folder():
     root = pathlib.Path(__file__).resolve().parents[2]
     folder = pathlib.Path(given) if given else root.parent / "shared" / "data"
     return folder if folder.is_dir() else None
+
+
+def shared_graph(name):
+    """The path of one of the shared graphs. Skips the test where they are absent."""
+    folder = data_folder()
+    if folder is None:
+        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
+    return folder / "graphs" / name

@@ -9,7 +9,7 @@ import numpy as np
 import outcore as oc
 import pytest
 import scipy.sparse as sp
-from conftest import data_folder
+from conftest import shared_graph
 from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
 
 
@@ -345,11 +345,9 @@ def test_igraph(make, directed):
 @pytest.mark.parametrize("name", ["wiki-Vote.txt.zst", "ca-CondMat.txt.zst"])
 def test_betweenness_of_shared_graphs(make, name, directed):
     """From a few sources, as igraph's, which does not scale sums, but halves them where edges have no direction."""
-    folder = data_folder()
-    if folder is None:
-        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
-    graph = make(folder / "graphs" / name, directed=directed)
-    ends = parsed(folder / "graphs" / name)
+    path = shared_graph(name)
+    graph = make(path, directed=directed)
+    ends = parsed(path)
     ids = np.unique(ends)
     edges = {pair if directed else tuple(sorted(pair)) for pair in map(tuple, np.searchsorted(ids, ends).tolist())}
     other = igraph.Graph(n=len(ids), edges=sorted(edges), directed=directed)
@@ -366,10 +364,7 @@ def test_betweenness_of_shared_graphs(make, name, directed):
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("name", ["wiki-Vote.txt.zst", "ca-CondMat.txt.zst"])
 def test_scan_statistics_of_shared_graphs(make, name, directed):
-    folder = data_folder()
-    if folder is None:
-        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
-    path = folder / "graphs" / name
+    path = shared_graph(name)
     graph = make(path, directed=directed)
     plain = (nx.DiGraph if directed else nx.Graph)(parsed(path).tolist())
     plain.remove_edges_from(list(nx.selfloop_edges(plain)))
@@ -500,10 +495,7 @@ def parsed(path, columns=(0, 1)):
 
 @pytest.mark.parametrize("name, directed, options", SHARED, ids=[name for name, _, _ in SHARED])
 def test_shared(make, tmp_path, name, directed, options):
-    folder = data_folder()
-    if folder is None:
-        pytest.skip(f"the shared data is absent: {name} was not compared (OUTCORE_DATA says where it is)")
-    path = folder / "graphs" / name
+    path = shared_graph(name)
     graph = make(path, directed=directed, memory="4GiB", **options)
     if path.name.removesuffix(path.suffix).endswith(".txt"):
         ends = parsed(path)

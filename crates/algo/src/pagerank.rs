@@ -137,10 +137,14 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, options))
 }
 
-/// The pages that an iteration reads.
+/// The pages that a pass of the method reads.
 pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
-    let weights = if options.weights { graph.weight_pages(Direction::In) } else { 0 };
-    graph.pages(Direction::In) + weights
+    let direction = match options.method {
+        PageRankMethod::Power => Direction::In,
+        PageRankMethod::Delta => Direction::Out,
+    };
+    let weights = if options.weights { graph.weight_pages(direction) } else { 0 };
+    graph.pages(direction) + weights
 }
 
 /// Computes the PageRank of every vertex.

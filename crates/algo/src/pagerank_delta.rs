@@ -21,7 +21,7 @@
 //! delta-based accumulative iterative computation*, TPDS 2014.
 
 use crate::estimate::Estimate;
-use crate::pagerank::{Contribution, Dangling, Divisors, PageRank, PageRankOptions};
+use crate::pagerank::{Contribution, Dangling, Divisors, PageRank, PageRankOptions, pages_per_pass};
 use outcore_graph::{
     Bitmap, Direction, Edges, Error, Frontier, Graph, List, Result, StatsBuilder, SweepStats, scan, vertex_map,
     vertex_sum,
@@ -44,15 +44,20 @@ const LEAST_SHARE: u64 = 32;
 
 /// What PageRank by pushing will need.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    let (vertices, pages) = (graph.vertices(), graph.pages(Direction::Out));
-    let state_bytes = Bitmap::bytes(vertices) + 4 * pages.div_ceil(BLOCK_PAGES);
+    let vertices = graph.vertices();
+    let mut state_bytes = 24 * vertices + Bitmap::bytes(vertices) + 4 * blocks(graph);
     // The last round may be a full one.
-    let passes = f64::from(options.max_iter) + 1.0;
+    let mut passes = f64::from(options.max_iter) + 1.0;
     if options.weights {
-        let state_bytes = state_bytes + 32 * vertices + graph.weight_bytes(Direction::Out);
-        return Estimate::new(graph, state_bytes, passes + 1.0, pages + graph.weight_pages(Direction::Out));
+        state_bytes += 8 * vertices + graph.weight_bytes(Direction::Out);
+        passes += 1.0;
     }
-    Estimate::new(graph, state_bytes + 24 * vertices, passes, pages)
+    Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, options))
+}
+
+/// How many blocks the out-lists have.
+fn blocks(graph: &Graph) -> u64 {
+    graph.pages(Direction::Out).div_ceil(BLOCK_PAGES)
 }
 
 /// Pushes until the residual is below what is asked for.
@@ -122,7 +127,6 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         }
         let dangling = |range: Range<usize>| range.filter(|&v| divisors.of(v) == 0.0).count() as f64;
         let dangling = vertex_sum(runtime, vertices, dangling)? as u64;
-        let blocks = graph.pages(Direction::Out).div_ceil(BLOCK_PAGES) as usize;
         Ok(Delta {
             graph,
             options,
@@ -130,7 +134,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             ranks,
             rests: Array::zeroed(budget, "rests", vertices as usize)?,
             shares: Array::zeroed(budget, "shares", vertices as usize)?,
-            densities: Array::zeroed(budget, "rests of pages", blocks)?,
+            densities: Array::zeroed(budget, "rests of pages", blocks(graph) as usize)?,
             chosen: Bitmap::new(budget, "pushed vertices", vertices)?,
             scale: 1.0,
             offset: 0.0,
@@ -213,7 +217,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         };
         let converged = residual < enough || graph.vertices() == 0;
         let ranks = self.finish()?;
-        let stats = stats.finish(graph.runtime(), pages);
+        let stats = stats.finish(graph.runtime(), pages_per_pass(graph, options));
         Ok(PageRank { ranks, iterations: rounds, residual, converged, stats })
     }
 

@@ -61,8 +61,7 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     let manifest = graph.manifest();
     let places = ImageFile::ALL.iter().filter_map(|&file| graph.file(file));
     let pages: u64 = places.map(|place| graph.data_file(place).len_bytes() / crate::PAGE_BYTES).sum();
-    let list_pages = graph.pages(Direction::Out) + if graph.is_directed() { graph.pages(Direction::In) } else { 0 };
-    let task = graph.runtime().task("checking", Unit::Bytes, Some(list_pages * crate::PAGE_BYTES));
+    let task = graph.runtime().task("checking", Unit::Bytes, Some(graph.all_pages() * crate::PAGE_BYTES));
     check_manifest(graph)?;
     check_ids(graph)?;
     let degrees = read_degrees(graph)?;
@@ -180,11 +179,7 @@ fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
 
 /// Compares the lists of one direction with their degree column and with the manifest.
 fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &ColumnSums) -> Result<()> {
-    let manifest = graph.manifest();
-    let (facts, degree) = match (direction, &manifest.in_lists) {
-        (Direction::In, Some(lists)) => (lists, ImageFile::InDegree),
-        _ => (&manifest.out_lists, ImageFile::OutDegree),
-    };
+    let (facts, degree) = (graph.list_facts(direction), graph.degree_file(direction));
     if lists.degrees != column.hash || column.entries != lists.entries {
         return Err(bad(graph, degree, "the lengths of the lists", "others"));
     }

@@ -29,11 +29,8 @@ impl Graph {
     /// # Errors
     /// A column that cannot be read or is damaged.
     pub fn for_each_degree(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
-        let in_ = direction == Direction::In && self.is_directed();
-        let file = if in_ { ImageFile::InDegree } else { ImageFile::OutDegree };
-        let out = &self.manifest().out_lists;
-        let most = self.manifest().in_lists.as_ref().filter(|_| in_).unwrap_or(out).max_degree;
-        self.read_column(file, self.vertices(), |first, page| {
+        let most = self.list_facts(direction).max_degree;
+        self.read_column(self.degree_file(direction), self.vertices(), |first, page| {
             for (vertex, &degree) in (first as u32..).zip(page) {
                 // Buffers are as long as the longest list is said to be.
                 let fits = u32::try_from(degree).ok().filter(|_| degree <= most);
@@ -69,6 +66,13 @@ impl Graph {
             }
             Ok(())
         })
+    }
+
+    pub(crate) fn degree_file(&self, direction: Direction) -> ImageFile {
+        match direction {
+            Direction::In if self.is_directed() => ImageFile::InDegree,
+            _ => ImageFile::OutDegree,
+        }
     }
 
     fn hub_file(&self, direction: Direction) -> ImageFile {

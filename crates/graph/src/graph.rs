@@ -253,6 +253,14 @@ impl Graph {
         }
     }
 
+    /// What the manifest says of the lists of a direction.
+    pub(crate) fn list_facts(&self, direction: Direction) -> &ListFile {
+        match (direction, &self.manifest.in_lists) {
+            (Direction::In, Some(lists)) => lists,
+            _ => &self.manifest.out_lists,
+        }
+    }
+
     pub(crate) fn shape(&self) -> Shape {
         Shape { vertices: self.manifest.vertices, parallel: self.manifest.parallel_edges }
     }

@@ -8,7 +8,7 @@
 
 use crate::decode::DECODER_BYTES;
 use crate::error::Result;
-use crate::graph::{Direction, Edges, Graph, Worker};
+use crate::graph::{Edges, Graph, Worker};
 use crate::scan::{Frontier, List, list_at};
 use crate::stats::SweepStats;
 use crate::sweep::{PageVisitor, Pass, Selection, Sweep, sweep};
@@ -69,12 +69,7 @@ impl<'g> IntoIterator for ListsOf<'g> {
 impl ListsOf<'_> {
     /// The memory that the longest list takes, with its weights, in bytes.
     pub(crate) fn longest_bytes(&self) -> u64 {
-        let manifest = self.graph.manifest();
-        let lists = match self.edges.direction {
-            Direction::In => manifest.in_lists.as_ref().unwrap_or(&manifest.out_lists),
-            Direction::Out => &manifest.out_lists,
-        };
-        lists.max_degree * self.bytes_per_edge()
+        self.graph.list_facts(self.edges.direction).max_degree * self.bytes_per_edge()
     }
 
     fn bytes_per_edge(&self) -> u64 {
