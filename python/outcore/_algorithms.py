@@ -273,7 +273,7 @@ def pagerank(
             exactly `max_iter` iterations.
         max_iter: The most iterations; with "delta", as many passes' worth of pages.
         method: "power" makes full passes over the in-lists. "delta" pushes the vertices where most is left to do: to the same error it reads less than
-            half on graphs with hubs, and needs several times the time per page. It is for devices that are slow and graphs that are much larger than memory.
+            half on Kronecker graphs, little less or more on web graphs, and needs several times the time per page. It is for slow devices and graphs much larger than memory.
         weight: The name of the weights by which a vertex divides its rank among its out-edges; where edges have none named "weight", or
             for `None`, all count the same.
         dangling: What becomes of the rank of vertices without out-edges: "networkx" spreads it evenly over all vertices, so that
