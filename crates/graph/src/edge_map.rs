@@ -91,13 +91,13 @@ pub struct EdgeMapper<'a> {
     undecided: Bitmap,
 }
 
-/// What a pushed page costs, in pulled pages: its edges are random updates, where a pull decodes and looks for one bit.
+/// What a page costs whose edges are all pushed, in pulled pages: they are random updates, where a pull decodes and looks for one bit.
 ///
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
 /// (`docs/decisions/0003-direction.md`).
 const PUSH_COST: u64 = 8;
-/// A push that reads fewer pages than one per so many vertices is made without looking at all vertices.
-const VERTICES_PER_PAGE: u64 = 1 << 14;
+/// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.
+const VERTICES_PER_PAGE: u64 = 1 << 11;
 
 impl<'a> EdgeMapper<'a> {
     /// The memory that an edge mapper takes.
@@ -144,14 +144,14 @@ impl<'a> EdgeMapper<'a> {
     /// A page that cannot be read or is damaged, or a request to stop.
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
         let active = self.active();
-        let push_pages = self.active.frontier().pages(self.graph, self.onwards);
-        if push_pages < 4 + self.graph.vertices() / VERTICES_PER_PAGE {
+        let push_cost = self.push_cost();
+        if push_cost < 4 * PUSH_COST + self.graph.vertices() / VERTICES_PER_PAGE {
             return self.push_lists(false, update(map));
         }
         self.active.mark();
         let decided = self.decide(map)?;
         let pull_pages = Frontier::Set(&self.undecided).pages(self.graph, self.onwards.reversed());
-        let way = if PUSH_COST * push_pages < pull_pages { Way::Push } else { Way::Pull };
+        let way = if push_cost < pull_pages { Way::Push } else { Way::Pull };
         let (activated, sweep) = match way {
             Way::Push => self.push(false, update(map))?,
             Way::Pull => self.pull(map)?,
@@ -186,6 +186,16 @@ impl<'a> EdgeMapper<'a> {
         let (activated, sweep) = self.push(weights, visit)?;
         self.active.advance_to(activated);
         Ok(Stepped { way: Way::Push, active, sweep })
+    }
+
+    /// What a push from the active vertices costs at most, in pulled pages.
+    fn push_cost(&self) -> u64 {
+        let pages = self.active.frontier().pages(self.graph, self.onwards);
+        let lists = self.graph.list_facts(self.onwards);
+        // Where all lists are short, as on grids and roads, most of what such pages hold is not pushed.
+        let edges = self.active().saturating_mul(lists.max_degree);
+        let full_pages = edges.div_ceil((lists.entries / lists.pages.max(1)).max(1));
+        pages + (PUSH_COST - 1) * pages.min(full_pages)
     }
 
     /// Lets memory alone decide about the undecided vertices; returns how many became active.

@@ -4,8 +4,11 @@ mod common;
 
 use common::{Model, open};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Way};
-use outcore_io::AtomicF64;
+use outcore_graph::generate::{GenerateOptions, Shape, source};
+use outcore_graph::import::{ImportOptions, import};
+use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Graph, GraphOptions, Way};
+use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The level of every vertex, by whatever way is cheaper.
@@ -60,6 +63,26 @@ fn a_map_reaches_what_a_search_in_memory_does_and_goes_both_ways() {
             assert!(found == expected, "directed {directed}, {threads} threads");
             assert!(ways.contains(&Way::Push) && ways.contains(&Way::Pull), "{ways:?}");
         }
+    }
+}
+
+#[test]
+fn wide_frontiers_of_short_lists_push() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("grid.oc");
+    let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+    let grid = GenerateOptions { shape: Shape::Grid, scale: 20, ..GenerateOptions::default() };
+    import(&runtime, source(&grid).unwrap(), &image, &ImportOptions::default()).unwrap();
+    let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+    let levels = (0..graph.vertices()).map(|_| AtomicU32::new(u32::MAX)).collect();
+    let map = Levels { levels, now: AtomicU32::new(0) };
+    let mut mapper = EdgeMapper::new(&graph, 0).unwrap();
+    map.levels[0].store(0, Ordering::Relaxed);
+    // From each page, four neighbours of a vertex or two are pushed; to pull, most pages would be read in every step.
+    for level in 0..600 {
+        assert!(mapper.active() > level / 2);
+        assert_eq!(mapper.step(&map).unwrap().way, Way::Push, "level {level}");
+        map.now.fetch_add(1, Ordering::Relaxed);
     }
 }
 
