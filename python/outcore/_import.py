@@ -42,7 +42,7 @@ def import_graph(
 
         image: Where the image goes. An image of that name is replaced; anything else is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
-        format: The format of files, where names and content do not tell (`outcore import --format help` lists them).
+        format: The format of files, where names and content do not tell (`outcore import --help` lists them).
         weights: The name of the column (or edge attribute) that holds the weights; "none" leaves them out. By default the one
             that the format has, or a column `weight`.
         ids: Whether ids are integers or strings; by default integers if they all are.

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use outcore::generate::{GeneratedWeights, Shape};
-use outcore::import::{Duplicates, IdKind, OrderChoice, SelfLoops};
+use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources};
 use std::path::PathBuf;
 
@@ -46,6 +46,12 @@ fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(values).try_map(|name| T::named(&name).ok_or("no such name"))
 }
 
+/// Takes the names of formats that can be read.
+fn formats() -> PossibleValuesParser {
+    let values = import::formats().iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning));
+    PossibleValuesParser::new(values)
+}
+
 /// How much of the machine may be used.
 #[derive(Args, Clone)]
 pub struct Limits {
@@ -78,8 +84,8 @@ pub struct ImportArgs {
     /// Edges have no direction
     #[arg(long)]
     pub undirected: bool,
-    /// The input's format; found out if not given. `--format help` lists them
-    #[arg(long, value_name = "NAME")]
+    /// The input's format; found out if not given
+    #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
     /// Which column holds the weights, by name or by number from 1; `none` leaves weights out
     #[arg(long, value_name = "NAME")]

@@ -9,10 +9,6 @@ use outcore::{Error, Graph, GraphOptions, Result};
 
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
-    if args.format.as_deref() == Some("help") {
-        import::formats().iter().for_each(|(name, description)| println!("{name:16} {description}"));
-        return Ok(());
-    }
     let runtime = runtime(&args.limits, args.temporary.clone())?;
     let input = InputOptions { format: args.format.clone(), ids: args.ids, weights: args.weights.clone() };
     let source = import::open(&runtime, &args.inputs, &input)?;
