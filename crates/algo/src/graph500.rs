@@ -30,7 +30,7 @@ const ENDS: usize = 2048;
 
 /// Chooses vertices to search from, each as likely, among those that have an edge; fewer if there are not so many.
 ///
-/// They depend on the ids and the seed alone. The image must be without self-loops, which do not count. One pass over the ids; 4 bytes per vertex.
+/// They depend on the ids and the seed alone. Self-loops are edges here; images of Graph500 have none. One pass over the ids; 4 bytes per vertex.
 ///
 /// # Errors
 /// Ids that are strings, a column that cannot be read or is damaged, or no memory.

@@ -38,6 +38,8 @@ pub enum Command {
     Graphalytics(GraphalyticsArgs),
     /// Run the Graph500 benchmark, and validate what it finds
     Graph500(Graph500Args),
+    /// Run the six kernels of the GAP benchmark suite over an image, and verify what they find
+    Gap(GapArgs),
 }
 
 /// Takes the names of a choice.
@@ -214,6 +216,22 @@ pub struct Graph500Args {
     /// Where the image and temporary files go; the system's place for them if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore gap`.
+#[derive(Args)]
+pub struct GapArgs {
+    /// The image
+    pub image: PathBuf,
+    /// The most trials of a kernel; the suite has 64 of searches, 16 of ranks, components and betweenness, 3 of triangles
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    /// Other seeds give other sources
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

@@ -76,7 +76,7 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
     Ok(())
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let value = work();
     (start.elapsed().as_secs_f64(), value)

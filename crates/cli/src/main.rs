@@ -6,6 +6,7 @@
 
 mod args;
 mod convert;
+mod gap;
 mod graph500;
 mod graphalytics;
 mod image;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Graphalytics(args) => graphalytics::graphalytics(args),
         Command::Graph500(args) => graph500::graph500(args),
+        Command::Gap(args) => gap::gap(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
