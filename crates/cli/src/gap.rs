@@ -36,66 +36,50 @@ pub fn gap(args: &GapArgs) -> Result<()> {
         "kernel", "trials", "average s", "least", "greatest", "MiB read"
     ))?;
     let most = args.trials.unwrap_or(u32::MAX) as usize;
-    let once = |count: usize| vec![(); count.min(most)];
-    let singly = &sources[..sources.len().min(most)];
-    kernel(&graph, "bfs", singly, |&source| {
-        let options = BfsOptions { source, ..BfsOptions::default() };
-        let (seconds, found) = timed(|| outcore::bfs(&graph, &options));
-        let found = found?;
-        verify::verify_bfs(&graph, &options, &found)?;
-        Ok((seconds, found.stats))
-    })?;
+    let (singly, together) = (sources.iter().take(most), sources.chunks(SOURCES_AT_ONCE).take(most));
+    let searches: Vec<_> = singly.map(|&source| BfsOptions { source, ..BfsOptions::default() }).collect();
+    kernel(&graph, "bfs", &searches, outcore::bfs, verify::verify_bfs, |found| &found.stats)?;
+    let paths = |search: &BfsOptions| SsspOptions { source: search.source, weights: true, delta: None };
+    let paths: Vec<_> = searches.iter().map(paths).collect();
     match graph.weight_name() {
         None => say(format_args!("{:16}{:>8}  the image has no weights", "sssp", 0))?,
-        Some(_) => kernel(&graph, "sssp", singly, |&source| {
-            let options = SsspOptions { source, weights: true, delta: None };
-            let (seconds, found) = timed(|| outcore::sssp(&graph, &options));
-            let found = found?;
-            verify::verify_sssp(&graph, &options, &found)?;
-            Ok((seconds, found.stats))
-        })?,
+        Some(_) => kernel(&graph, "sssp", &paths, outcore::sssp, verify::verify_sssp, |found| &found.stats)?,
     }
-    kernel(&graph, "pagerank", &once(TRIALS), |()| {
-        let tol = TOLERANCE / graph.vertices() as f64;
-        let options =
-            PageRankOptions { tol, max_iter: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() };
-        let (seconds, found) = timed(|| outcore::pagerank(&graph, &options));
-        let found = found?;
-        verify::verify_pagerank(&graph, &options, &found)?;
-        Ok((seconds, found.stats))
-    })?;
-    kernel(&graph, "components", &once(TRIALS), |()| {
-        let (seconds, found) = timed(|| outcore::components(&graph, &ComponentsOptions::default()));
-        let found = found?;
-        verify::verify_components(&graph, &found)?;
-        Ok((seconds, found.stats))
-    })?;
-    let together: Vec<_> = sources.chunks(SOURCES_AT_ONCE).take(most).collect();
-    kernel(&graph, "betweenness", &together, |&sources| {
-        let options = BetweennessOptions { sources: Sources::Given(sources.to_vec()), ..BetweennessOptions::default() };
-        let (seconds, found) = timed(|| outcore::betweenness(&graph, &options));
-        let found = found?;
-        verify::verify_betweenness(&graph, &options, &found)?;
-        Ok((seconds, found.stats))
-    })?;
-    kernel(&graph, "triangles", &once(TRIANGLE_TRIALS), |()| {
-        let (seconds, found) = timed(|| outcore::triangles(&graph, &TrianglesOptions::default()));
-        let found = found?;
-        verify::verify_triangles(&graph, &found)?;
-        Ok((seconds, found.stats))
-    })?;
+    let tol = TOLERANCE / graph.vertices() as f64;
+    let ranks = PageRankOptions { tol, max_iter: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() };
+    let ranks = vec![ranks; TRIALS.min(most)];
+    kernel(&graph, "pagerank", &ranks, outcore::pagerank, verify::verify_pagerank, |found| &found.stats)?;
+    let components = vec![ComponentsOptions::default(); TRIALS.min(most)];
+    let verify = |graph: &Graph, _: &_, found: &_| verify::verify_components(graph, found);
+    kernel(&graph, "components", &components, outcore::components, verify, |found| &found.stats)?;
+    let sources = |chunk: &[u32]| Sources::Given(chunk.to_vec());
+    let between = |chunk| BetweennessOptions { sources: sources(chunk), ..BetweennessOptions::default() };
+    let between: Vec<_> = together.map(between).collect();
+    kernel(&graph, "betweenness", &between, outcore::betweenness, verify::verify_betweenness, |found| &found.stats)?;
+    let triangles = vec![TrianglesOptions::default(); TRIANGLE_TRIALS.min(most)];
+    let verify = |graph: &Graph, _: &_, found: &_| verify::verify_triangles(graph, found);
+    kernel(&graph, "triangles", &triangles, outcore::triangles, verify, |found| &found.stats)?;
     note_memory(&runtime, &args.limits);
     Ok(())
 }
 
-/// Runs the trials of a kernel, each of which verifies what it found, and says how long they took.
-fn kernel<T>(graph: &Graph, name: &str, trials: &[T], trial: impl Fn(&T) -> Result<(f64, Stats)>) -> Result<()> {
+/// Runs a kernel once with each of the options, verifies what it finds, and says how long it took.
+fn kernel<O, R>(
+    graph: &Graph,
+    name: &str,
+    trials: &[O],
+    find: impl Fn(&Graph, &O) -> Result<R>,
+    verify: impl Fn(&Graph, &O, &R) -> Result<()>,
+    stats: impl Fn(&R) -> &Stats,
+) -> Result<()> {
     let progress = graph.runtime().task(name, Unit::Steps, Some(trials.len() as u64));
     let (mut seconds, mut bytes) = (Vec::new(), 0);
-    for given in trials {
-        let (took, stats) = trial(given)?;
+    for options in trials {
+        let (took, found) = timed(|| find(graph, options));
+        let found = found?;
+        verify(graph, options, &found)?;
         seconds.push(took);
-        bytes += stats.total.bytes_read;
+        bytes += stats(&found).total.bytes_read;
         progress.advance(1);
     }
     drop(progress);
