@@ -363,19 +363,6 @@ mod tests {
     }
 
     #[test]
-    fn a_renewed_runtime_counts_what_is_held_now() {
-        let memory_bytes = Some(current_memory_bytes() + (100 << 20));
-        let runtime = Runtime::new(RuntimeOptions { memory_bytes, ..RuntimeOptions::default() }).unwrap();
-        let held = vec![1u8; 40 << 20];
-        let renewed = runtime.renewed().unwrap();
-        assert_eq!(Some(renewed.budget().limit_bytes()), memory_bytes);
-        assert!(renewed.budget().available_bytes() + (39 << 20) < runtime.budget().available_bytes());
-        assert!(held.iter().all(|&byte| byte == 1));
-        runtime.cancel().cancel();
-        assert!(renewed.cancel().is_cancelled());
-    }
-
-    #[test]
     fn every_range_is_visited_once() {
         for threads in [1, 3] {
             let runtime = Runtime::new(RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() }).unwrap();
