@@ -190,8 +190,8 @@ PEERS = {"networkit": networkit_peer, "igraph": igraph_peer, "scipy": scipy_peer
 ITERATIONS = 10
 # Label propagation as Graphalytics defines it takes the smallest of equals at the same time everywhere; theirs draw lots, one vertex after the other.
 LABEL_ITERATIONS = 10
-# How far apart GAP relaxes vertices together: the best of 16, 32, 64 and 128 on these graphs.
-SSSP_DELTA = 64
+# How far apart GAP relaxes vertices together: the best of 4, 8, 16, 32, 64 and 128 at scale 22.
+SSSP_DELTA = 4
 # Kernels that peers have under the same name: the algorithm, the image, and the column with the answer, of which components are counted and labels not compared.
 KERNELS = {
     "core numbers": ("core-numbers", "undirected", "core"),
