@@ -34,7 +34,7 @@ def image(tmp_path_factory):
 
 def test_help_and_exit_codes(tmp_path):
     assert "import" in outcore("--help").stdout
-    for command in ("import", "generate", "info", "check", "export", "run", "graphalytics", "graph500"):
+    for command in ("import", "generate", "info", "check", "export", "run", "graphalytics", "graph500", "gap"):
         assert "Usage" in outcore(command, "--help").stdout
     assert outcore("frobnicate", check=False).returncode == 2
     assert outcore("import", check=False).returncode == 2
@@ -309,6 +309,25 @@ def test_graph500_prints_the_official_block(tmp_path):
     assert float(note.split("peak memory ")[1].split(" MiB of 28 MiB")[0]) <= 28, note
     refused = outcore("graph500", "--scale", 0, "--temporary", tmp_path, check=False)
     assert refused.returncode == 1 and "raise --scale" in refused.stderr and not list(tmp_path.iterdir())
+
+
+def test_gap_times_every_kernel(image, tmp_path):
+    weighted, text = tmp_path / "w.oc", tmp_path / "text.csv"
+    outcore("generate", "kronecker", weighted, "--scale", 8, "--undirected", "--weights", "uniform")
+    trials = {"bfs": 64, "sssp": 64, "pagerank": 16, "components": 16, "betweenness": 16, "triangles": 3}
+    lines = outcore("gap", weighted, "--memory", "64MiB").stdout.splitlines()[1:]
+    assert {line.split()[0]: int(line.split()[1]) for line in lines} == trials
+    for line in lines:
+        average, least, greatest = map(float, line.split()[2:5])
+        assert 0 < least <= average <= greatest
+    lines = outcore("gap", image, "--trials", 1, "--memory", "64MiB").stdout.splitlines()[1:]
+    assert [line.split()[:2] for line in lines] == [[kernel, "0" if kernel == "sssp" else "1"] for kernel in trials]
+    assert "no weights" in lines[1]
+    text.write_text("a,b\n")
+    outcore("import", text, tmp_path / "text.oc")
+    for bad, message in ((tmp_path / "text.oc", "numbers"), (tmp_path / "none.oc", "no such directory")):
+        refused = outcore("gap", bad, check=False)
+        assert refused.returncode == 1 and message in refused.stderr, refused.stderr
 
 
 def limit_address_space(limit_bytes):

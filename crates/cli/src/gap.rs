@@ -11,7 +11,6 @@ use outcore::{
     BetweennessOptions, BfsOptions, ComponentsOptions, Dangling, Error, Graph, GraphOptions, PageRankOptions, Result,
     Sources, SsspOptions, Stats, TrianglesOptions, Unit, verify,
 };
-use std::sync::Arc;
 
 /// How many sources there are, and from how many of them a trial of betweenness starts.
 const SOURCES: usize = 64;
@@ -25,7 +24,7 @@ const ITERATIONS: u32 = 20;
 
 /// `outcore gap`.
 pub fn gap(args: &GapArgs) -> Result<()> {
-    let runtime = Arc::new(runtime(&args.limits, None)?);
+    let runtime = runtime(&args.limits, None)?;
     let graph = Graph::open(&runtime, &args.image, GraphOptions::default())?;
     let sources = roots(&graph, args.seed, SOURCES)?;
     if sources.is_empty() {
@@ -50,15 +49,14 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     let ranks = vec![ranks; TRIALS.min(most)];
     kernel(&graph, "pagerank", &ranks, outcore::pagerank, verify::verify_pagerank, |found| &found.stats)?;
     let components = vec![ComponentsOptions::default(); TRIALS.min(most)];
-    let verify = |graph: &Graph, _: &_, found: &_| verify::verify_components(graph, found);
-    kernel(&graph, "components", &components, outcore::components, verify, |found| &found.stats)?;
-    let sources = |chunk: &[u32]| Sources::Given(chunk.to_vec());
-    let between = |chunk| BetweennessOptions { sources: sources(chunk), ..BetweennessOptions::default() };
+    let verify_components = |graph: &_, _: &_, found: &_| verify::verify_components(graph, found);
+    kernel(&graph, "components", &components, outcore::components, verify_components, |found| &found.stats)?;
+    let between = |chunk: &[u32]| BetweennessOptions { sources: Sources::Given(chunk.to_vec()), ..Default::default() };
     let between: Vec<_> = together.map(between).collect();
     kernel(&graph, "betweenness", &between, outcore::betweenness, verify::verify_betweenness, |found| &found.stats)?;
     let triangles = vec![TrianglesOptions::default(); TRIANGLE_TRIALS.min(most)];
-    let verify = |graph: &Graph, _: &_, found: &_| verify::verify_triangles(graph, found);
-    kernel(&graph, "triangles", &triangles, outcore::triangles, verify, |found| &found.stats)?;
+    let verify_triangles = |graph: &_, _: &_, found: &_| verify::verify_triangles(graph, found);
+    kernel(&graph, "triangles", &triangles, outcore::triangles, verify_triangles, |found| &found.stats)?;
     note_memory(&runtime, &args.limits);
     Ok(())
 }
