@@ -34,6 +34,19 @@ def run_outcore(program, algorithm, image, memory, folder, *options, output=Fals
     return json.loads(stats.read_text())
 
 
+def first_number(program, algorithm, image, *options):
+    """The number that the answer begins with."""
+    text = subprocess.check_output([program, "run", algorithm, image, "--quiet", *map(str, options)], text=True)
+    return int(text.split()[0])
+
+
+def by_vertex(result, column):
+    """A column of a result in the order of the vertices' ids."""
+    values = np.empty(len(result))
+    values[result["vertex"]] = result[column]
+    return values
+
+
 def timed(function):
     start = time.perf_counter()
     result = function()
@@ -268,8 +281,8 @@ def main():
 
 def compare_gap(options, table, gap, folder, directed, both, sources):
     run = lambda *arguments, **more: run_outcore(options.outcore, *arguments, **more)
-    ours = subprocess.check_output([options.outcore, "run", "components", both, "--quiet"], text=True)
-    assert int(ours.split()[0]) == gap.verify(sources[0]), "GAP finds other components"
+    assert first_number(options.outcore, "components", both) == gap.verify(sources[0]), "GAP finds other components"
+    triangles = first_number(options.outcore, "triangles", both)
     rule = ("--max-iter", ITERATIONS, "--tol", 0, "--dangling", "gap")
     for _ in range(options.rounds):
         stats = run("pagerank", directed, options.memory, folder, *rule)
@@ -285,10 +298,9 @@ def compare_gap(options, table, gap, folder, directed, both, sources):
             table.add("betweenness, one source", "outcore", found["seconds"])
             table.add("betweenness, one source", "gap", gap.betweenness(source))
         table.add("triangles", "outcore", run("triangles", both, options.memory, folder)["seconds"])
-        seconds, triangles = gap.triangles()
+        seconds, theirs = gap.triangles()
         table.add("triangles", "gap", seconds)
-        ours = subprocess.check_output([options.outcore, "run", "triangles", both, "--quiet"], text=True)
-        assert int(ours.split()[0]) == triangles, f"GAP counts {triangles} triangles, not {ours.split()[0]}"
+        assert triangles == theirs, f"GAP counts {theirs} triangles, not {triangles}"
 
 
 def compare_sssp(options, table, gap, folder):
@@ -300,8 +312,8 @@ def compare_sssp(options, table, gap, folder):
         sources = [int(line.split()[0]) for line in itertools.islice(lines, 0, None, 3 << options.scale)]
     text.unlink()
     for source in sources:
-        found = subprocess.check_output([options.outcore, "run", "sssp", image, "--source", str(source), "--verify", "--quiet"], text=True)
-        assert int(found.split()[0]) == gap.sssp(source, "-v")[1], f"GAP reaches others from {source}"
+        reached = first_number(options.outcore, "sssp", image, "--source", source, "--verify")
+        assert reached == gap.sssp(source, "-v")[1], f"GAP reaches others from {source}"
     for _ in range(options.rounds):
         for source in sources:
             found = run_outcore(options.outcore, "sssp", image, options.memory, folder, "--source", source)
@@ -318,9 +330,8 @@ def compare(options, table, peers, folder, directed, both, sources):
     run = lambda *arguments, **more: run_outcore(options.outcore, *arguments, **more)
     pagerank_options = ("--max-iter", ITERATIONS, "--tol", 0)
     run("pagerank", directed, options.memory, folder, *pagerank_options, output=True)
-    result = np.load(folder / "result.npy")
-    ranks = np.empty(len(result))
-    ranks[result["vertex"]] = result["pagerank"]
+    ranks = by_vertex(np.load(folder / "result.npy"), "pagerank")
+    expected = first_number(options.outcore, "components", both)
     for _ in range(options.rounds):
         stats = run("pagerank", directed, options.memory, folder, *pagerank_options)
         table.add("pagerank, per iteration", "outcore", stats["seconds"] / ITERATIONS)
@@ -338,8 +349,7 @@ def compare(options, table, peers, folder, directed, both, sources):
         for name, kernels in peers.items():
             seconds, components = timed(kernels["components"])
             table.add("components", name, seconds)
-            ours = subprocess.check_output([options.outcore, "run", "components", both, "--quiet"], text=True)
-            assert int(ours.split()[0]) == components, f"{name}: {components} components, not {ours.split()[0]}"
+            assert expected == components, f"{name}: {components} components, not {expected}"
     check_levels(options, peers, folder, both, sources[0])
 
 
@@ -358,16 +368,13 @@ def compare_kernel(options, table, peers, folder, kernel):
             if column == "component":
                 assert len(np.unique(result[column])) == theirs, f"{name}: {theirs} strong components"
             elif column:
-                ours = np.empty(len(result))
-                ours[result["vertex"]] = result[column]
-                assert np.abs(ours - theirs).max() < 1e-9, f"{name}: other {kernel}"
+                assert np.abs(by_vertex(result, column) - theirs).max() < 1e-9, f"{name}: other {kernel}"
 
 
 def check_levels(options, peers, folder, both, source):
     run_outcore(options.outcore, "bfs", both, options.memory, folder, "--source", source, output=True)
     result = np.load(folder / "result.npy")
-    levels = np.empty(len(result))
-    levels[result["vertex"]] = result["level"]
+    levels = by_vertex(result, "level")
     reached = result["vertex"][result["level"] >= 0]
     for name, kernels in peers.items():
         theirs = kernels["bfs"](source)
