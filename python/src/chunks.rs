@@ -3,14 +3,13 @@
 //! `outcore._inputs` makes generators that yield tuples of arrays or lists, some ten thousand values each; so a large
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyTuple};
-use pyo3_arrow::PyRecordBatchReader;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a generator raised, kept for the caller; in between there are only texts.
@@ -26,7 +25,7 @@ struct Chunks {
 /// Rows from an object with `__arrow_c_stream__`, or from one that has `columns` and `pieces`.
 pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if rows.hasattr("__arrow_c_stream__")? {
-        return rows.extract::<PyRecordBatchReader>()?.into_reader();
+        return crate::stream::import(rows);
     }
     let Chunks { columns, pieces } = rows.extract()?;
     let field = |(name, kind): &(String, String)| match kind.as_str() {

@@ -5,8 +5,10 @@
 
 use crate::convert::no_column;
 use crate::errors::{raise, usage};
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, Int64Type, UInt64Type};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_schema::DataType;
 use numpy::{Element, PyArray1};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::Reservation;

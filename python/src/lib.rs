@@ -15,6 +15,7 @@ mod program;
 mod progress;
 mod result;
 mod runtime;
+mod stream;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -7,7 +7,6 @@ use outcore::{Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use pyo3_arrow::PyRecordBatchReader;
 use std::path::PathBuf;
 
 /// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
@@ -139,10 +138,11 @@ impl PyTable {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Bound<'py, PyCapsule>> {
         let reader = self.table.reader().map_err(|error| raise(py, error))?;
-        let stream = PyRecordBatchReader::new(Box::new(reader)).into_pyobject(py)?;
-        stream.call_method1("__arrow_c_stream__", (requested_schema,))
+        // A consumer that wants another schema converts what it gets, as the interface allows.
+        let _ = requested_schema;
+        crate::stream::export(py, Box::new(reader))
     }
 
     fn __reduce__(&self) -> PyResult<()> {

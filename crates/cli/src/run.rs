@@ -3,13 +3,12 @@
 use crate::args::{Algorithm, Common, RunArgs, Walk};
 use crate::convert::output_error;
 use crate::progress::runtime;
-use arrow::util::display::array_value_to_string;
 use outcore::io::bytes_text;
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
     CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
     MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, SsspOptions,
-    Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
+    Stats, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -388,10 +387,8 @@ fn explain(estimate: &Estimate, how: &str) -> Result<()> {
 
 fn show_top(table: &Table, column: &str) -> Result<()> {
     let rows = table.top(SHOWN, column)?;
-    let text = |column: usize, row| {
-        array_value_to_string(rows.column(column), row).map_err(|error| Error::Usage(error.to_string()))
-    };
-    (0..rows.num_rows()).try_for_each(|row| say(format_args!("  {:24} {}", text(0, row)?, text(1, row)?)))
+    let text = |column: usize, row| cell_text(rows.column(column), row);
+    (0..rows.num_rows()).try_for_each(|row| say(format_args!("  {:24} {}", text(0, row), text(1, row))))
 }
 
 /// Shows the greatest values of a result of one column, and finishes it.

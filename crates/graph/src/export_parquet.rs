@@ -7,8 +7,8 @@ use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream};
 use crate::output::{ENCODER_BYTES, finish, parquet_writer, refuse};
 use crate::table::{id_array, id_type};
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::WeightKind;
 use outcore_io::Unit;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn record(
     lookup: &IdLookup,
     schema: &SchemaRef,
     batch: &[Entry],
-) -> std::result::Result<RecordBatch, arrow::error::ArrowError> {
+) -> std::result::Result<RecordBatch, arrow_schema::ArrowError> {
     let ids = |end: fn(&Entry) -> u32| id_array(graph, batch.iter().map(|edge| Some(lookup.id(end(edge)))));
     let mut arrays: Vec<ArrayRef> = vec![ids(|edge| edge.vertex), ids(|edge| edge.neighbour)];
     match schema.fields().get(2).map(|field| field.data_type()) {

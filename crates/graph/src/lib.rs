@@ -50,7 +50,7 @@ pub use image::{ImageFile, MANIFEST};
 pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use outcore_format::{Lists, Order, WeightKind};
-pub use output::OUTPUT_ENDINGS;
+pub use output::{OUTPUT_ENDINGS, cell_text};
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};
 pub use scan::{Frontier, List, ListFold, fold, scan, scan_pages};

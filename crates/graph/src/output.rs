@@ -8,9 +8,11 @@ use crate::atomic_file::{AtomicFile, Compression, TextFile};
 use crate::error::{Error, Result};
 use crate::ids::BATCH_IDS;
 use crate::table::Table;
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt32Type, UInt64Type};
-use arrow::ipc::writer::FileWriter;
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, SchemaRef};
 use outcore_io::Unit;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
@@ -251,7 +253,7 @@ pub(crate) fn push_quoted(line: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends a value as a field of CSV; real numbers in the shortest form that reads back the same.
-fn push_value(line: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize) {
+fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     if column.is_null(row) {
         return;
     }
@@ -268,8 +270,19 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize) 
     };
 }
 
+/// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing value is empty.
+pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
+    if let Some(text) = column.as_string_opt::<i32>() {
+        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+        return if column.is_null(row) { String::new() } else { text.value(row).chars().map(escaped).collect() };
+    }
+    let mut line = Vec::new();
+    push_value(&mut line, column, row);
+    String::from_utf8_lossy(&line).into_owned()
+}
+
 /// Appends a value as NumPy has it, -1 where it is missing, infinity among real distances. Small numbers that may be missing have 64 bits, with a sign.
-fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize, nullable: bool) {
+fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, nullable: bool) {
     match column.data_type() {
         DataType::Float64 if column.is_null(row) => rows.extend(f64::INFINITY.to_le_bytes()),
         _ if column.is_null(row) => rows.extend_from_slice(&[0xff; 8]),
@@ -288,7 +301,7 @@ fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow::array::Array, row: usize,
 }
 
 /// Whether a vertex among `ids` has the id that stands for "missing" in a column of this type.
-fn ambiguous(ids: &dyn arrow::array::Array, kind: &DataType) -> bool {
+fn ambiguous(ids: &dyn arrow_array::Array, kind: &DataType) -> bool {
     match (ids.data_type() == kind, kind) {
         (true, DataType::Int64) => ids.as_primitive::<Int64Type>().values().contains(&-1),
         (true, DataType::UInt64) => ids.as_primitive::<UInt64Type>().values().contains(&u64::MAX),

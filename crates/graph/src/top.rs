@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{Id, IdStream};
 use crate::table::{Column, Table, distance_bits, id_array};
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use outcore_format::{IdColumn, Order};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

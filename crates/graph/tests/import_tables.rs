@@ -2,12 +2,10 @@
 
 mod given;
 
-use arrow::array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
-};
-use arrow::datatypes::Int32Type;
-use arrow::ipc::CompressionType;
-use arrow::ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::{files, random};
 use outcore_graph::Error;
 use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};

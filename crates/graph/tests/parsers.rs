@@ -449,11 +449,11 @@ fn compressed_inputs_that_stop_in_their_middle_are_refused() {
 
 mod tables {
     use super::*;
-    use arrow::array::{
+    use arrow_array::types::Int32Type;
+    use arrow_array::{
         ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray,
         RecordBatch, RecordBatchIterator, StringArray, StringViewArray, UInt64Array,
     };
-    use arrow::datatypes::Int32Type;
     use std::sync::Arc;
 
     fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
@@ -469,14 +469,14 @@ mod tables {
     }
 
     fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow::ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
         writer.write(batch).expect("written");
         writer.finish().expect("finished");
         writer.into_inner().expect("the bytes")
     }
 
     fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
         writer.write(batch).expect("written");
         writer.finish().expect("finished");
         writer.into_inner().expect("the bytes")

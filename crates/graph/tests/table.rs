@@ -2,8 +2,10 @@
 
 mod common;
 
-use arrow::array::{Array as _, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::DataType;
 use common::{Model, ModelIds, Random, open};
 use outcore_format::Order;
 use outcore_graph::{Column, Error, Graph, Table};
@@ -221,7 +223,7 @@ fn files_hold_the_rows() {
         assert!(read == rows);
         let path = directory.path().join("table.arrow");
         table.write(&path).unwrap();
-        let reader = arrow::ipc::reader::FileReader::try_new(std::fs::File::open(&path).unwrap(), None).unwrap();
+        let reader = arrow_ipc::reader::FileReader::try_new(std::fs::File::open(&path).unwrap(), None).unwrap();
         assert!(reader.flat_map(|batch| cells(&batch.unwrap())).collect::<Vec<_>>() == rows);
         check_npy(&table, &model, &rows, directory.path());
         let names = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());

@@ -7,8 +7,8 @@ use super::batch::{Facts, InputOptions, Source};
 use super::input::{Input, Stream};
 use super::table::{Batch, TableColumns, TableSource, damaged, guarded};
 use crate::error::{Error, Result};
-use arrow::buffer::Buffer;
-use arrow::ipc::reader::StreamDecoder;
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
 use bytes::Bytes;
 use outcore_io::{Array as Memory, Reservation};
 use std::collections::HashMap;
@@ -187,7 +187,7 @@ impl ArrowStream {
         }
         let head = self.stream.peek(len)?;
         let parsed = head.get(prefix..len).ok_or("it ends inside a message".to_owned()).and_then(|head| {
-            let message = arrow::ipc::root_as_message(head).map_err(|error| error.to_string())?;
+            let message = arrow_ipc::root_as_message(head).map_err(|error| error.to_string())?;
             let dictionary = message.header_as_dictionary_batch();
             let batch = dictionary.and_then(|dictionary| dictionary.data()).or(message.header_as_record_batch());
             let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());

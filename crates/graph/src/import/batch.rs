@@ -6,7 +6,7 @@
 
 use crate::choice::Choice;
 use crate::error::{Error, Result};
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

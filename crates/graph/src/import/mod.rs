@@ -58,6 +58,7 @@ mod tally;
 mod testing;
 mod text_source;
 mod translate;
+mod values;
 mod vertex_lines;
 mod vertices;
 mod workspace;

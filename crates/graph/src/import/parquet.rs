@@ -9,7 +9,7 @@ use super::input::Input;
 use super::parquet_pages::decoding_bytes;
 use super::table::{TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use outcore_io::Reservation;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{

@@ -7,10 +7,11 @@
 
 use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
 use super::text_source::begin;
+use super::values::{each_integer, each_real};
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayAccessor, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, Schema};
 use outcore_io::Reservation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -284,18 +285,6 @@ impl TableParser {
         Ok((column, name))
     }
 
-    /// A column of the numbers wanted, without nulls.
-    fn numbers(&self, table: &RecordBatch, place: usize, kind: &DataType, first_record: u64) -> Result<ArrayRef> {
-        let (column, name) = self.column(table, place, first_record)?;
-        let wrong =
-            |found: String| Error::input(&self.path, Some(first_record), format!("{kind} in column `{name}`"), found);
-        let converted = guarded(|| cast(column, kind).map_err(|error| error.to_string())).map_err(wrong)?;
-        if converted.null_count() > 0 {
-            return Err(wrong("values that do not fit".to_owned()));
-        }
-        Ok(converted)
-    }
-
     /// A column of strings, without nulls.
     fn strings<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<Vec<&'a str>> {
         let (column, name) = self.column(table, place, first_record)?;
@@ -313,19 +302,17 @@ impl TableParser {
         let rows = table.num_rows();
         values.resize(rows * 2, 0);
         for end in 0..2 {
-            let places = values.iter_mut().skip(end).step_by(2);
-            if is_unsigned_64(table.column(end).data_type()) {
-                let column = self.numbers(table, end, &DataType::UInt64, first_record)?;
-                for (place, &id) in places.zip(column.as_primitive::<UInt64Type>().values()) {
-                    *place = id;
-                    *huge |= id >> 63 != 0;
-                }
-            } else {
-                let column = self.numbers(table, end, &DataType::Int64, first_record)?;
-                for (place, &id) in places.zip(column.as_primitive::<Int64Type>().values()) {
-                    *place = id as u64;
-                    *negative |= id < 0;
-                }
+            let (column, name) = self.column(table, end, first_record)?;
+            let mut places = values.iter_mut().skip(end).step_by(2);
+            let known = each_integer(column, |id| {
+                // An id is kept by its 64 bits, whichever kind it is of.
+                places.next().into_iter().for_each(|place| *place = id as u64);
+                *negative |= id < 0;
+                *huge |= id > i64::MAX.into();
+            });
+            if !known {
+                let expected = format!("integers in column `{name}`");
+                return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
             }
         }
         if *negative && *huge {
@@ -357,14 +344,28 @@ impl TableParser {
         if self.columns.weight.is_none() {
             return Ok(Weights::None);
         }
-        let kind = table.schema().fields().get(2).map(|field| field.data_type().clone());
-        if kind.is_some_and(|kind| kind.is_integer()) {
-            // A u64 above i64::MAX becomes null in the conversion, which `numbers` refuses.
-            let column = self.numbers(table, 2, &DataType::Int64, first_record)?;
-            return Ok(Weights::Integer(column.as_primitive::<Int64Type>().values().to_vec()));
+        let (column, name) = self.column(table, 2, first_record)?;
+        let (mut integers, mut wide) = (Vec::with_capacity(table.num_rows()), None);
+        let is_integer = each_integer(column, |value| {
+            if i64::try_from(value).is_err() {
+                wide.get_or_insert((integers.len() as u64, value));
+            }
+            integers.push(value as i64);
+        });
+        if let Some((place, value)) = wide {
+            let row = first_record + place;
+            let expected = format!("integers up to {} in the weight column `{name}`", i64::MAX);
+            return Err(Error::input(&self.path, Some(row), expected, format!("{value} in row {row}"))
+                .advise("cast the column to float64; rows count from 0"));
         }
-        let column = self.numbers(table, 2, &DataType::Float64, first_record)?;
-        let values = column.as_primitive::<Float64Type>().values().to_vec();
+        if is_integer {
+            return Ok(Weights::Integer(integers));
+        }
+        let mut values = Vec::with_capacity(table.num_rows());
+        if !each_real(column, |value| values.push(value)) {
+            let expected = format!("numbers in the weight column `{name}`");
+            return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
+        }
         if let Some(place) = values.iter().position(|value| value.is_nan()) {
             let row = first_record + place as u64;
             return Err(Error::input(&self.path, Some(row), "a number as weight", format!("NaN in row {row}"))
@@ -391,13 +392,6 @@ fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>>
             strings_of(dictionary.values(), &rows)
         }
         _ => None,
-    }
-}
-
-fn is_unsigned_64(kind: &DataType) -> bool {
-    match kind {
-        DataType::Dictionary(_, values) => **values == DataType::UInt64,
-        kind => *kind == DataType::UInt64,
     }
 }
 

@@ -9,8 +9,8 @@ use super::input::Input;
 use super::table::from_batches;
 use super::vertex_lines;
 use crate::error::{Error, Result};
-use arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow::datatypes::{Field, Schema};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{Field, Schema};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -215,7 +215,7 @@ fn keep_once(ids: &mut Ids) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
 
     fn table(columns: Vec<(&str, ArrayRef)>) -> Box<dyn RecordBatchReader + Send> {
         let batch = RecordBatch::try_from_iter(columns).unwrap();

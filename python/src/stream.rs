@@ -1,0 +1,34 @@
+//! Arrow streams to and from Python, by the Arrow PyCapsule interface: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
+#![allow(unsafe_code)]
+
+use arrow_array::RecordBatchReader;
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::CStr;
+
+/// What the interface calls the capsule of a stream.
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// The batches of an object that has `__arrow_c_stream__`.
+///
+/// # Errors
+/// What the method raises, or a capsule that holds no stream.
+pub fn import(rows: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    let capsule = rows.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: the name says that the capsule holds a stream, and the producer vouches for it. The stream is moved out: what stays
+    // is marked as released, so the capsule's destructor leaves it alone.
+    let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr()) };
+    let reader = reader.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(Box::new(reader))
+}
+
+/// A capsule that hands batches over.
+///
+/// # Errors
+/// No memory for the capsule.
+pub fn export(py: Python<'_>, reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}
