@@ -13,7 +13,9 @@ def import_graph(
     *,
     directed: bool | None = None,
     format: str | None = None,
-    weights: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
     vertices: Any = None,
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "first",
@@ -43,8 +45,10 @@ def import_graph(
         image: Where the image goes. An image of that name is replaced; anything else is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
-        weights: The name of the column (or edge attribute) that holds the weights; "none" leaves them out. By default the one
-            that the format has, or a column `weight`.
+        source: The column that holds the sources of edges: its name, or its number from 1.
+        target: The column that holds the targets.
+        weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that the
+            format has, or a column `weight`.
         ids: Whether ids are integers or strings; by default integers if they all are.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest weight, all of
@@ -78,7 +82,9 @@ def import_graph(
     settings = {
         "directed": directed,
         "format": format,
-        "weights": weights,
+        "source": None if source is None else str(source),
+        "target": None if target is None else str(target),
+        "weight": None if weight is None else str(weight),
         "ids": ids,
         "duplicates": duplicates,
         "self_loops": self_loops,
@@ -86,7 +92,7 @@ def import_graph(
         "limits": _limits(memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)
-    given = tables(input, weights)
+    given = tables(input, weight)
     if not isinstance(given, Tables):
         return _outcore.import_files(given, image, more, settings)
     if format is not None:
@@ -95,7 +101,7 @@ def import_graph(
         if vertices is not None:
             raise TypeError(f"a {type(input).__name__} has its vertices already; add others there")
         more = given.vertices
-    settings["weights"] = given.weights
+    settings["weight"] = given.weights
     if directed is None:
         settings["directed"] = given.directed
     return _outcore.import_tables(given.edges, given.name, image, more, settings)

@@ -181,7 +181,7 @@ def _weight_kind(attribute: str, values: Iterable[Any]) -> str | None:
     kind = None
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-            raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; weights='none' leaves them out")
+            raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; weight='none' leaves them out")
         kind = "i8" if isinstance(value, numbers.Integral) and kind != "f8" else "f8"
     return kind
 

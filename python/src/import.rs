@@ -18,7 +18,9 @@ use std::sync::PoisonError;
 pub struct Settings {
     directed: Option<bool>,
     format: Option<String>,
-    weights: Option<String>,
+    source: Option<String>,
+    target: Option<String>,
+    weight: Option<String>,
     ids: String,
     duplicates: String,
     self_loops: String,
@@ -37,7 +39,13 @@ pub fn choose<T: Choice>(py: Python<'_>, option: &str, found: &str) -> PyResult<
 impl Settings {
     fn input(&self, py: Python<'_>) -> PyResult<InputOptions> {
         let ids = choose(py, "ids", &self.ids)?;
-        Ok(InputOptions { format: self.format.clone(), ids, weights: self.weights.clone() })
+        Ok(InputOptions {
+            format: self.format.clone(),
+            ids,
+            source: self.source.clone(),
+            target: self.target.clone(),
+            weight: self.weight.clone(),
+        })
     }
 
     fn import(&self, py: Python<'_>) -> PyResult<ImportOptions> {

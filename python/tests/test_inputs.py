@@ -53,7 +53,7 @@ def test_tables(make, tmp_path, name):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_without_weights(make, tmp_path, name):
-    graph = make(TABLES[name](), weights="none")
+    graph = make(TABLES[name](), weight="none")
     assert graph.info()["weights"] is None
     assert exported(graph, tmp_path) == [edge[:2] for edge in EDGES]
 
@@ -134,12 +134,12 @@ def test_networkx_weights(make, tmp_path):
     plain.add_edge("a", "b", cost=2.5)
     plain.add_edge("b", "c")
     assert make(plain).info()["weights"] is None
-    assert exported(make(plain, weights="cost"), tmp_path) == [("a", "b", 2.5), ("b", "c", 1.0)]
+    assert exported(make(plain, weight="cost"), tmp_path) == [("a", "b", 2.5), ("b", "c", 1.0)]
     with pytest.raises(ValueError, match="'price'"):
-        make(plain, weights="price")
+        make(plain, weight="price")
     plain["b"]["c"]["cost"] = "much"
     with pytest.raises(TypeError, match="'much'"):
-        make(plain, weights="cost")
+        make(plain, weight="cost")
 
 
 def test_networkx_nodes(make):
@@ -218,7 +218,7 @@ def test_what_a_generator_raises_comes_through(tmp_path):
     graph = Odd()
     graph.add_nodes_from([1, 2])
     with pytest.raises(RuntimeError, match="the edges are gone"):
-        oc.import_graph(graph, tmp_path / "odd.oc", weights="none")
+        oc.import_graph(graph, tmp_path / "odd.oc", weight="none")
     assert os.listdir(tmp_path) == []
 
 

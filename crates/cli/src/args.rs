@@ -89,9 +89,15 @@ pub struct ImportArgs {
     /// The input's format; found out if not given
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
-    /// Which column holds the weights, by name or by number from 1; `none` leaves weights out
+    /// Which column holds the sources of edges, by name or by number from 1
     #[arg(long, value_name = "NAME")]
-    pub weights: Option<String>,
+    pub source: Option<String>,
+    /// Which column holds the targets of edges
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// Which column holds the weights; `none` leaves weights out
+    #[arg(long, value_name = "NAME")]
+    pub weight: Option<String>,
     /// How ids are read
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,

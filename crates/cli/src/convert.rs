@@ -10,7 +10,13 @@ use outcore::{Error, Graph, GraphOptions, Result};
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
     let runtime = runtime(&args.limits, args.temporary.clone())?;
-    let input = InputOptions { format: args.format.clone(), ids: args.ids, weights: args.weights.clone() };
+    let input = InputOptions {
+        format: args.format.clone(),
+        ids: args.ids,
+        source: args.source.clone(),
+        target: args.target.clone(),
+        weight: args.weight.clone(),
+    };
     let source = import::open(&runtime, &args.inputs, &input)?;
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },

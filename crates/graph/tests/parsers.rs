@@ -498,7 +498,7 @@ mod tables {
     }
 
     fn weights(name: &str) -> InputOptions {
-        InputOptions { weights: Some(name.to_owned()), ..InputOptions::default() }
+        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
     }
 
     #[test]

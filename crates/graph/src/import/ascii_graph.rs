@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Opens an ASCIIGraph.
 pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
     integers_only(options.ids, "ascii-graph")?;
-    weights_wanted(options.weights.as_deref(), "ascii-graph", &[])?;
+    weights_wanted(options.weight.as_deref(), "ascii-graph", &[])?;
     let mut blocks = LineBlocks::new(stream);
     let Some(mut first) = blocks.next_lines()? else {
         return Err(Error::input(blocks.path(), None, "the number of vertices", "an empty file"));

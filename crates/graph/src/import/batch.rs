@@ -269,9 +269,13 @@ pub struct InputOptions {
     pub format: Option<String>,
     /// How ids are read.
     pub ids: IdKind,
-    /// Which column holds the weights: a name, or a number from 1. `None` takes the one the format
-    /// has, or the third column of a text file if it is numeric; `Some("none")` leaves them out.
-    pub weights: Option<String>,
+    /// Which column holds the sources of edges: a name, or a number from 1. `None` takes the one that the format has.
+    pub source: Option<String>,
+    /// Which column holds the targets.
+    pub target: Option<String>,
+    /// Which column holds the weights. `None` takes the one that the format has, or the third column of a text file if it is
+    /// numeric; `Some("none")` leaves them out.
+    pub weight: Option<String>,
 }
 
 /// A bad record of `parser`'s input.

@@ -46,7 +46,7 @@ pub(super) fn open(
     record: Record,
 ) -> Result<Box<dyn Source>> {
     integers_only(options.ids, format)?;
-    weights_wanted(options.weights.as_deref(), format, &[])?;
+    weights_wanted(options.weight.as_deref(), format, &[])?;
     let size_bytes = stream.size_bytes();
     let edges = size_bytes.filter(|_| !stream.is_compressed());
     let facts = Facts {

@@ -2,7 +2,7 @@
 //!
 //! Columns are separated by commas or semicolons if the first line has one, else by runs of blanks. The first line may
 //! name the columns; it is taken for that if it has the usual names of the ends, if it has the name that
-//! `--weights` asks for, or if it holds no numbers while the ids are integers.
+//! `--weight` asks for, or if it holds no numbers while the ids are integers.
 
 use super::batch::{IdKind, InputOptions, bad_record};
 use super::blocks::Lines;
@@ -212,7 +212,7 @@ impl<'a> Sample<'a> {
                 return Some((source, target));
             }
         }
-        let asked = options.weights.as_deref().filter(|name| *name != "none" && looks_like_name(name.as_bytes()));
+        let asked = options.weight.as_deref().filter(|name| *name != "none" && looks_like_name(name.as_bytes()));
         if asked.is_some_and(|name| first.iter().any(|field| field.content() == name.as_bytes())) {
             return Some((0, 1));
         }
@@ -281,12 +281,12 @@ static EMPTY: Vec<Field<'static>> = Vec::new();
 
 fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(usize, String)>> {
     let Some((column, name)) = fixed.weight else {
-        super::text_source::weights_wanted(options.weights.as_deref(), fixed.format, &[])?;
+        super::text_source::weights_wanted(options.weight.as_deref(), fixed.format, &[])?;
         return Ok(None);
     };
     let number = (column + 1).to_string();
     let wanted =
-        super::text_source::weights_wanted(options.weights.as_deref(), fixed.format, &[name, "weight", &number])?;
+        super::text_source::weights_wanted(options.weight.as_deref(), fixed.format, &[name, "weight", &number])?;
     Ok(wanted.then(|| (column, name.to_owned())))
 }
 
@@ -302,7 +302,7 @@ fn free_weight(
         None => "weight".to_owned(),
     };
     let is_end = |column: usize| column == ends.0 || column == ends.1;
-    let Some(asked) = options.weights.as_deref() else {
+    let Some(asked) = options.weight.as_deref() else {
         let by_name = names.and_then(|names| names.iter().position(|name| name.eq_ignore_ascii_case(b"weight")));
         let third = || {
             let is_numeric = typical.get(2).is_some_and(|field| real(trim(field.raw)).is_some());
@@ -323,13 +323,13 @@ fn free_weight(
             }
             None => "the columns have no names; give the number of the column, counted from 1".to_owned(),
         };
-        return Err(Error::Usage(format!("--weights {asked}: there is no such column; {known}")));
+        return Err(Error::Usage(format!("--weight {asked}: there is no such column; {known}")));
     };
     if is_end(column) {
-        return Err(Error::Usage(format!("--weights {asked}: that column holds the ids")));
+        return Err(Error::Usage(format!("--weight {asked}: that column holds the ids")));
     }
     if !typical.is_empty() && column >= typical.len() {
-        return Err(Error::Usage(format!("--weights {asked}: the first edge has {} columns", typical.len())));
+        return Err(Error::Usage(format!("--weight {asked}: the first edge has {} columns", typical.len())));
     }
     Ok(Some((column, name_of(column))))
 }
@@ -354,7 +354,7 @@ mod tests {
     }
 
     fn weights(name: &str) -> InputOptions {
-        InputOptions { weights: Some(name.to_owned()), ..InputOptions::default() }
+        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
     }
 
     #[test]
@@ -397,7 +397,7 @@ mod tests {
         for (text, name) in
             [("1 2 3\n", "5"), ("1 2 3\n", "1"), ("1 2 3\n", "w"), ("from,to,w\n1,2,3\n", "x"), ("1 2 3\n", "0")]
         {
-            assert!(detected(text, &weights(name)).is_err(), "--weights {name}");
+            assert!(detected(text, &weights(name)).is_err(), "--weight {name}");
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
             (0..4).all(|_| fields.token().is_some())
         });
     let names: &[&str] = if has_weights { &["weight"] } else { &[] };
-    let wanted = weights_wanted(options.weights.as_deref(), "dimacs", names)? && has_weights;
+    let wanted = weights_wanted(options.weight.as_deref(), "dimacs", names)? && has_weights;
     let tally = Arc::new(Tally::new());
     let facts = Facts {
         format: "dimacs",

@@ -269,12 +269,12 @@ impl EdgeList {
         let column = self.columns.weight.unwrap_or(0) + 1;
         let Some(token) = token else {
             let expected = format!("a weight in column {column}");
-            return Err(bad_record(&self.path, number, &expected, line).advise("leave weights out with --weights none"));
+            return Err(bad_record(&self.path, number, &expected, line).advise("leave weights out with --weight none"));
         };
         real(token).filter(|weight| !weight.is_nan()).ok_or_else(|| {
             let expected = format!("a number as weight in column {column}");
             bad_record(&self.path, number, &expected, token)
-                .advise("name another column with --weights, or leave weights out with --weights none")
+                .advise("name another column with --weight, or leave weights out with --weight none")
         })
     }
 
@@ -474,7 +474,7 @@ mod tests {
     #[test]
     fn weights_may_be_infinite_and_negative() {
         assert_eq!(edges_of("edge-list", b"1 2 inf\n1 3 -7\n").weights, [f64::INFINITY, -7.0]);
-        let none = InputOptions { weights: Some("none".to_owned()), ..InputOptions::default() };
+        let none = InputOptions { weight: Some("none".to_owned()), ..InputOptions::default() };
         assert!(edges_with("edge-list", b"1 2 x\n1 3 nan\n", &none).weights.is_empty());
     }
 

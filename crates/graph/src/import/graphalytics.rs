@@ -49,8 +49,8 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
 fn options_for(options: &InputOptions, weight: Option<&str>) -> InputOptions {
     let mut options = options.clone();
     options.ids = IdKind::Integer;
-    if options.weights.is_some() && options.weights.as_deref() == weight {
-        options.weights = Some("weight".to_owned());
+    if options.weight.is_some() && options.weight.as_deref() == weight {
+        options.weight = Some("weight".to_owned());
     }
     options
 }

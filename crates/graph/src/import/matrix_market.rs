@@ -34,7 +34,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         }
     };
     let names: &[&str] = if header.values == Values::Pattern { &[] } else { &["value", "weight"] };
-    let wanted = weights_wanted(options.weights.as_deref(), "matrix-market", names)? && !names.is_empty();
+    let wanted = weights_wanted(options.weight.as_deref(), "matrix-market", names)? && !names.is_empty();
     first.drop_front(end);
     let tally = Arc::new(Tally::new());
     let parser =

@@ -39,7 +39,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         return Err(Error::input(blocks.path(), None, "a line `n m`", "an empty file"));
     };
     let header = take_header(&mut first, blocks.path())?;
-    let wanted = header.has_edge_weights && weights_wanted(options.weights.as_deref(), "metis", &["weight"])?;
+    let wanted = header.has_edge_weights && weights_wanted(options.weight.as_deref(), "metis", &["weight"])?;
     if !header.has_edge_weights {
         blocks.split_long_lines();
     }

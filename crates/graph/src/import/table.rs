@@ -1,7 +1,7 @@
 //! Tables: which columns hold what, and record batches from Python; `parquet.rs` and `arrow_stream.rs` read files.
 //!
 //! The ends are the columns `source` and `target` (or `src`, `dst`, or `from`, `to`), else the first two; the weights the
-//! column that `--weights` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
+//! column that `--weight` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
 //! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
 //! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or 8192 with strings.
 
@@ -157,7 +157,7 @@ fn find_weight(
     options: &InputOptions,
 ) -> Result<Option<(usize, String)>> {
     let fields = schema.fields();
-    let column = match options.weights.as_deref() {
+    let column = match options.weight.as_deref() {
         Some("none") => None,
         Some(asked) => {
             let by_name = fields.iter().position(|field| field.name() == asked);
@@ -165,10 +165,7 @@ fn find_weight(
             let column = by_name.or_else(by_number).filter(|&column| column < fields.len());
             Some(column.ok_or_else(|| {
                 let names: Vec<_> = fields.iter().take(50).map(|field| field.name().as_str()).collect();
-                Error::Usage(format!(
-                    "--weights {asked}: there is no such column; the columns are {}",
-                    names.join(", ")
-                ))
+                Error::Usage(format!("--weight {asked}: there is no such column; the columns are {}", names.join(", ")))
             })?)
         }
         None => fields.iter().position(|field| field.name().eq_ignore_ascii_case("weight")),
@@ -178,12 +175,12 @@ fn find_weight(
     };
     let field = schema.field(column);
     if column == ends.0 || column == ends.1 {
-        return Err(Error::Usage(format!("--weights {}: that column holds the ids", field.name())));
+        return Err(Error::Usage(format!("--weight {}: that column holds the ids", field.name())));
     }
     let kind = field.data_type();
     if !kind.is_integer() && !kind.is_floating() {
         let expected = format!("numbers in the weight column `{}`", field.name());
-        return Err(Error::input(path, None, expected, kind.to_string()).advise("leave it out with --weights none"));
+        return Err(Error::input(path, None, expected, kind.to_string()).advise("leave it out with --weight none"));
     }
     Ok(Some((column, field.name().clone())))
 }

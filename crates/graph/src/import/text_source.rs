@@ -207,10 +207,10 @@ pub(super) fn weights_wanted(weights: Option<&str>, format: &str, names: &[&str]
         Some("none") => Ok(false),
         Some(name) if names.contains(&name) => Ok(true),
         Some(name) if names.is_empty() => {
-            Err(Error::Usage(format!("--weights {name}: format {format} has no weights; leave the option out")))
+            Err(Error::Usage(format!("--weight {name}: format {format} has no weights; leave the option out")))
         }
         Some(name) => Err(Error::Usage(format!(
-            "--weights {name}: the weights of format {format} are called {}; or leave them out with --weights none",
+            "--weight {name}: the weights of format {format} are called {}; or leave them out with --weight none",
             names.join(" or "),
         ))),
     }
