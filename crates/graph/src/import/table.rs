@@ -351,7 +351,7 @@ impl TableParser {
         });
         if let Some((place, value)) = wide {
             let row = first_record + place;
-            let expected = format!("integers up to {} in the weight column `{name}`", i64::MAX);
+            let expected = format!("integers up to {} in column `{name}`", i64::MAX);
             return Err(Error::input(&self.path, Some(row), expected, format!("{value} in row {row}"))
                 .advise("cast the column to float64; rows count from 0"));
         }
