@@ -3,6 +3,7 @@
 # Numba has no types of its own: what it is given must not have any.
 # mypy: allow-untyped-calls, allow-untyped-defs
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -22,11 +23,21 @@ for _name, _address in _outcore.program_symbols():
 
 
 class VertexType(types.Type):
-    """The handle of a vertex whose messages have a type."""
+    """The handle of a vertex whose messages have a type, in a program that has some functions and lacks others."""
 
-    def __init__(self, message: types.Type) -> None:
+    def __init__(self, message: types.Type, missing: frozenset[str]) -> None:
         self.message = message
-        super().__init__(name=f"outcore.Vertex({message})")
+        self.missing = missing
+        super().__init__(name=f"outcore.Vertex({message}, without {sorted(missing)})")
+
+
+class _Missing(TypingError):
+    """A function of a program that another one needs."""
+
+
+def _needs(vertex: VertexType, method: str, function: str) -> None:
+    if function in vertex.missing:
+        raise _Missing(f"expected {function}, which vertex.{method} needs, found none; give vertex_program {function}=")
 
 
 register_model(VertexType)(models.OpaqueModel)
@@ -86,6 +97,7 @@ def _list_is_in(vertex):
 
 @overload_method(VertexType, "send")
 def _send(vertex, target, message):
+    _needs(vertex, "send", "on_message")
     kind, bits = vertex.message, _reinterpret(types.uint64)
     if _is_vertices(target):
         call = _engine("send", types.void, _VERTICES, types.intp, types.uint64, vertex)
@@ -105,12 +117,14 @@ def _activate(vertex, vertices):
 
 @overload_method(VertexType, "request_end")
 def _request_end(vertex):
+    _needs(vertex, "request_end", "on_iteration_end")
     call = _engine("request_end", types.void, vertex)
     return lambda vertex: call(vertex)
 
 
 def _request(is_in: int) -> Callable[..., Any]:
     def request(vertex, vertices):
+        _needs(vertex, "request_in" if is_in else "request_out", "on_list")
         if _is_vertices(vertices):
             call = _engine("request", types.void, _VERTICES, types.intp, types.uint8, vertex)
             return lambda vertex, vertices: call(vertices.ctypes, vertices.size, is_in, vertex)
@@ -123,6 +137,7 @@ def _request(is_in: int) -> Callable[..., Any]:
 overload_method(VertexType, "request_out")(_request(0))
 overload_method(VertexType, "request_in")(_request(1))
 
+_HANDLERS = ("on_list", "on_message", "on_iteration_end")
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda before, after: before + after,
     "min": lambda before, after: min(before, after),
@@ -137,14 +152,27 @@ def compiled(state: np.ndarray[Any, Any], message: np.dtype[Any], *, weights: bo
         if combine not in _COMBINE:
             raise UsageError(f"expected combine to be one of {', '.join(_COMBINE)}, or a function, found {combine!r}")
         functions["combine"] = _COMBINE[combine]
-    types_of = (numba.from_dtype(state.dtype), numba.from_dtype(message), weights)
+    missing = frozenset(name for name, given in functions.items() if given is None and name in _HANDLERS)
+    types_of = (numba.from_dtype(state.dtype), VertexType(numba.from_dtype(message), missing), weights)
+    try:
+        return _all_compiled(functions, types_of)
+    except TypingError as error:
+        # Numba's own text says where in its passes; what is missing is said in a line of it.
+        said = re.search(r"expected \w+, which vertex\.\w+ needs, found none; give vertex_program \w+=", str(error))
+        if said is None:
+            raise
+        raise UsageError(said[0]) from None
+
+
+def _all_compiled(functions: dict[str, Any], types_of: Any) -> dict[str, Any]:
     return {name: None if given is None else _compiled(name, given, *types_of) for name, given in functions.items()}
 
 
-def _compile(name: str, given: Callable[..., Any], entry: types.Type, kind: types.Type, weights: bool) -> Any:
-    """A function of a program as a C function."""
-    function = given if is_jitted(given) else numba.njit(given)
-    vertex, states = VertexType(kind), types.CPointer(entry)
+def _compile(name: str, given: Callable[..., Any], entry: types.Type, vertex: VertexType, weights: bool) -> Any:
+    """A function of a program as a C function, in which an index out of bounds is an error."""
+    options = dict(given.targetoptions) if is_jitted(given) else {"nopython": True}
+    function = numba.jit(**options | {"boundscheck": True})(given.py_func if is_jitted(given) else given)
+    kind, states = vertex.message, types.CPointer(entry)
     own = (types.uint32, states, types.uint64)
     if name in ("run", "on_iteration_end"):
 

@@ -1,6 +1,9 @@
 """Vertex programs: functions for vertices, compiled by Numba and run by the engine without the interpreter."""
 
-from collections.abc import Callable, Iterable
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -69,12 +72,13 @@ def vertex_program(
     or memory, unless the functions do.
 
     Raises:
-        UsageError: Numba is not installed, a state that does not fit, or an id that is not there.
-        IndexError: A vertex that does not exist was named.
+        UsageError: Numba is not installed, a state that does not fit, an id that is not there, or a function that another one needs:
+            `request_out` and `request_in` need `on_list`, `send` needs `on_message`, `request_end` needs `on_iteration_end`.
+        IndexError: A vertex that does not exist was named, or an index of an array is out of bounds.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
 
-    An exception in a compiled function is printed, and the function returns.
+    The first exception in a function ends the program and is raised; `state` is then as the functions left it.
 
     Zheng et al.: FlashGraph: processing billion-node graphs on an array of commodity SSDs. FAST 2015.
 
@@ -116,7 +120,35 @@ def vertex_program(
     given |= {"end_iteration": end_iteration, "start": None if start is None else list(start), "weights": weights}
     given |= {"max_iterations": max_iterations, "asynchronous": asynchronous, "message_memory": message_memory}
     given |= {"state": state.ctypes.data, "state_bytes": state.nbytes}
-    return _outcore.vertex_program(graph, given, lambda: _columns(state))
+    with _exceptions_are_raised():
+        return _outcore.vertex_program(graph, given, lambda: _columns(state))
+
+
+_hook_lock = threading.Lock()
+_programs = 0
+_previous_hook = sys.unraisablehook
+
+
+def _hook(unraisable: Any) -> None:
+    if not _outcore.program_raised(unraisable.exc_value):
+        _previous_hook(unraisable)
+
+
+@contextmanager
+def _exceptions_are_raised() -> Iterator[None]:
+    """While programs run, exceptions in their functions go to the engine: Numba hands them to the hook of those that nobody can catch."""
+    global _programs, _previous_hook
+    with _hook_lock:
+        if _programs == 0:
+            _previous_hook, sys.unraisablehook = sys.unraisablehook, _hook
+        _programs += 1
+    try:
+        yield
+    finally:
+        with _hook_lock:
+            _programs -= 1
+            if _programs == 0 and sys.unraisablehook is _hook:
+                sys.unraisablehook = _previous_hook
 
 
 def _shape(state: object) -> str:

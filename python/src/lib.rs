@@ -44,7 +44,7 @@ mod _outcore {
     #[pymodule_export]
     use super::import::{import_files, import_tables};
     #[pymodule_export]
-    use super::program::{ProgramResult, program_symbols, vertex_program};
+    use super::program::{ProgramResult, program_raised, program_symbols, vertex_program};
     #[pymodule_export]
     use super::result::PyTable;
 }

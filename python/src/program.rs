@@ -14,15 +14,16 @@ use crate::runtime::{Bytes, Whole, run, settings};
 use numpy::PyReadonlyArray1;
 use outcore::io::{Array, AtomicF64};
 use outcore::{
-    Column, Direction, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
+    Column, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
     run_program,
 };
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::transmute;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What `vertex_program` did: columns `vertex` and the fields of the states.
@@ -80,8 +81,25 @@ struct Functions {
     /// Where the states are, and how many.
     state: State,
     vertices: u64,
-    /// What went wrong first; the program ends after the iteration.
-    failed: Mutex<Option<PyErr>>,
+    /// What went wrong first: it ends the program.
+    error: Mutex<Option<PyErr>>,
+    failed: AtomicBool,
+}
+
+thread_local! {
+    /// Whether this thread calls a compiled function, and the exception that it ended with.
+    static CALLING: Cell<bool> = const { Cell::new(false) };
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Takes an exception that nobody catches, if a compiled function of a program raised it on this thread.
+#[pyfunction]
+pub fn program_raised(error: Bound<'_, PyAny>) -> bool {
+    let calling = CALLING.get();
+    if calling {
+        RAISED.with_borrow_mut(|raised| _ = raised.get_or_insert(PyErr::from_value(error)));
+    }
+    calling
 }
 
 // SAFETY: functions touch the state of the vertex that they are called for, which one worker has at a time.
@@ -108,13 +126,32 @@ enum Happening<'h, 'v> {
 
 impl Functions {
     fn fail(&self, error: PyErr) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Lends a handle to a function.
+    /// Lends a handle to a function. Once one has failed, none is called any more, and the program ends.
     fn lend(&self, happening: Happening<'_, '_>, list_of: u32, call: impl FnOnce(*mut c_void)) {
         let mut handle = Handle { happening, functions: self, list_of };
-        call((&raw mut handle).cast());
+        self.call(|| call((&raw mut handle).cast()));
+        if self.failed.load(Ordering::Relaxed) {
+            handle.events().fail(Error::custom("a function of the program failed"));
+        }
+    }
+
+    /// Calls a function, unless one has failed, and keeps its exception.
+    #[inline]
+    fn call<T>(&self, function: impl FnOnce() -> T) -> Option<T> {
+        if self.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        CALLING.set(true);
+        let value = function();
+        CALLING.set(false);
+        if let Some(error) = RAISED.take() {
+            self.fail(error);
+        }
+        Some(value)
     }
 }
 
@@ -163,12 +200,13 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
     #[inline]
     fn combine(&self, before: u64, after: u64) -> u64 {
         // SAFETY: this module's invariant.
-        self.0.combine.map_or(after, |combine| unsafe { combine(before, after) })
+        self.0.combine.and_then(|combine| self.0.call(|| unsafe { combine(before, after) })).unwrap_or(after)
     }
 
     fn priority(&self, vertex: u32, _state: &()) -> u64 {
+        let Functions { state, vertices: count, .. } = *self.0;
         // SAFETY: this module's invariant.
-        self.0.priority.map_or(0, |priority| unsafe { priority(vertex, self.0.state, self.0.vertices) })
+        self.0.priority.and_then(|priority| self.0.call(|| unsafe { priority(vertex, state, count) })).unwrap_or(0)
     }
 
     fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
@@ -179,7 +217,7 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
                 Err(error) => self.0.fail(error),
             }
         }
-        self.0.failed.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        !self.0.failed.load(Ordering::Relaxed)
     }
 }
 
@@ -223,10 +261,11 @@ pub fn vertex_program(
             (true, true, true) => run_as::<true, true, true>,
         };
         run(&graph, &functions, &options)
-    })?;
-    if let Some(error) = functions.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    });
+    if let Some(error) = functions.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
+    let found = found?;
     let columns: Vec<(String, Bound<'_, PyAny>)> = columns.call0()?.extract()?;
     let columns = columns.into_iter().map(|(name, values)| Ok((name, column(py, &graph, &values)?)));
     let columns = columns.collect::<PyResult<_>>()?;
@@ -263,7 +302,8 @@ fn functions_of(py: Python<'_>, given: &Settings, vertices: u64) -> Functions {
             end_iteration: given.end_iteration.as_ref().map(|end| end.clone_ref(py)),
             state: given.state as State,
             vertices,
-            failed: Mutex::default(),
+            error: Mutex::default(),
+            failed: AtomicBool::new(false),
         }
     }
 }

@@ -186,6 +186,14 @@ def test_in_lists_priorities_and_the_end_of_iterations(make):
     assert seen == [0] and found.iterations == 1
 
 
+def nothing(v, state, message, vertex):
+    pass
+
+
+def idle(v, state, vertex):
+    pass
+
+
 def test_what_a_function_must_not_do_is_an_error(make):
     graph = make(ends([(0, 1), (1, 2)]), directed=True)
     state = np.zeros(3)
@@ -194,7 +202,7 @@ def test_what_a_function_must_not_do_is_an_error(make):
         vertex.send(np.uint32(3), 1.0)
 
     with pytest.raises(IndexError, match="vertex 3 of a graph of 3 vertices"):
-        oc.vertex_program(graph, state, beyond)
+        oc.vertex_program(graph, state, beyond, on_message=nothing)
 
     def ask(v, state, vertex):
         vertex.send(v, 1.0)
@@ -203,14 +211,95 @@ def test_what_a_function_must_not_do_is_an_error(make):
         vertex.request_out(v)
 
     with pytest.raises(RuntimeError, match="run and on_list only"):
-        oc.vertex_program(graph, state, ask, on_message=answer)
+        oc.vertex_program(graph, state, ask, on_message=answer, on_list=spread)
 
     def broken(iteration):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        oc.vertex_program(graph, state, ask, end_iteration=broken)
-    oc.vertex_program(graph, state, ask)
+        oc.vertex_program(graph, state, ask, on_message=nothing, end_iteration=broken)
+    oc.vertex_program(graph, state, ask, on_message=nothing)
+
+
+def test_the_first_exception_in_a_function_ends_the_program_and_is_raised(make, capfd):
+    hook = sys.unraisablehook
+    for threads in [1, 3]:
+        graph = make(ends(randomly(3000, 9000, 6)), directed=True, threads=threads)
+        state = np.zeros(graph.vertices, np.int64)
+
+        def turn(v, state, vertex):
+            vertex.request_out(v)
+            vertex.send(v, v)
+
+        def gather(v, state, neighbours, vertex):
+            if v % 7 == 3:
+                raise ValueError("mine")
+            state[v] += 1
+
+        def add(v, state, message, vertex):
+            if message == 5:
+                raise ZeroDivisionError("mine too")
+
+        def far(v, state, neighbours, vertex):
+            state[v] = neighbours[neighbours.size + 1_000_000_000]
+
+        def fine(v, state, neighbours, vertex):
+            pass
+
+        for on_list, on_message, kind, text in [
+            (gather, nothing, ValueError, "mine"),
+            (fine, add, ZeroDivisionError, "mine too"),
+            (far, nothing, IndexError, "out of bounds"),
+        ]:
+            with pytest.raises(kind, match=text):
+                oc.vertex_program(graph, state, turn, on_list=on_list, on_message=on_message, message=np.int64)
+
+        def combine(before, after):
+            if after >= 0:
+                raise ValueError("not to be combined")
+            return before
+
+        def to_one(v, state, vertex):
+            vertex.send(np.uint32(0), v)
+
+        with pytest.raises(ValueError, match="not to be combined"):
+            oc.vertex_program(graph, state, to_one, on_message=nothing, combine=combine, message=np.int64)
+        # The graph is as usable as before, and nobody else's hook is kept.
+        oc.vertex_program(graph, state, turn, on_list=fine, on_message=nothing, message=np.int64)
+        assert sys.unraisablehook is hook
+    written = capfd.readouterr()
+    assert "Exception ignored" not in written.err and "mine" not in written.err
+
+
+def test_a_function_that_is_needed_and_not_there_is_an_error_before_the_run(make):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+    state = np.zeros(3)
+
+    def out(v, state, vertex):
+        state[v] = 1
+        vertex.request_out(v)
+
+    def into(v, state, vertex):
+        state[v] = 1
+        vertex.request_in(v)
+
+    def send(v, state, vertex):
+        state[v] = 1
+        vertex.send(v, 1.0)
+
+    def end(v, state, vertex):
+        state[v] = 1
+        vertex.request_end()
+
+    for run, text in [
+        (out, "expected on_list, which vertex.request_out needs"),
+        (into, "expected on_list, which vertex.request_in needs"),
+        (send, "expected on_message, which vertex.send needs"),
+        (end, "expected on_iteration_end, which vertex.request_end needs"),
+    ]:
+        with pytest.raises(oc.UsageError, match=text):
+            oc.vertex_program(graph, state, run)
+        assert not state.any()
 
 
 @pytest.mark.parametrize(
@@ -228,7 +317,7 @@ def test_what_a_function_must_not_do_is_an_error(make):
 def test_what_cannot_be_is_refused(make, state, options, text):
     graph = make(ends([(0, 1), (1, 2)]), directed=True)
     with pytest.raises(oc.UsageError, match=text):
-        oc.vertex_program(graph, state, turn, **options)
+        oc.vertex_program(graph, state, idle, **options)
 
 
 def test_without_numba_it_says_so():
