@@ -257,20 +257,23 @@ def pagerank(
     graph: Graph,
     *,
     alpha: float = 0.85,
-    tol: float = 1e-6,
-    max_iter: int = 100,
+    tol: float = 1e-8,
+    stop: Literal["residual", "networkx"] = "residual",
+    max_iter: int = 200,
     method: Literal["power", "delta"] = "power",
     weight: str | None = "weight",
     dangling: Literal["networkx", "gap"] = "networkx",
     verify: bool = False,
 ) -> PageRank:
-    """PageRank, with the names, defaults and meaning of `networkx.pagerank`.
+    """PageRank, with the names of `networkx.pagerank`, and ranks that are right to several digits on graphs of any size.
 
     Args:
         graph: The graph. Edges without direction count as one in each.
         alpha: The probability of following an edge rather than jumping anywhere.
-        tol: Stop when the sum over all vertices of the absolute change is below `tol` times the number of vertices. 0 makes
-            exactly `max_iter` iterations.
+        tol: Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this. All ranks together are then
+            at most `alpha / (1 - alpha) * tol` away from exact ones. 0 makes exactly `max_iter` iterations.
+        stop: With what the residual is compared: "residual" with `tol`; "networkx" with `tol` times the number of vertices, as NetworkX does
+            with its `tol=1e-6`: the larger the graph, the less exact the ranks.
         max_iter: The most iterations; with "delta", as many passes' worth of pages.
         method: "power" makes full passes over the in-lists. "delta" pushes the vertices where most is left to do: to the same error it reads less than
             half on Kronecker graphs, little less or more on web graphs, and needs several times the time per page. It is for slow devices and graphs much larger than memory.
@@ -281,8 +284,8 @@ def pagerank(
         verify: Whether to check the result with another pass over the edges.
 
     Returns:
-        A table with a row per vertex: `vertex` and `pagerank`. `iterations`, `residual` and `converged` say how it went. The
-        ranks are the same to the last bit for every number of threads.
+        A table with a row per vertex: `vertex` and `pagerank`. `iterations`, `residual`, `converged` and
+        `stopped_by` ("residual", "networkx" or "iterations") say how it went. The ranks are the same to the last bit for every number of threads.
 
     Cost: one pass over the in-lists per iteration; 20 bytes of memory per vertex. With weights each pass reads them too, one pass over the
     out-lists comes first, and it is 24 bytes. By "delta": pages of the out-lists, 24 bytes per vertex, 32 with weights; `iterations` counts rounds.
@@ -294,7 +297,7 @@ def pagerank(
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
-    Differences from NetworkX: `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is allowed, negative weights are refused, and so is
+    Differences from NetworkX: the residual is compared with `tol` itself unless `stop="networkx"`, `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is allowed, negative weights are refused, and so is
     the name of weights that are not there, unless it is the default.
 
     Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999. McSherry: A uniform approach to accelerated PageRank computation. WWW 2005.
@@ -303,7 +306,7 @@ def pagerank(
     >>> ranks.top(1)[0][0], ranks.converged
     ('home', True)
     """
-    return _outcore.pagerank(graph, alpha, tol, max_iter, method, weight, dangling, verify)
+    return _outcore.pagerank(graph, alpha, tol, stop, max_iter, method, weight, dangling, verify)
 
 
 def personalized_pagerank(
@@ -311,8 +314,9 @@ def personalized_pagerank(
     personalization: Seeds | list[Seeds],
     *,
     alpha: float = 0.85,
-    tol: float = 1e-6,
-    max_iter: int = 100,
+    tol: float = 1e-8,
+    stop: Literal["residual", "networkx"] = "residual",
+    max_iter: int = 200,
     weight: str | None = "weight",
     verify: bool = False,
 ) -> PageRank:
@@ -323,16 +327,17 @@ def personalized_pagerank(
         personalization: The seeds: a dict from ids to shares of the jumps, as in `networkx.pagerank`, or a set or tuple of ids with equal shares.
             Shares need not sum to 1. A list of such sets gives ranks for each of them.
         alpha: The probability of following an edge rather than jumping to a seed.
-        tol: Stop when the sum over all vertices of the absolute change is below `tol` times the number of vertices, for each set. 0 makes
-            exactly `max_iter` iterations. Ranks near few seeds are small elsewhere: this default is a loose one.
+        tol: Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this for each set. 0 makes
+            exactly `max_iter` iterations.
+        stop: With what the residual is compared: "residual" with `tol`; "networkx" with `tol` times the number of vertices.
         max_iter: The most iterations.
         weight: The name of the weights by which a vertex divides its rank among its out-edges; where edges have none named "weight", or
             for `None`, all count the same.
         verify: Whether to check the result with another pass over the edges for each set.
 
     Returns:
-        A table with a row per vertex: `vertex` and `pagerank`, for a list `pagerank_0`, `pagerank_1` and so on. `iterations`, `residual` and
-        `converged` say how it went, of the slowest set. Vertices without out-edges pass their rank to the seeds.
+        A table with a row per vertex: `vertex` and `pagerank`, for a list `pagerank_0`, `pagerank_1` and so on. `iterations`, `residual`,
+        `converged` and `stopped_by` say how it went, of the slowest set. Vertices without out-edges pass their rank to the seeds.
 
     Cost: one pass over the in-lists per iteration and eight sets. Memory per vertex: 16 bytes for each set of those that are done together (1, 2, 4 or 8), 8 for
     each set, and 4; with weights 4 more.
@@ -352,7 +357,7 @@ def personalized_pagerank(
     """
     sets = personalization if isinstance(personalization, list) else [personalization]
     seeds = [list(dict.fromkeys(given, 1.0).items() if not isinstance(given, Mapping) else given.items()) for given in sets]
-    return _outcore.personalized_pagerank(graph, seeds, alpha, tol, max_iter, weight, verify)
+    return _outcore.personalized_pagerank(graph, seeds, alpha, tol, stop, max_iter, weight, verify)
 
 
 def components(graph: Graph, *, verify: bool = False) -> Components:
@@ -622,7 +627,7 @@ def estimate(
     function: Callable[..., Table],
     graph: Graph,
     *,
-    max_iter: int = 100,
+    max_iter: int | None = None,
     method: Literal["power", "delta"] = "power",
     weight: str | None = "weight",
     k: int | None = None,
@@ -633,7 +638,7 @@ def estimate(
     Args:
         function: The algorithm, such as `bfs` or `pagerank`.
         graph: The graph.
-        max_iter: The most iterations, for `pagerank`, `personalized_pagerank` (of one set) and `label_propagation`.
+        max_iter: The most iterations, for `pagerank`, `personalized_pagerank` (of one set) and `label_propagation`; their defaults if not given.
         method: The method, for `pagerank`.
         weight: The name of the weights, for `sssp` and `pagerank`.
         k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many vertices, for `scan_statistics`.

@@ -149,6 +149,8 @@ class PageRank(Table):
     def residual(self) -> float: ...
     @property
     def converged(self) -> bool: ...
+    @property
+    def stopped_by(self) -> str: ...
 
 @final
 class ProgramResult(Table):
@@ -238,6 +240,7 @@ def pagerank(
     graph: Graph,
     alpha: float,
     tol: float,
+    stop: str,
     max_iter: int,
     method: str,
     weight: str | None,
@@ -249,6 +252,7 @@ def personalized_pagerank(
     seeds: Sequence[Sequence[tuple[SupportsIndex | str, float]]],
     alpha: float,
     tol: float,
+    stop: str,
     max_iter: int,
     weight: str | None,
     verify: bool,
@@ -263,8 +267,9 @@ def lcc(graph: Graph, verify: bool) -> Lcc: ...
 def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropagation: ...
 def vertex_program(graph: Graph, given: dict[str, Any], columns: Any) -> ProgramResult: ...
 def program_symbols() -> list[tuple[str, int]]: ...
+def program_raised(error: BaseException) -> bool: ...
 def estimate(
-    algorithm: str, graph: Graph, max_iter: int, method: str, weight: str | None, k: int | None
+    algorithm: str, graph: Graph, max_iter: int | None, method: str, weight: str | None, k: int | None
 ) -> tuple[int, int, float, int]: ...
 def import_files(
     paths: list[str],

@@ -10,7 +10,8 @@ use crate::runtime::{Whole, run};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
     LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Reach,
-    ScanStatisticsOptions, Sources, SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, verify,
+    ScanStatisticsOptions, Sources, SsspOptions, Stats, StoppedBy, StrongComponentsOptions, Table, TrianglesOptions,
+    verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -90,9 +91,18 @@ pub struct PageRank {
     /// The sum over all vertices of the absolute change in the last iteration.
     #[pyo3(get)]
     residual: f64,
-    /// Whether the residual fell below `tol` times the number of vertices.
+    /// Whether the ranks converged.
     #[pyo3(get)]
     converged: bool,
+    /// What ended the iterations: "residual" or "networkx", the rule by which the ranks converged, or "iterations".
+    #[pyo3(get)]
+    stopped_by: &'static str,
+}
+
+impl PageRank {
+    fn new(iterations: u32, residual: f64, stopped_by: StoppedBy) -> Self {
+        PageRank { iterations, residual, converged: stopped_by.converged(), stopped_by: stopped_by.name() }
+    }
 }
 
 /// What `components` or `strong_components` found: columns `vertex` and `component`, the smallest id of each component.
@@ -360,6 +370,7 @@ pub fn pagerank(
     graph: &PyGraph,
     alpha: f64,
     tol: f64,
+    stop: &str,
     max_iter: Whole<u32>,
     method: &str,
     weight: Option<&str>,
@@ -367,10 +378,11 @@ pub fn pagerank(
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
     let graph = graph.open(py)?;
+    let stop = choose(py, "stop", stop)?;
     let method = choose(py, "method", method)?;
     let dangling = choose(py, "dangling", dangling)?;
     let weights = has_weights(py, &graph, weight)?;
-    let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, method, dangling, weights };
+    let options = PageRankOptions { alpha, tol, stop, max_iter: max_iter.0, method, dangling, weights };
     let found = run(py, graph.runtime(), || {
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
@@ -379,8 +391,8 @@ pub fn pagerank(
         Ok(found)
     })?;
     let ranks = vec![("pagerank", Column::Real(Arc::new(found.ranks)))];
-    let (iterations, residual, converged) = (found.iterations, found.residual, found.converged);
-    let table = made(py, graph, ranks, &found.stats, PageRank { iterations, residual, converged })?;
+    let convergence = PageRank::new(found.iterations, found.residual, found.stopped_by);
+    let table = made(py, graph, ranks, &found.stats, convergence)?;
     converged_or_error(py, table, tol)
 }
 
@@ -393,33 +405,35 @@ pub fn personalized_pagerank(
     seeds: Vec<Vec<(Bound<'_, PyAny>, f64)>>,
     alpha: f64,
     tol: f64,
+    stop: &str,
     max_iter: Whole<u32>,
     weight: Option<&str>,
     verify: bool,
 ) -> PyResult<Py<PageRank>> {
     let graph = graph.open(py)?;
+    let stop = choose(py, "stop", stop)?;
     let set = |set: &Vec<(Bound<'_, PyAny>, f64)>| set.iter().map(|(id, share)| Ok((id_text(id)?, *share))).collect();
     let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect::<PyResult<_>>()?;
     let weights = has_weights(py, &graph, weight)?;
     let mut found = run(py, graph.runtime(), || {
         let seeds = outcore::seeds_of_ids(&graph, &sets)?;
-        let options = PersonalizedPageRankOptions { seeds, alpha, tol, max_iter: max_iter.0, weights };
+        let options = PersonalizedPageRankOptions { seeds, alpha, tol, stop, max_iter: max_iter.0, weights };
         let found = outcore::personalized_pagerank(&graph, &options)?;
         if verify {
             verify::verify_personalized_pagerank(&graph, &options, &found)?;
         }
         Ok(found)
     })?;
-    let (iterations, residual, converged) = (found.iterations, found.residual, found.converged);
+    let convergence = PageRank::new(found.iterations, found.residual, found.stopped_by);
     let columns = found.take_columns();
     let columns = columns.iter().map(|(name, column)| (name.as_str(), column.clone())).collect();
-    let table = made(py, graph, columns, &found.stats, PageRank { iterations, residual, converged })?;
+    let table = made(py, graph, columns, &found.stats, convergence)?;
     converged_or_error(py, table, tol)
 }
 
 /// The ranks, or an error that has them.
 fn converged_or_error(py: Python<'_>, table: Py<PageRank>, tol: f64) -> PyResult<Py<PageRank>> {
-    let PageRank { iterations, residual, converged } = *table.get();
+    let PageRank { iterations, residual, converged, .. } = *table.get();
     // A tolerance of 0 asks for so many iterations, not for convergence.
     if converged || tol == 0.0 {
         return Ok(table);
@@ -574,7 +588,7 @@ pub fn estimate(
     py: Python<'_>,
     algorithm: &str,
     graph: &PyGraph,
-    max_iter: Whole<u32>,
+    max_iter: Option<Whole<u32>>,
     method: &str,
     weight: Option<&str>,
     k: Option<Whole<u64>>,
@@ -605,24 +619,26 @@ pub fn estimate(
         "pagerank" => {
             let method = choose(py, "method", method)?;
             let weights = has_weights(py, &graph, weight)?;
-            let options = PageRankOptions { max_iter: max_iter.0, method, weights, ..PageRankOptions::default() };
+            let options = PageRankOptions { method, weights, ..PageRankOptions::default() };
+            let max_iter = max_iter.map_or(options.max_iter, |most| most.0);
+            let options = PageRankOptions { max_iter, ..options };
             outcore::estimate_pagerank(&graph, &options)
         }
         "personalized_pagerank" => {
             let weights = has_weights(py, &graph, weight)?;
-            let options = PersonalizedPageRankOptions {
-                seeds: vec![Vec::new()],
-                max_iter: max_iter.0,
-                weights,
-                ..PersonalizedPageRankOptions::default()
-            };
+            let seeds = vec![Vec::new()];
+            let options = PersonalizedPageRankOptions { seeds, weights, ..PersonalizedPageRankOptions::default() };
+            let max_iter = max_iter.map_or(options.max_iter, |most| most.0);
+            let options = PersonalizedPageRankOptions { max_iter, ..options };
             outcore::estimate_personalized_pagerank(&graph, &options)
         }
         "components" => outcore::estimate_components(&graph),
         "strong_components" => outcore::estimate_strong_components(&graph),
         "core_number" => outcore::estimate_core_numbers(&graph),
         "label_propagation" => {
-            outcore::estimate_label_propagation(&graph, &LabelPropagationOptions { max_iter: max_iter.0 })
+            let options = LabelPropagationOptions::default();
+            let max_iter = max_iter.map_or(options.max_iter, |most| most.0);
+            outcore::estimate_label_propagation(&graph, &LabelPropagationOptions { max_iter })
         }
         "triangles" => outcore::estimate_triangles(&graph),
         "clustering" => outcore::estimate_clustering(&graph),

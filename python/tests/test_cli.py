@@ -68,6 +68,26 @@ def test_statistics_have_the_promised_keys(image, tmp_path):
         assert stats["steps"] and stats["pages_wanted"] > 0
 
 
+def test_ranks_that_did_not_converge_have_an_exit_code_and_are_written_on_demand(image, tmp_path):
+    for algorithm in (["pagerank"], ["personalized-pagerank", "--seeds", "1"]):
+        output, stats_file = tmp_path / "ranks.csv", tmp_path / "stats.json"
+        run = ["run", *algorithm, image, "--output", output, "--stats", stats_file, "--max-iter", 3]
+        unconverged = outcore(*run, "--verify", check=False)
+        assert unconverged.returncode == 4 and "--allow-unconverged" in unconverged.stderr
+        assert "did not converge after 3 iterations" in unconverged.stdout and not output.exists()
+        assert json.loads(stats_file.read_text())["stopped_by"] == "iterations"
+        assert "did not converge after 3 iterations" in outcore(*run, "--allow-unconverged").stdout
+        assert len(output.read_text().splitlines()) == 4097
+        output.unlink()
+        # So many iterations, whatever they converge to, are what was asked for.
+        outcore(*run, "--tol", 0)
+        output.unlink()
+        for rule, tolerance in (("residual", "1e-8"), ("networkx", "1e-6")):
+            text = outcore("run", *algorithm, image, "--stop", rule, "--tol", tolerance, "--stats", stats_file).stdout
+            assert f"stopped by the rule {rule}" in text
+            assert json.loads(stats_file.read_text())["stopped_by"] == rule
+
+
 def test_a_search_that_ends_early_prints_the_path(tmp_path):
     (tmp_path / "path.txt").write_text("a b\nb c\nc d\nd e\nx a\n")
     outcore("import", tmp_path / "path.txt", tmp_path / "path.oc", "--directed")

@@ -140,9 +140,19 @@ def test_pagerank_that_does_not_converge(site):
     with pytest.raises(oc.ConvergenceError):
         oc.pagerank(site, max_iter=0)
     assert not oc.pagerank(site, tol=0, max_iter=3).converged
+    assert result.stopped_by == result.stats["stopped_by"] == "iterations"
 
 
-@pytest.mark.parametrize("options", [{"alpha": 1.5}, {"alpha": float("nan")}, {"tol": -1}, {"dangling": "teleport"}, {"max_iter": -1}])
+def test_pagerank_says_by_which_rule_it_stopped(site):
+    strict, loose = oc.pagerank(site), oc.pagerank(site, stop="networkx", tol=1e-6)
+    assert strict.stopped_by == strict.stats["stopped_by"] == "residual" and strict.residual < 1e-8
+    assert loose.stopped_by == "networkx" and loose.residual < 1e-6 * len(loose) and loose.iterations < strict.iterations
+    near = oc.personalized_pagerank(site, {"home"})
+    assert near.stopped_by == "residual" and near.residual < 1e-8
+    assert oc.estimate(oc.pagerank, site).passes == 200 and oc.estimate(oc.label_propagation, site).passes < 30
+
+
+@pytest.mark.parametrize("options", [{"alpha": 1.5}, {"alpha": float("nan")}, {"tol": -1}, {"dangling": "teleport"}, {"stop": "soon"}, {"max_iter": -1}])
 def test_options_out_of_range(site, options):
     with pytest.raises(oc.UsageError):
         oc.pagerank(site, **options)

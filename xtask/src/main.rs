@@ -179,6 +179,17 @@ fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
     }
 }
 
+/// Whether a text has these words as they are: `bfs` is not in `multi_source_bfs`.
+fn has_word(text: &str, words: &str) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let apart = |before: Option<char>, after: Option<char>| !before.is_some_and(in_word) || !after.is_some_and(in_word);
+    text.match_indices(words).any(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + words.len()..]);
+        apart(before.chars().next_back(), words.chars().next())
+            && apart(words.chars().next_back(), after.chars().next())
+    })
+}
+
 /// The places where an algorithm must be.
 fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
     for (algorithm, python) in ALGORITHMS {
@@ -193,9 +204,22 @@ fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
         ];
         for (file, needed) in places {
             let text = fs::read_to_string(root.join(&file)).unwrap_or_default();
-            if !text.contains(&needed) {
+            if !has_word(&text, &needed) {
                 faults.push(format!("{file}: `{needed}` is missing (docs/howto/add-an-algorithm.md)"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_word;
+
+    #[test]
+    fn words_are_not_found_in_others() {
+        assert!(has_word("pub use bfs::{Bfs, bfs};", "bfs") && has_word("bfs", "bfs"));
+        assert!(!has_word("multi_source_bfs, bfs_options", "bfs"));
+        assert!(has_word("pub fn bfs(graph", "fn bfs(") && !has_word("pub fn bfs_all(graph", "fn bfs("));
+        assert!(!has_word("## components of a kind", "## component") && has_word("## components\n", "## components"));
     }
 }

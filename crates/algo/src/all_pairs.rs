@@ -78,7 +78,7 @@ pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
 }
 
 /// Bounds on the diameter, by how far the searches from the sources came along the edges and against them.
-pub(crate) fn diameter(
+fn diameter(
     graph: &Graph,
     sources: &[u32],
     along: &[Reach],

@@ -140,11 +140,11 @@ fn check(options: &BetweennessOptions) -> Result<()> {
 }
 
 /// What sums over sources are multiplied by, as NetworkX does since version 3.6.
-pub(crate) struct Scale {
+struct Scale {
     /// For vertices that are no sources.
-    pub others: f64,
+    others: f64,
     /// For sources, over and above that: no path from a vertex leads through itself, so it has been seen by one source less.
-    pub sources: f64,
+    sources: f64,
     vertices: u64,
     count: u64,
     /// What a share of all pairs comes to.
@@ -152,7 +152,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    pub fn new(graph: &Graph, options: &BetweennessOptions, count: u64) -> Self {
+    fn new(graph: &Graph, options: &BetweennessOptions, count: u64) -> Self {
         let vertices = graph.vertices();
         // So many vertices can be the start of a path, and one less its end.
         let starts = if options.endpoints { vertices } else { vertices.saturating_sub(1) };

@@ -56,7 +56,7 @@ pub(crate) fn pairs(neighbours: u64, _both: u64) -> f64 {
 }
 
 /// The ordered pairs of a vertex's edges that do not lead to the same neighbour.
-pub(crate) fn choices(neighbours: u64, both: u64) -> f64 {
+fn choices(neighbours: u64, both: u64) -> f64 {
     let edges = neighbours + both;
     edges as f64 * edges.saturating_sub(1) as f64 - 2.0 * both as f64
 }

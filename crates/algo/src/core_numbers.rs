@@ -328,7 +328,7 @@ pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut Stat
 }
 
 /// How often the vertex of a list, or of a part of one, is its own neighbour.
-pub(crate) fn loops_in(list: List<'_>) -> u32 {
+fn loops_in(list: List<'_>) -> u32 {
     let from = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
     list.neighbours[from..].iter().take_while(|&&neighbour| neighbour == list.vertex).count() as u32
 }

@@ -23,7 +23,7 @@
 use crate::estimate::Estimate;
 use crate::pagerank::{Contribution, Dangling, Divisors, PageRank, PageRankOptions, pages_per_pass};
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, List, Result, StatsBuilder, SweepStats, scan, vertex_map,
+    Bitmap, Direction, Edges, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
     vertex_sum,
 };
 use outcore_io::buffer::prefetched;
@@ -186,8 +186,11 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         graph.fill_cache()?;
         let pages = graph.pages(Direction::Out);
         let task = graph.runtime().task("PageRank", Unit::Steps, None);
-        let enough = options.tol * graph.vertices() as f64;
+        let enough = options.stop.threshold(options.tol, graph.vertices());
         let most = u64::from(options.max_iter).saturating_mul(pages.max(1));
+        if graph.vertices() == 0 {
+            return self.result(0, 0.0, stats);
+        }
         let start = self.start()?;
         let (mut rounds, mut pushed, mut full) = (0, start.pages_wanted, false);
         if graph.is_directed() {
@@ -200,7 +203,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             self.balance()?;
             let weighed = self.weigh()?;
             let residual = self.scale * weighed.rest as f64 / ONE;
-            if residual < enough || pushed >= most || graph.vertices() == 0 {
+            if residual < enough || pushed >= most {
                 break residual;
             }
             if pushed >= milestone.0 + pages {
@@ -215,10 +218,18 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             task.advance(1);
             (rounds, full) = (rounds + 1, false);
         };
-        let converged = residual < enough || graph.vertices() == 0;
+        self.result(rounds, residual, stats)
+    }
+
+    fn result(self, rounds: u32, residual: f64, stats: StatsBuilder) -> Result<PageRank> {
+        let (graph, options) = (self.graph, self.options);
+        let stopped_by = options.stop.outcome(options.tol, graph.vertices(), residual);
         let ranks = self.finish()?;
-        let stats = stats.finish(graph.runtime(), pages_per_pass(graph, options));
-        Ok(PageRank { ranks, iterations: rounds, residual, converged, stats })
+        let stats = Stats {
+            stopped_by: Some(stopped_by.name()),
+            ..stats.finish(graph.runtime(), pages_per_pass(graph, options))
+        };
+        Ok(PageRank { ranks, iterations: rounds, residual, stopped_by, stats })
     }
 
     #[inline]

@@ -13,6 +13,7 @@
 //! Haveliwala, *Topic-sensitive PageRank*, WWW 2002.
 
 use crate::PageRankOptions;
+use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::Estimate;
 use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
 use outcore_graph::{
@@ -33,8 +34,10 @@ pub struct PersonalizedPageRankOptions {
     pub seeds: Vec<Vec<(u32, f64)>>,
     /// The probability of following an edge rather than jumping to a seed.
     pub alpha: f64,
-    /// Stop when the sum of absolute changes is below this times the number of vertices.
+    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iter` iterations.
     pub tol: f64,
+    /// With what the residual is compared.
+    pub stop: Stop,
     /// The most iterations.
     pub max_iter: u32,
     /// Whether edges count by their weights.
@@ -43,16 +46,16 @@ pub struct PersonalizedPageRankOptions {
 
 impl Default for PersonalizedPageRankOptions {
     fn default() -> Self {
-        let PageRankOptions { alpha, tol, max_iter, weights, .. } = PageRankOptions::default();
-        PersonalizedPageRankOptions { seeds: Vec::new(), alpha, tol, max_iter, weights }
+        let PageRankOptions { alpha, tol, stop, max_iter, weights, .. } = PageRankOptions::default();
+        PersonalizedPageRankOptions { seeds: Vec::new(), alpha, tol, stop, max_iter, weights }
     }
 }
 
 impl PersonalizedPageRankOptions {
     /// What it has in common with PageRank.
     pub(crate) fn common(&self) -> PageRankOptions {
-        let PersonalizedPageRankOptions { alpha, tol, max_iter, weights, .. } = *self;
-        PageRankOptions { alpha, tol, max_iter, weights, ..PageRankOptions::default() }
+        let PersonalizedPageRankOptions { alpha, tol, stop, max_iter, weights, .. } = *self;
+        PageRankOptions { alpha, tol, stop, max_iter, weights, ..PageRankOptions::default() }
     }
 }
 
@@ -64,8 +67,8 @@ pub struct PersonalizedPageRank {
     pub iterations: u32,
     /// The sum over all vertices of the absolute change in the last iteration, of the set with the greatest.
     pub residual: f64,
-    /// Whether the residual fell below the tolerance.
-    pub converged: bool,
+    /// What ended the iterations: whether the ranks of all sets converged, and by which rule.
+    pub stopped_by: StoppedBy,
     /// What it cost.
     pub stats: Stats,
 }
@@ -97,7 +100,7 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
 
 /// Computes the PageRank of every vertex for every set of seeds.
 ///
-/// A result that did not converge within `max_iter` iterations says so in `converged`.
+/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
 ///
 /// # Errors
 /// Options out of range, a set without seeds or with shares that are negative or infinite, weights that are negative or infinite, too little
@@ -118,9 +121,16 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
         run.all(&sets, &degrees)?;
     }
     let Run { ranks, iterations, residual, stats, .. } = run;
-    let converged = residual < options.tol * graph.vertices() as f64 || graph.vertices() == 0;
-    let stats = stats.finish(graph.runtime(), pages_per_pass(graph, &options.common()));
-    Ok(PersonalizedPageRank { ranks, iterations, residual, converged, stats })
+    let stopped_by = match options.seeds.is_empty() {
+        // Nothing was to converge.
+        true => options.stop.outcome(options.tol, 0, residual),
+        false => options.stop.outcome(options.tol, graph.vertices(), residual),
+    };
+    let stats = Stats {
+        stopped_by: Some(stopped_by.name()),
+        ..stats.finish(graph.runtime(), pages_per_pass(graph, &options.common()))
+    };
+    Ok(PersonalizedPageRank { ranks, iterations, residual, stopped_by, stats })
 }
 
 /// Sets of seeds whose vertices are named by their ids. One pass over the id column for all of them.
@@ -194,7 +204,7 @@ impl Run<'_> {
         let setting = Setting { options, divisors, seeds, marked, sets: sets.len() };
         let mut dangling = setting.start(graph, &now)?;
         let edges = Edges { direction: Direction::In, weights: options.weights };
-        let enough = options.tol * vertices as f64;
+        let enough = options.stop.threshold(options.tol, vertices);
         let (mut made, mut residual) = (0, if vertices == 0 { 0.0 } else { f64::INFINITY });
         while made < options.max_iter && residual >= enough {
             let pull = Pull { setting: &setting, dangling, now: &now, next: &next };

@@ -5,20 +5,18 @@
 
 use crate::bfs::{Bfs, BfsOptions};
 use crate::components::Components;
-use crate::core_numbers::{CoreNumbers, loops_in};
+use crate::core_numbers::CoreNumbers;
 use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
-use crate::pagerank::{Dangling, PageRank, PageRankOptions};
-use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, normalized};
-use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions, length};
+use crate::sssp::{Sssp, SsspOptions};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
 use outcore_graph::{
     Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, List, ListFold, Next, Result, WeightKind,
-    distance_bits, fold, scan, vertex_map, vertex_sum,
+    distance_bits, fold, scan, vertex_map,
 };
-use outcore_io::{Array, AtomicF64};
-use std::collections::HashMap;
+use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+pub use crate::verify_ranks::{verify_pagerank, verify_personalized_pagerank};
 pub use crate::verify_searches::{verify_all_pairs, verify_betweenness, verify_multi_source_bfs};
 
 /// The first contradiction found, in the order of the vertices.
@@ -159,14 +157,11 @@ impl ListFold for BfsCheck<'_> {
 pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result<()> {
     let wrong = Contradiction::none();
     let edges = Edges { direction: Direction::In, weights: options.weights };
-    match found.kind {
-        WeightKind::I64 => {
-            fold(graph, edges, Frontier::All, &SsspCheck::<Integer>::new(options.source, found, &wrong)).map(drop)?;
-        }
-        WeightKind::F64 => {
-            fold(graph, edges, Frontier::All, &SsspCheck::<Real>::new(options.source, found, &wrong)).map(drop)?;
-        }
+    let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
+    if found.kind != kind {
+        return Err(Error::verification(format!("distances of the kind {kind:?}"), format!("{:?}", found.kind)));
     }
+    fold(graph, edges, Frontier::All, &SsspCheck { source: options.source, found, kind, wrong: &wrong })?;
     let contradiction = |vertex: u32| {
         let said = format!("distance {:?} and predecessor {:?}", found.distance(vertex), found.predecessor(vertex));
         let expected = format!("what the in-edges of vertex {vertex} of the image offer");
@@ -214,24 +209,35 @@ pub(crate) fn follow_parents(
     Ok(count)
 }
 
-struct SsspCheck<'a, L> {
+struct SsspCheck<'a> {
     source: u32,
     found: &'a Sssp,
+    kind: WeightKind,
     wrong: &'a Contradiction,
-    length: std::marker::PhantomData<L>,
 }
 
-impl<'a, L: Length> SsspCheck<'a, L> {
-    fn new(source: u32, found: &'a Sssp, wrong: &'a Contradiction) -> Self {
-        SsspCheck { source, found, wrong, length: std::marker::PhantomData }
-    }
-
+impl SsspCheck<'_> {
     fn distance(&self, vertex: u32) -> Option<u64> {
         distance_bits(&self.found.distances[vertex as usize])
     }
+
+    /// The distance over one more edge, in the bits of its kind; `None` if that is no distance. Neither kind is negative, so bits have the order of
+    /// the numbers.
+    fn over(&self, before: u64, list: &List<'_>, i: usize) -> Option<u64> {
+        match (self.kind, list.weights.bits().get(i)) {
+            (WeightKind::I64, weight) => {
+                let sum = i128::from(before as i64) + weight.map_or(1, |&weight| i128::from(weight as i64));
+                u64::try_from(sum).ok().filter(|&sum| i64::try_from(sum).is_ok())
+            }
+            (WeightKind::F64, weight) => {
+                let sum = f64::from_bits(before) + weight.map_or(1.0, |&weight| f64::from_bits(weight));
+                (sum >= 0.0 && sum.is_finite()).then(|| (sum + 0.0).to_bits())
+            }
+        }
+    }
 }
 
-impl<L: Length> ListFold for SsspCheck<'_, L> {
+impl ListFold for SsspCheck<'_> {
     /// The least distance that a part of the in-edges offers, and whether the predecessor offers it.
     type Value = (Option<u64>, bool);
     type Total = ();
@@ -240,7 +246,7 @@ impl<L: Length> ListFold for SsspCheck<'_, L> {
         let (distance, predecessor) = (self.distance(list.vertex), self.found.predecessor(list.vertex));
         let (mut least, mut explained) = (None, false);
         for (i, &source) in list.neighbours.iter().enumerate() {
-            let offered = self.distance(source).and_then(|before| L::add(before, length::<L>(&list, i)));
+            let offered = self.distance(source).and_then(|before| self.over(before, &list, i));
             explained |= predecessor == Some(source) && offered == distance;
             least = least.into_iter().chain(offered).min();
         }
@@ -265,104 +271,6 @@ impl<L: Length> ListFold for SsspCheck<'_, L> {
     }
 }
 
-/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more than they may be.
-///
-/// An iteration brings ranks closer to the fixed point by a factor of `alpha`, so if the last one changed them by `residual`, another one changes them by at
-/// most `alpha` times that. Ranks are not below zero, and by NetworkX's rule they sum to 1. With weights it takes a pass more, for their sums.
-///
-/// # Errors
-/// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
-pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRank) -> Result<()> {
-    let share = 1.0 / graph.vertices() as f64;
-    let ranks = Ranks { values: &found.ranks, residual: found.residual, iterations: found.iterations };
-    verify_ranks(graph, options, &ranks, &|_| share)
-}
-
-/// Checks personalised PageRank as [`verify_pagerank`] does, one set of seeds after the other.
-///
-/// # Errors
-/// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
-pub fn verify_personalized_pagerank(
-    graph: &Graph,
-    options: &PersonalizedPageRankOptions,
-    found: &PersonalizedPageRank,
-) -> Result<()> {
-    for (set, values) in options.seeds.iter().zip(&found.ranks) {
-        let seeds: HashMap<u32, f64> = normalized(graph, set)?.into_iter().collect();
-        let share = |v: usize| seeds.get(&(v as u32)).copied().unwrap_or(0.0);
-        let ranks = Ranks { values, residual: found.residual, iterations: found.iterations };
-        verify_ranks(graph, &options.common(), &ranks, &share)?;
-    }
-    Ok(())
-}
-
-/// Ranks, how much the last iteration changed them, and how many there were.
-struct Ranks<'a> {
-    values: &'a [AtomicF64],
-    residual: f64,
-    iterations: u32,
-}
-
-/// Makes another iteration, in which a share of all jumps leads to each vertex.
-fn verify_ranks(
-    graph: &Graph,
-    options: &PageRankOptions,
-    found: &Ranks<'_>,
-    jumps: &(dyn Fn(usize) -> f64 + Sync),
-) -> Result<()> {
-    let vertices = graph.vertices();
-    if vertices == 0 || found.iterations == 0 {
-        return Ok(());
-    }
-    graph.make_room("verification of PageRank", if options.weights { 16 } else { 12 } * vertices)?;
-    let array = |purpose| Array::<AtomicF64>::zeroed(graph.runtime().budget(), purpose, vertices as usize);
-    let edges = Edges { direction: Direction::Out, weights: options.weights };
-    let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
-        let sums = array("sums of weights")?;
-        let add = |(): &mut (), list: List<'_>| {
-            sums[list.vertex as usize].add((0..list.neighbours.len()).map(|i| list.weights.real(i)).sum());
-        };
-        scan(graph, edges, Frontier::All, || (), add)?;
-        Box::new(move |v| sums[v].load())
-    } else {
-        let (degrees, _) = graph.degrees(Direction::Out)?;
-        Box::new(move |v| f64::from(degrees[v].load(Ordering::Relaxed)))
-    };
-    let incoming = array("incoming ranks")?;
-    let weight = |list: &List<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
-    let push = |(): &mut (), list: List<'_>| {
-        let v = list.vertex as usize;
-        let share = if strength(v) == 0.0 { 0.0 } else { found.values[v].load() / strength(v) };
-        for (i, &neighbour) in list.neighbours.iter().enumerate() {
-            incoming[neighbour as usize].add(share * weight(&list, i));
-        }
-    };
-    scan(graph, edges, Frontier::All, || (), push)?;
-    let sum =
-        |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
-    let total = sum(&|v| found.values[v].load())?;
-    let dangling = match options.dangling {
-        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { found.values[v].load() } else { 0.0 })?,
-        Dangling::Gap => 0.0,
-    };
-    let jumping = 1.0 - options.alpha + options.alpha * dangling;
-    let rank = |v: usize| jumping * jumps(v) + options.alpha * incoming[v].load();
-    let change = sum(&|v| (rank(v) - found.values[v].load()).abs())?;
-    let most = options.alpha * found.residual + 1e-9;
-    if change.is_nan() || change > most {
-        let expected = format!("ranks that another iteration changes by at most {most:e}");
-        return Err(Error::verification(expected, format!("{change:e}")));
-    }
-    if options.dangling == Dangling::Networkx && (total.is_nan() || (total - 1.0).abs() >= 1e-9) {
-        return Err(Error::verification("ranks that sum to 1", total.to_string()));
-    }
-    let negative = sum(&|v| f64::from(u8::from(found.values[v].load() < 0.0)))?;
-    if negative > 0.0 {
-        return Err(Error::verification("no rank below zero", negative.to_string()));
-    }
-    Ok(())
-}
-
 /// Checks components with one pass over the out-lists, joining vertices over every edge in a forest of its own.
 ///
 /// No edge leads from one component to another, every component is connected, and its label is its smallest vertex.
@@ -372,27 +280,13 @@ fn verify_ranks(
 pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of components", 4 * vertices)?;
-    let roots = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "trees", vertices as usize)?;
-    vertex_map(graph.runtime(), vertices, |range| {
-        range.for_each(|v| roots[v].store(v as u32, Ordering::Relaxed));
-        Ok(())
-    })?;
     let label = |v: u32| found.labels[v as usize].load(Ordering::Relaxed);
     let wrong = Contradiction::none();
-    scan(
-        graph,
-        Direction::Out,
-        Frontier::All,
-        || (),
-        |(), list| {
-            for &neighbour in list.neighbours {
-                if label(neighbour) != label(list.vertex) {
-                    wrong.at(list.vertex);
-                }
-                union(&roots, list.vertex, neighbour);
-            }
-        },
-    )?;
+    let roots = forest(graph, |vertex, neighbour| {
+        if label(neighbour) != label(vertex) {
+            wrong.at(vertex);
+        }
+    })?;
     let count = AtomicU64::new(0);
     vertex_map(graph.runtime(), vertices, |range| {
         for v in range {
@@ -450,7 +344,7 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
             let (expected, found) = (format!("{count} components"), found.count.to_string());
             return Err(Error::verification(expected, found));
         }
-        mapper.restart_with(onwards, &check.reached);
+        mapper.restart_with(onwards, &check.reached)?;
         check.spread(&mut mapper, |source, target, next| {
             if check.label(source) == check.label(target) && check.reached.insert(target) {
                 next.activate(target);
@@ -468,7 +362,7 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
     };
     scan(graph, Direction::Out, Frontier::All, || (), count)?;
     check.mark(|_, label| incoming[label as usize].load(Ordering::Relaxed) == 0)?;
-    mapper.restart_with(Direction::Out, &check.reached);
+    mapper.restart_with(Direction::Out, &check.reached)?;
     check.spread(&mut mapper, |source, target, next| {
         let label = check.label(target);
         if label != check.label(source) && incoming[label as usize].fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -534,8 +428,26 @@ impl StrongCheck<'_> {
     }
 }
 
+/// Joins vertices over every edge; the root of every tree is the smallest vertex of its weakly connected component.
+pub(crate) fn forest(graph: &Graph, visit: impl Fn(u32, u32) + Sync) -> Result<Array<AtomicU32>> {
+    let vertices = graph.vertices();
+    let roots = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "trees", vertices as usize)?;
+    vertex_map(graph.runtime(), vertices, |range| {
+        range.for_each(|v| roots[v].store(v as u32, Ordering::Relaxed));
+        Ok(())
+    })?;
+    let join = |(): &mut (), list: List<'_>| {
+        for &neighbour in list.neighbours {
+            visit(list.vertex, neighbour);
+            union(&roots, list.vertex, neighbour);
+        }
+    };
+    scan(graph, Direction::Out, Frontier::All, || (), join)?;
+    Ok(roots)
+}
+
 /// The root of a vertex's tree, whose path is halved on the way.
-fn find(roots: &[AtomicU32], mut vertex: u32) -> u32 {
+pub(crate) fn find(roots: &[AtomicU32], mut vertex: u32) -> u32 {
     loop {
         let above = roots[vertex as usize].load(Ordering::Relaxed);
         if above == vertex {
@@ -578,8 +490,9 @@ pub fn verify_core_numbers(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     for &direction in graph.directions() {
         let add = |(): &mut (), list: List<'_>| {
             let own = core(list.vertex);
-            let count = list.neighbours.iter().filter(|&&other| core(other) >= own).count() as u32;
-            excess[list.vertex as usize].fetch_add(count - loops_in(list), Ordering::Relaxed);
+            let counts = |&&other: &&u32| other != list.vertex && core(other) >= own;
+            let count = list.neighbours.iter().filter(counts).count() as u32;
+            excess[list.vertex as usize].fetch_add(count, Ordering::Relaxed);
         };
         scan(graph, direction, Frontier::All, || (), add)?;
     }

@@ -1,10 +1,13 @@
 //! Verifiers of searches from many sources: each source searches once more, alone.
 
-use crate::all_pairs::{AllPairs, AllPairsOptions, diameter};
-use crate::betweenness::{Betweenness, BetweennessOptions, Scale};
+use crate::all_pairs::{AllPairs, AllPairsOptions};
+use crate::betweenness::{Betweenness, BetweennessOptions};
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
-use outcore_graph::{Direction, EdgeMapper, Error, Frontier, Graph, List, Result, StatsBuilder, scan, vertex_map};
+use crate::sources::Sources;
+use crate::verify::{find, forest};
+use outcore_graph::{Direction, EdgeMapper, Error, Frontier, Graph, List, Result, scan, vertex_map};
 use outcore_io::{Array, AtomicF64};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Checks searches from many sources by searching from one after the other, pushing only.
@@ -19,6 +22,10 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
     let reached_by = Array::<AtomicU32>::zeroed(budget, "sources that reach a vertex", vertices as usize)?;
     let sums = Array::<AtomicU64>::zeroed(budget, "sums of distances", vertices as usize)?;
     let limit = options.max_depth.unwrap_or(u32::MAX);
+    if found.reach.len() != options.sources.len() {
+        let expected = format!("searches from {} sources", options.sources.len());
+        return Err(Error::verification(expected, found.reach.len().to_string()));
+    }
     let mut levels = Array::<AtomicU32>::zeroed(budget, "levels", vertices as usize)?;
     for (i, &source) in options.sources.iter().enumerate() {
         let reach = search(graph, Direction::Out, source, limit, &mut levels, |_, _| ())?;
@@ -56,7 +63,8 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
     Ok(())
 }
 
-/// Checks distances between chosen sources, as [`verify_multi_source_bfs`] does, and the bounds by searches of every source alone.
+/// Checks distances between chosen sources, as [`verify_multi_source_bfs`] does, and the bounds by searches of every source alone and by joining
+/// vertices over every edge in a forest of its own.
 ///
 /// # Errors
 /// As with [`verify_multi_source_bfs`].
@@ -67,23 +75,49 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
     }
     let searches = MultiSourceBfsOptions { sources: sources.clone(), targets: sources.clone(), max_depth: None };
     verify_multi_source_bfs(graph, &searches, &found.search)?;
-    graph.make_room("verification of searches", 4 * graph.vertices() + EdgeMapper::bytes(graph.vertices()))?;
-    let mut against = Vec::with_capacity(sources.len());
-    if graph.is_directed() {
-        let mut levels = Array::zeroed(graph.runtime().budget(), "levels", graph.vertices() as usize)?;
-        for &source in &sources {
-            against.push(search(graph, Direction::In, source, u32::MAX, &mut levels, |_, _| ())?);
-        }
-    } else {
-        against.clone_from(&found.search.reach);
+    graph.make_room("verification of searches", 12 * graph.vertices() + EdgeMapper::bytes(graph.vertices()))?;
+    let mut levels = Array::zeroed(graph.runtime().budget(), "levels", graph.vertices() as usize)?;
+    let mut searches = Vec::with_capacity(sources.len());
+    for &source in &sources {
+        let along = search(graph, Direction::Out, source, u32::MAX, &mut levels, |_, _| ())?;
+        let against = match graph.is_directed() {
+            true => search(graph, Direction::In, source, u32::MAX, &mut levels, |_, _| ())?,
+            false => along,
+        };
+        searches.push((source, along, against));
     }
-    let bounds = diameter(graph, &sources, &found.search.reach, &against, &mut StatsBuilder::start())?;
+    drop(levels);
+    let bounds = diameter_bounds(graph, &searches)?;
     let said = (found.diameter_least, found.diameter_most);
     if bounds != said {
         let text = |(least, most)| format!("a diameter from {least} to {most}");
         return Err(Error::verification(text(bounds), text(said)));
     }
     Ok(())
+}
+
+/// Bounds on the greatest distance between two vertices with a path, from sources and how far searches along the edges and against them came.
+///
+/// In every component a path has at most one edge less than there are vertices; and if a source there reaches all others and is reached by all, at most as
+/// many as lead to the farthest in both directions.
+fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u32, u32)> {
+    let roots = forest(graph, |_, _| ())?;
+    let sizes = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "sizes of components", roots.len())?;
+    (0..roots.len() as u32).for_each(|v| _ = sizes[find(&roots, v) as usize].fetch_add(1, Relaxed));
+    let least = searches.iter().map(|(_, along, against)| along.depth.max(against.depth)).max().unwrap_or(0);
+    let mut bounds = HashMap::<u32, u64>::new();
+    for (source, along, against) in searches {
+        let root = find(&roots, *source);
+        let size = u64::from(sizes[root as usize].load(Relaxed));
+        let bound = bounds.entry(root).or_insert(size - 1);
+        if (along.reached, against.reached) == (size, size) {
+            *bound = (*bound).min(u64::from(along.depth) + u64::from(against.depth));
+        }
+    }
+    let without = (0..sizes.len()).filter(|&v| !bounds.contains_key(&(v as u32)));
+    let without = without.map(|v| u64::from(sizes[v].load(Relaxed).saturating_sub(1))).max();
+    let most = bounds.values().copied().chain(without).max().unwrap_or(0);
+    Ok((least, most as u32))
 }
 
 /// Checks betweenness centrality by computing it once more: source by source, pushing path counts along the edges and dependencies against them.
@@ -98,8 +132,7 @@ pub fn verify_betweenness(graph: &Graph, options: &BetweennessOptions, found: &B
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
     graph.make_room("verification of betweenness", 32 * vertices + EdgeMapper::bytes(vertices))?;
     let numbers = |purpose| Array::<AtomicF64>::zeroed(budget, purpose, vertices as usize);
-    let (mut sums, mut paths, mut depends) =
-        (numbers("centralities")?, numbers("path counts")?, numbers("dependencies")?);
+    let (sums, mut paths, mut depends) = (numbers("centralities")?, numbers("path counts")?, numbers("dependencies")?);
     let mut levels = Array::zeroed(budget, "levels", vertices as usize)?;
     let mut order = Array::<u32>::zeroed(budget, "vertices by level", vertices as usize)?;
     let ends = f64::from(u8::from(options.endpoints));
@@ -125,13 +158,18 @@ pub fn verify_betweenness(graph: &Graph, options: &BetweennessOptions, found: &B
         }
         sums[source as usize].add(ends * (reach.reached - 1) as f64);
     }
-    let scale = Scale::new(graph, options, sources.len() as u64);
-    for &source in &sources {
-        let sum = &mut sums[source as usize];
-        sum.store(sum.load() * scale.sources);
+    let rule = Rule::new(graph, options, sources);
+    let bound = rule.error_bound(options);
+    if (bound - found.error_bound).abs() > 1e-9 * bound.min(f64::MAX)
+        || bound.is_finite() != found.error_bound.is_finite()
+    {
+        return Err(Error::verification(
+            format!("{bound:e} as the bound of errors"),
+            format!("{:e}", found.error_bound),
+        ));
     }
     for (v, sum) in sums.iter().enumerate() {
-        let (expected, said) = (sum.load() * scale.others, found.scores[v].load());
+        let (expected, said) = (rule.score(v as u32, sum.load()), found.scores[v].load());
         // Written so that a NaN is refused.
         let near = (expected - said).abs() <= 1e-9 * expected.abs();
         if !near {
@@ -140,6 +178,57 @@ pub fn verify_betweenness(graph: &Graph, options: &BetweennessOptions, found: &B
         }
     }
     Ok(())
+}
+
+/// What becomes of the sum of what depends on a vertex over all sources: its mean over the sources that can see the vertex, as a share of all paths.
+struct Rule {
+    /// In rising order.
+    sources: Vec<u32>,
+    vertices: u64,
+    endpoints: bool,
+    /// How many vertices there are at which a path through a vertex may start.
+    starts: u64,
+    /// The number of pairs of vertices that a vertex may be between, or 1 if it is divided by.
+    pairs: f64,
+}
+
+impl Rule {
+    fn new(graph: &Graph, options: &BetweennessOptions, mut sources: Vec<u32>) -> Self {
+        sources.sort_unstable();
+        // Without its ends, a path through a vertex starts and ends at others.
+        let starts = if options.endpoints { graph.vertices() } else { graph.vertices().saturating_sub(1) };
+        let ordered = starts as f64 * starts.saturating_sub(1) as f64;
+        let pairs = match (options.normalized, graph.is_directed()) {
+            (true, _) => 1.0,
+            (false, true) => ordered,
+            (false, false) => ordered / 2.0,
+        };
+        Rule { sources, vertices: graph.vertices(), endpoints: options.endpoints, starts, pairs }
+    }
+
+    fn score(&self, vertex: u32, sum: f64) -> f64 {
+        let own = !self.endpoints && self.sources.binary_search(&vertex).is_ok();
+        let seen = self.sources.len() - usize::from(own);
+        if seen == 0 || self.starts < 2 {
+            return 0.0;
+        }
+        sum / seen as f64 / (self.starts - 1) as f64 * self.pairs
+    }
+
+    /// Hoeffding's bound of a mean of numbers from 0 to 1, for all vertices at once.
+    fn error_bound(&self, options: &BetweennessOptions) -> f64 {
+        let count = self.sources.len() as u64;
+        let vertices = self.vertices;
+        if count == vertices {
+            return 0.0;
+        }
+        let seen = if self.endpoints { count } else { count.saturating_sub(1) };
+        if seen == 0 || !matches!(options.sources, Sources::Drawn { .. }) {
+            return f64::INFINITY;
+        }
+        let exponent = (2.0 * vertices as f64 / options.failure).ln() / (2.0 * seen as f64);
+        self.pairs * exponent.sqrt().min(1.0)
+    }
 }
 
 /// The levels of a search, plus one, and how far it came. `follow` is called with every edge from one level to the next.
@@ -155,7 +244,7 @@ fn search(
     let levels = &*levels;
     levels[source as usize].store(1, Relaxed);
     let mut mapper = EdgeMapper::new(graph, source)?;
-    mapper.restart(onwards, source);
+    mapper.restart(onwards, source)?;
     let mut reach = Reach { reached: 1, depth: 0 };
     while reach.depth < limit {
         let next_level = reach.depth + 2;

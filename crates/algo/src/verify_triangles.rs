@@ -5,10 +5,9 @@
 //!
 //! *Cost.* One pass in each direction; 8 bytes per vertex and direction.
 
-use crate::clustering::{Clustering, choices, pairs};
+use crate::clustering::Clustering;
 use crate::lcc::Lcc;
 use crate::scan_statistics::{ScanStatistics, ScanStatisticsOptions, all_statistics};
-use crate::triads::Possible;
 use crate::triangles::Triangles;
 use crate::verify::Contradiction;
 use outcore_graph::{Direction, Error, Frontier, Graph, Result, scan};
@@ -71,6 +70,20 @@ pub fn verify_lcc(graph: &Graph, found: &Lcc) -> Result<()> {
         false => |corner| 2 * corner.triangles,
     };
     verify_coefficients(graph, &found.coefficients, found.average, pairs, closed).map(|_| ())
+}
+
+/// How many triangles a vertex could close, by how many neighbours it has and how many of them edges join with it both ways.
+type Possible = fn(neighbours: u64, both: u64) -> f64;
+
+/// Pairs of neighbours, in either order.
+fn pairs(neighbours: u64, _both: u64) -> f64 {
+    (u128::from(neighbours) * u128::from(neighbours.saturating_sub(1))) as f64
+}
+
+/// Pairs of edges, in either order, that lead to different neighbours: all pairs less those of the two edges that join the same two vertices.
+fn choices(neighbours: u64, both: u64) -> f64 {
+    let edges = u128::from(neighbours + both);
+    (edges * edges.saturating_sub(1) - 2 * u128::from(both)) as f64
 }
 
 /// How far coefficients and their sums may be from what they should be.

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use outcore::generate::{GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
-use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources};
+use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources, Stop};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -421,12 +421,18 @@ pub struct Walk {
     /// The probability of following an edge
     #[arg(long, default_value_t = 0.85)]
     pub alpha: f64,
-    /// Stop when the sum of absolute changes is below this times the number of vertices
-    #[arg(long, default_value_t = 1e-6)]
+    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly so many iterations
+    #[arg(long, default_value_t = 1e-8)]
     pub tol: f64,
+    /// With what the residual is compared
+    #[arg(long, value_name = "RULE", default_value = "residual", value_parser = choice::<Stop>())]
+    pub stop: Stop,
     /// The most iterations
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 200)]
     pub max_iter: u32,
+    /// Take ranks that have not converged within so many iterations; otherwise nothing is written, and the exit code is 4
+    #[arg(long)]
+    pub allow_unconverged: bool,
 }
 
 /// Which weights an algorithm uses.

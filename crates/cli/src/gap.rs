@@ -44,8 +44,8 @@ pub fn gap(args: &GapArgs) -> Result<()> {
         None => say(format_args!("{:16}{:>8}  the image has no weights", "sssp", 0))?,
         Some(_) => kernel(&graph, "sssp", &paths, outcore::sssp, verify::verify_sssp, |found| &found.stats)?,
     }
-    let tol = TOLERANCE / graph.vertices() as f64;
-    let ranks = PageRankOptions { tol, max_iter: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() };
+    let ranks =
+        PageRankOptions { tol: TOLERANCE, max_iter: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() };
     let ranks = vec![ranks; TRIALS.min(most)];
     kernel(&graph, "pagerank", &ranks, outcore::pagerank, verify::verify_pagerank, |found| &found.stats)?;
     let components = vec![ComponentsOptions::default(); TRIALS.min(most)];

@@ -1,7 +1,8 @@
 //! The `outcore` command.
 //!
 //! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 130 after Ctrl-C.
+//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks that did not
+//! converge, 130 after Ctrl-C.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -26,7 +27,10 @@ fn main() -> ExitCode {
         Command::Export(args) => convert::export(args),
         Command::Info(args) => image::info(args),
         Command::Check(args) => image::check(args),
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => match run::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Graphalytics(args) => graphalytics::graphalytics(args),
         Command::Graph500(args) => graph500::graph500(args),
         Command::Gap(args) => gap::gap(args),

@@ -8,20 +8,39 @@ use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
     CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
     MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, SsspOptions,
-    Stats, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
+    Stats, StoppedBy, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
+/// The exit code of a run whose ranks did not converge.
+const UNCONVERGED: u8 = 4;
 
-/// `outcore run`.
-pub fn run(args: &RunArgs) -> Result<()> {
-    match &args.algorithm {
+/// `outcore run`. The exit code is 4 if ranks did not converge.
+pub fn run(args: &RunArgs) -> Result<ExitCode> {
+    let outcome = match &args.algorithm {
+        Algorithm::Pagerank { walk, method, dangling, weights, common } => {
+            let graph = open(common)?;
+            let &Walk { alpha, tol, stop, max_iter, .. } = walk;
+            let (method, dangling, weights) = (*method, *dangling, weights.of(&graph)?);
+            let options = PageRankOptions { alpha, tol, stop, max_iter, method, dangling, weights };
+            return pagerank(&graph, &options, walk.allow_unconverged, common);
+        }
+        Algorithm::PersonalizedPagerank { seeds, walk, weights, common } => {
+            let graph = open(common)?;
+            let &Walk { alpha, tol, stop, max_iter, .. } = walk;
+            let set = |ids: &String| ids.split(',').map(|id| (id.to_owned(), 1.0)).collect();
+            let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect();
+            let (sets, weights) = (outcore::seeds_of_ids(&graph, &sets)?, weights.of(&graph)?);
+            let options = PersonalizedPageRankOptions { seeds: sets, alpha, tol, stop, max_iter, weights };
+            return personalized_pagerank(&graph, seeds, &options, walk.allow_unconverged, common);
+        }
         Algorithm::Bfs { source, max_depth, target, common } => bfs(source, *max_depth, target.as_deref(), common),
         Algorithm::MultiSourceBfs { sources, targets, max_depth, common } => {
             let graph = open(common)?;
@@ -47,26 +66,6 @@ pub fn run(args: &RunArgs) -> Result<()> {
             let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
             sssp(&graph, source, &options, common)
         }
-        Algorithm::Pagerank { walk: Walk { alpha, tol, max_iter }, method, dangling, weights, common } => {
-            let graph = open(common)?;
-            let weights = weights.of(&graph)?;
-            let (alpha, tol, max_iter, method, dangling) = (*alpha, *tol, *max_iter, *method, *dangling);
-            let options = PageRankOptions { alpha, tol, max_iter, method, dangling, weights };
-            pagerank(&graph, &options, common)
-        }
-        Algorithm::PersonalizedPagerank { seeds, walk: Walk { alpha, tol, max_iter }, weights, common } => {
-            let graph = open(common)?;
-            let set = |ids: &String| ids.split(',').map(|id| (id.to_owned(), 1.0)).collect();
-            let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect();
-            let options = PersonalizedPageRankOptions {
-                seeds: outcore::seeds_of_ids(&graph, &sets)?,
-                alpha: *alpha,
-                tol: *tol,
-                max_iter: *max_iter,
-                weights: weights.of(&graph)?,
-            };
-            personalized_pagerank(&graph, seeds, &options, common)
-        }
         Algorithm::Components { common } => components(common),
         Algorithm::StrongComponents { common } => strong_components(common),
         Algorithm::CoreNumbers { common } => core_numbers(common),
@@ -77,7 +76,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         Algorithm::Clustering { common } => clustering(common),
         Algorithm::ScanStatistics { top, common } => scan_statistics(&ScanStatisticsOptions { top: *top }, common),
         Algorithm::Lcc { common } => lcc(common),
-    }
+    };
+    outcome.map(|()| ExitCode::SUCCESS)
 }
 
 fn open(common: &Common) -> Result<Arc<Graph>> {
@@ -203,48 +203,71 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
     finish(graph, columns, &found.stats, common)
 }
 
-fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> Result<()> {
+fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, common: &Common) -> Result<ExitCode> {
     if common.explain {
-        return explain(&outcore::estimate_pagerank(graph, options), "at most");
+        return explain(&outcore::estimate_pagerank(graph, options), "at most").map(|()| ExitCode::SUCCESS);
     }
     let found = outcore::pagerank(graph, options)?;
     if common.verify {
         verify::verify_pagerank(graph, options, &found)?;
     }
-    show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
-    finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)
+    show_convergence(found.stopped_by, found.iterations, found.residual)?;
+    // A tolerance of 0 asks for so many iterations, not for convergence.
+    if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
+        return not_converged(found.residual, options.tol, &found.stats, common);
+    }
+    finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn show_convergence(converged: bool, iterations: u32, residual: f64, tol: f64, common: &Common) -> Result<()> {
-    let outcome = if converged { "converged" } else { "did not converge" };
-    say(format_args!("{outcome} after {iterations} iterations, residual {residual:e}"))?;
-    if !converged && !common.limits.quiet {
-        eprintln!("outcore: the ranks did not converge to a tolerance of {tol:e}; raise --max-iter");
-    }
-    Ok(())
+/// Says what ended the iterations, and what is known of the ranks then.
+fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64) -> Result<()> {
+    let (outcome, rule) = match stopped_by.converged() {
+        true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
+        false => ("did not converge", "stopped by the number of iterations".to_owned()),
+    };
+    let times = if iterations == 1 { "iteration" } else { "iterations" };
+    say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"))
+}
+
+/// Writes no ranks, but what they cost, and says so in the exit code.
+fn not_converged(residual: f64, tol: f64, stats: &Stats, common: &Common) -> Result<ExitCode> {
+    report(stats, common)?;
+    write_stats(stats, common)?;
+    eprintln!(
+        "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; nothing was written. \
+         Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
+    );
+    Ok(ExitCode::from(UNCONVERGED))
 }
 
 fn personalized_pagerank(
     graph: &Arc<Graph>,
     sets: &[String],
     options: &PersonalizedPageRankOptions,
+    unconverged: bool,
     common: &Common,
-) -> Result<()> {
+) -> Result<ExitCode> {
     if common.explain {
-        return explain(&outcore::estimate_personalized_pagerank(graph, options), "at most");
+        return explain(&outcore::estimate_personalized_pagerank(graph, options), "at most")
+            .map(|()| ExitCode::SUCCESS);
     }
     let mut found = outcore::personalized_pagerank(graph, options)?;
     if common.verify {
         verify::verify_personalized_pagerank(graph, options, &found)?;
     }
-    show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
+    show_convergence(found.stopped_by, found.iterations, found.residual)?;
+    if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
+        return not_converged(found.residual, options.tol, &found.stats, common);
+    }
     let columns = found.take_columns();
     let table = Table::new(Arc::clone(graph), columns.clone());
     for (set, (column, _)) in sets.iter().zip(&columns) {
         say(format_args!("from {set}"))?;
         show_top(&table, column)?;
     }
-    finish(graph, columns, &found.stats, common)
+    finish(graph, columns, &found.stats, common)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn components(common: &Common) -> Result<()> {
@@ -400,6 +423,15 @@ fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, com
 
 /// Writes the result and the statistics where they are wanted.
 fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, common: &Common) -> Result<()> {
+    report(stats, common)?;
+    if let Some(output) = &common.output {
+        Table::new(Arc::clone(graph), columns).write(output)?;
+    }
+    write_stats(stats, common)
+}
+
+/// Says what a run cost.
+fn report(stats: &Stats, common: &Common) -> Result<()> {
     if common.verify {
         say("verified")?;
     }
@@ -414,18 +446,15 @@ fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, com
         total.cache_hits,
         bytes_text(outcore::io::peak_memory_bytes()),
         bytes_text(stats.memory_limit_bytes),
-    ))?;
-    if let Some(output) = &common.output {
-        Table::new(Arc::clone(graph), columns).write(output)?;
+    ))
+}
+
+fn write_stats(stats: &Stats, common: &Common) -> Result<()> {
+    let Some(file) = &common.stats else { return Ok(()) };
+    let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+    let text = serde_json::to_string_pretty(&stats).map_err(|error| Error::Usage(error.to_string()))? + "\n";
+    match file == Path::new("-") {
+        true => std::io::stdout().write_all(text.as_bytes()).map_err(output_error),
+        false => Ok(std::fs::write(file, text).map_err(|error| outcore::io::Error::file(file, "write", error))?),
     }
-    if let Some(file) = &common.stats {
-        let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
-        let text = serde_json::to_string_pretty(&stats).map_err(|error| Error::Usage(error.to_string()))? + "\n";
-        if file == Path::new("-") {
-            std::io::stdout().write_all(text.as_bytes()).map_err(output_error)?;
-        } else {
-            std::fs::write(file, text).map_err(|error| outcore::io::Error::file(file, "write", error))?;
-        }
-    }
-    Ok(())
 }

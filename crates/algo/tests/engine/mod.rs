@@ -321,7 +321,7 @@ pub fn seeded(graph: &Graph, source: u32) -> PersonalizedPageRankOptions {
     let last = graph.vertices() as u32 - 1;
     let seeds = vec![vec![(source, 1.0)], vec![(last, 2.0), (source, 0.5), (0, 0.0), (last, 1.5)], vec![(0, 3.0)]];
     let weights = graph.weight_name().is_some();
-    PersonalizedPageRankOptions { seeds, tol: 0.0, max_iter: 5, alpha: 0.85, weights }
+    PersonalizedPageRankOptions { seeds, tol: 0.0, max_iter: 5, weights, ..PersonalizedPageRankOptions::default() }
 }
 
 /// All three results.

@@ -1,0 +1,72 @@
+//! When an iteration over ranks ends, and what ended it.
+
+use outcore_graph::Choice;
+
+/// Which residual is small enough. The residual is the sum over all vertices of the absolute change in the last iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// One below the tolerance, so that ranks are as exact on large graphs as on small ones.
+    #[default]
+    Residual,
+    /// One below the tolerance times the number of vertices, as in NetworkX: the larger the graph, the less exact the ranks.
+    Networkx,
+}
+
+impl Choice for Stop {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Stop::Residual, "residual", "The sum of absolute changes is below the tolerance"),
+        (
+            Stop::Networkx,
+            "networkx",
+            "It is below the tolerance times the number of vertices, as in NetworkX, which is loose for large graphs",
+        ),
+    ];
+}
+
+impl Stop {
+    /// The residual below which ranks have converged.
+    pub(crate) fn threshold(self, tol: f64, vertices: u64) -> f64 {
+        match self {
+            Stop::Residual => tol,
+            Stop::Networkx => tol * vertices as f64,
+        }
+    }
+
+    /// What ended the iterations that left this residual.
+    pub(crate) fn outcome(self, tol: f64, vertices: u64, residual: f64) -> StoppedBy {
+        match self {
+            _ if vertices > 0 && (residual.is_nan() || residual >= self.threshold(tol, vertices)) => {
+                StoppedBy::Iterations
+            }
+            Stop::Residual => StoppedBy::Residual,
+            Stop::Networkx => StoppedBy::Networkx,
+        }
+    }
+}
+
+/// What ended the iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedBy {
+    /// The residual fell below the tolerance.
+    Residual,
+    /// The residual fell below the tolerance times the number of vertices.
+    Networkx,
+    /// All iterations that were allowed were made. The ranks have not converged.
+    Iterations,
+}
+
+impl StoppedBy {
+    /// The name, as statistics and Python report it: "residual", "networkx" or "iterations".
+    pub fn name(self) -> &'static str {
+        match self {
+            StoppedBy::Residual => "residual",
+            StoppedBy::Networkx => "networkx",
+            StoppedBy::Iterations => "iterations",
+        }
+    }
+
+    /// Whether the ranks converged.
+    pub fn converged(self) -> bool {
+        self != StoppedBy::Iterations
+    }
+}

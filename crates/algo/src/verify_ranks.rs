@@ -1,0 +1,169 @@
+//! Verifiers of ranks: another iteration, pushed along the out-lists instead of pulled, and what it changes.
+//!
+//! An iteration brings ranks closer to the fixed point by the factor `alpha`. So ranks whose last iteration changed them by less than a threshold are
+//! changed by less than `alpha` times that by another one; and those after `k` iterations, which began no further than 2 apart, by at most `2 alpha^k`.
+//! What a result says of its residual is compared with these, and believed in nothing.
+
+use crate::convergence::StoppedBy;
+use crate::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
+use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
+use outcore_graph::{Direction, Edges, Error, Frontier, Graph, List, Result, scan, vertex_sum};
+use outcore_io::{Array, AtomicF64};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+
+/// What rounding may change ranks by in all: sums of double precision, and whole multiples of 2^-60 where ranks are pushed.
+const ROUNDING: f64 = 1e-12;
+const PUSHED_ROUNDING: f64 = 1e-9;
+/// Ranks that ended while they were of single precision.
+const SINGLE_ROUNDING: f64 = 1e-6;
+const SINGLE_ABOVE: f64 = 1e-4;
+
+/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more than they may be.
+///
+/// Ranks that are said to have converged are changed by less than `alpha` times the tolerance, and others by less than so many iterations leave. What the
+/// result says of its residual, its iterations and what ended them agrees with that and with the options. Ranks are not below zero, and by
+/// NetworkX's rule they sum to 1. With weights it takes a pass more, for their sums.
+///
+/// # Errors
+/// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
+pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRank) -> Result<()> {
+    let said = Said { iterations: found.iterations, residual: found.residual, stopped_by: found.stopped_by };
+    said.check(options, graph.vertices())?;
+    let share = 1.0 / graph.vertices() as f64;
+    verify_ranks(graph, options, &found.ranks, &said, &|_| share)
+}
+
+/// Checks personalised PageRank as [`verify_pagerank`] does, one set of seeds after the other.
+///
+/// # Errors
+/// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
+pub fn verify_personalized_pagerank(
+    graph: &Graph,
+    options: &PersonalizedPageRankOptions,
+    found: &PersonalizedPageRank,
+) -> Result<()> {
+    if found.ranks.len() != options.seeds.len() {
+        let expected = format!("ranks for {} sets of seeds", options.seeds.len());
+        return Err(Error::verification(expected, found.ranks.len().to_string()));
+    }
+    if options.seeds.is_empty() {
+        return Ok(());
+    }
+    let common = options.common();
+    let said = Said { iterations: found.iterations, residual: found.residual, stopped_by: found.stopped_by };
+    said.check(&common, graph.vertices())?;
+    for (set, ranks) in options.seeds.iter().zip(&found.ranks) {
+        let sum: f64 = set.iter().map(|seed| seed.1).sum();
+        let mut shares = HashMap::<u32, f64>::new();
+        set.iter().for_each(|&(vertex, share)| *shares.entry(vertex).or_default() += share / sum);
+        let share = |v: usize| shares.get(&(v as u32)).copied().unwrap_or(0.0);
+        verify_ranks(graph, &common, ranks, &said, &share)?;
+    }
+    Ok(())
+}
+
+/// What a result says of how its ranks converged.
+struct Said {
+    iterations: u32,
+    residual: f64,
+    stopped_by: StoppedBy,
+}
+
+impl Said {
+    /// Whether it agrees with itself and the options.
+    fn check(&self, options: &PageRankOptions, vertices: u64) -> Result<()> {
+        let Said { iterations, residual, stopped_by } = *self;
+        let expected = options.stop.outcome(options.tol, vertices, residual);
+        if residual.is_nan() || residual < 0.0 || stopped_by != expected {
+            let expected = format!("iterations stopped by {expected:?} at a residual of {residual:e}");
+            return Err(Error::verification(expected, format!("{stopped_by:?}")));
+        }
+        // Rounds of pushes are bounded by the pages that they read, not by their number.
+        let most = if options.method == PageRankMethod::Power { options.max_iter } else { u32::MAX };
+        let all = options.method == PageRankMethod::Power && stopped_by == StoppedBy::Iterations;
+        if iterations > most || (all && iterations != most) {
+            let expected = format!("{most} iterations{}", if all { "" } else { " at most" });
+            return Err(Error::verification(expected, iterations.to_string()));
+        }
+        Ok(())
+    }
+
+    /// By how much another iteration may change ranks in all.
+    fn most_change(&self, options: &PageRankOptions, vertices: u64) -> f64 {
+        let power = options.method == PageRankMethod::Power;
+        let by_rule = match self.stopped_by {
+            StoppedBy::Residual | StoppedBy::Networkx => options.stop.threshold(options.tol, vertices),
+            // Ranks that start alike are at most 2 away from what an iteration makes of them.
+            StoppedBy::Iterations if power => 2.0 * options.alpha.powf((f64::from(self.iterations) - 1.0).max(0.0)),
+            StoppedBy::Iterations => 2.0,
+        };
+        let rounding = match power {
+            true if self.residual > SINGLE_ABOVE => SINGLE_ROUNDING,
+            true => ROUNDING,
+            false => PUSHED_ROUNDING,
+        };
+        options.alpha * by_rule.min(self.residual) + rounding
+    }
+}
+
+/// Makes another iteration, in which a share of all jumps leads to each vertex.
+fn verify_ranks(
+    graph: &Graph,
+    options: &PageRankOptions,
+    ranks: &[AtomicF64],
+    said: &Said,
+    jumps: &(dyn Fn(usize) -> f64 + Sync),
+) -> Result<()> {
+    let vertices = graph.vertices();
+    if vertices == 0 {
+        return Ok(());
+    }
+    graph.make_room("verification of PageRank", if options.weights { 16 } else { 12 } * vertices)?;
+    let array = |purpose| Array::<AtomicF64>::zeroed(graph.runtime().budget(), purpose, vertices as usize);
+    let edges = Edges { direction: Direction::Out, weights: options.weights };
+    let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
+        let sums = array("sums of weights")?;
+        let add = |(): &mut (), list: List<'_>| {
+            sums[list.vertex as usize].add((0..list.neighbours.len()).map(|i| list.weights.real(i)).sum());
+        };
+        scan(graph, edges, Frontier::All, || (), add)?;
+        Box::new(move |v| sums[v].load())
+    } else {
+        let (degrees, _) = graph.degrees(Direction::Out)?;
+        Box::new(move |v| f64::from(degrees[v].load(Ordering::Relaxed)))
+    };
+    let incoming = array("incoming ranks")?;
+    let weight = |list: &List<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
+    let push = |(): &mut (), list: List<'_>| {
+        let v = list.vertex as usize;
+        let share = if strength(v) == 0.0 { 0.0 } else { ranks[v].load() / strength(v) };
+        for (i, &neighbour) in list.neighbours.iter().enumerate() {
+            incoming[neighbour as usize].add(share * weight(&list, i));
+        }
+    };
+    scan(graph, edges, Frontier::All, || (), push)?;
+    let sum =
+        |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
+    let total = sum(&|v| ranks[v].load())?;
+    let dangling = match options.dangling {
+        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { ranks[v].load() } else { 0.0 })?,
+        Dangling::Gap => 0.0,
+    };
+    let jumping = 1.0 - options.alpha + options.alpha * dangling;
+    let rank = |v: usize| jumping * jumps(v) + options.alpha * incoming[v].load();
+    let change = sum(&|v| (rank(v) - ranks[v].load()).abs())?;
+    let most = said.most_change(options, vertices);
+    if change.is_nan() || change > most {
+        let expected = format!("ranks that another iteration changes by at most {most:e}");
+        return Err(Error::verification(expected, format!("{change:e}")));
+    }
+    if options.dangling == Dangling::Networkx && (total.is_nan() || (total - 1.0).abs() >= 1e-9) {
+        return Err(Error::verification("ranks that sum to 1", total.to_string()));
+    }
+    let negative = sum(&|v| f64::from(u8::from(ranks[v].load() < 0.0)))?;
+    if negative > 0.0 {
+        return Err(Error::verification("no rank below zero", negative.to_string()));
+    }
+    Ok(())
+}

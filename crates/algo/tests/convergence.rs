@@ -1,0 +1,186 @@
+//! Ranks of a run with default options are right, the result says what ended it, and what it says is believed in nothing.
+
+mod engine;
+
+use engine::*;
+use outcore_algo::verify::{verify_betweenness, verify_pagerank, verify_personalized_pagerank};
+use outcore_algo::{
+    BetweennessOptions, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions,
+    Sources, Stop, StoppedBy, betweenness, pagerank, personalized_pagerank,
+};
+use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
+use outcore_graph::{Error, Graph};
+use std::path::{Path, PathBuf};
+
+/// Ranks of the first thousand that differ by less than this, relative to them, are ties.
+const TIE: f64 = 1e-6;
+/// What all ranks may be away from exact ones together.
+const ERROR: f64 = 1e-5;
+
+/// Checks the ranks of a default run against those at a tolerance of 1e-14.
+fn check_default(graph: &Graph) {
+    let exact = PageRankOptions { tol: 1e-14, max_iter: 1000, ..PageRankOptions::default() };
+    let exact = ranks(&pagerank(graph, &exact).unwrap().ranks);
+    for method in [PageRankMethod::Power, PageRankMethod::Delta] {
+        let options = PageRankOptions { method, ..PageRankOptions::default() };
+        let found = pagerank(graph, &options).unwrap();
+        assert_eq!((found.stopped_by, found.stats.stopped_by), (StoppedBy::Residual, Some("residual")));
+        assert!(found.residual < options.tol && found.iterations > 10, "{} iterations", found.iterations);
+        verify_pagerank(graph, &options, &found).unwrap();
+        let found = ranks(&found.ranks);
+        let error: f64 = found.iter().zip(&exact).map(|(a, b)| (a - b).abs()).sum();
+        assert!(error < ERROR, "{method:?}: {error:e}");
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));
+        // The greatest exact rank among the later ones is no greater than the exact rank at any place.
+        let mut later = order.iter().skip(1000).map(|&v| exact[v]).fold(0.0, f64::max);
+        for (place, &v) in order.iter().enumerate().take(1000).rev() {
+            assert!(
+                later <= exact[v] * (1.0 + TIE),
+                "{method:?}: place {place} is off by {:e}",
+                later / exact[v] - 1.0
+            );
+            assert!((found[v] / exact[v] - 1.0).abs() < 1e-4, "{method:?}: place {place} has four right digits");
+            later = later.max(exact[v]);
+        }
+    }
+}
+
+#[test]
+fn a_default_run_gives_the_right_order_and_digits() {
+    let directory = tempfile::tempdir().unwrap();
+    check_default(&open(&kronecker(directory.path(), 14, 16, true, OrderChoice::Degree), 2, None, None));
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("OUTCORE_DATA").map_or_else(beside, PathBuf::from);
+    let file = data.join("graphs/web-NotreDame.txt.gz");
+    if !file.exists() {
+        return println!("skipped: {} is not here; set OUTCORE_DATA", file.display());
+    }
+    let source = read_input(&runtime(2, None), &[file], &InputOptions::default()).unwrap();
+    let image = import_source(source, directory.path(), true, Duplicates::First, OrderChoice::Auto);
+    check_default(&open(&image, 2, None, None));
+}
+
+#[test]
+fn networkx_rule_ends_earlier_the_larger_the_graph() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&kronecker(directory.path(), 14, 16, true, OrderChoice::Degree), 2, None, None);
+    let run = |stop, tol, max_iter| {
+        let options = PageRankOptions { stop, tol, max_iter, ..PageRankOptions::default() };
+        let found = pagerank(&graph, &options).unwrap();
+        verify_pagerank(&graph, &options, &found).unwrap();
+        found
+    };
+    let (loose, strict) = (run(Stop::Networkx, 1e-6, 100), run(Stop::Residual, 1e-6, 100));
+    assert_eq!((loose.stopped_by, strict.stopped_by), (StoppedBy::Networkx, StoppedBy::Residual));
+    assert!(loose.iterations < strict.iterations && loose.residual < 1e-6 * graph.vertices() as f64);
+    // The rules are the same where tolerances are.
+    let same = run(Stop::Networkx, 1e-6 / graph.vertices() as f64, 100);
+    assert_eq!((same.iterations, ranks(&same.ranks)), (strict.iterations, ranks(&strict.ranks)));
+    assert_eq!(run(Stop::Residual, 1e-6, 3).stopped_by, StoppedBy::Iterations);
+    assert_eq!(run(Stop::Residual, 0.0, 3).stats.stopped_by, Some("iterations"));
+}
+
+fn refused(outcome: outcore_algo::Result<()>, what: &str) {
+    let error = outcome.expect_err(what);
+    assert!(matches!(error, Error::Verification { .. }), "{what}: {error}");
+}
+
+#[test]
+fn what_ranks_say_of_their_convergence_is_not_believed() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&tampering(true).image(directory.path(), OrderChoice::Input), 1, None, None);
+    for method in [PageRankMethod::Power, PageRankMethod::Delta] {
+        let options = PageRankOptions { method, ..PageRankOptions::default() };
+        let check = |found: &PageRank| verify_pagerank(&graph, &options, found);
+        let found = pagerank(&graph, &options).unwrap();
+        check(&found).unwrap();
+        let (right, exact) = (found.residual, ranks(&found.ranks));
+        let found = PageRank { residual: 2.0, ..found };
+        refused(check(&found), "a residual above the tolerance, converged");
+        let found = PageRank { stopped_by: StoppedBy::Iterations, ..found };
+        if method == PageRankMethod::Power {
+            refused(check(&found), "all iterations, of which there were fewer");
+        }
+        let found = PageRank { stopped_by: StoppedBy::Iterations, residual: right, ..found };
+        refused(check(&found), "not converged, below the tolerance");
+        let found = PageRank { stopped_by: StoppedBy::Networkx, ..found };
+        refused(check(&found), "converged by another rule");
+        let found = PageRank { stopped_by: StoppedBy::Residual, residual: f64::NAN, ..found };
+        refused(check(&found), "no residual");
+        let found = PageRank { residual: right, ..found };
+        check(&found).unwrap();
+        // The same rank everywhere, whatever is said of it.
+        let even = 1.0 / graph.vertices() as f64;
+        found.ranks.iter().for_each(|rank| rank.store(even));
+        for (residual, stopped_by) in
+            [(right, StoppedBy::Residual), (2.0, StoppedBy::Residual), (0.0, StoppedBy::Residual)]
+        {
+            let found = PageRank { residual, stopped_by, ..pagerank(&graph, &options).unwrap() };
+            found.ranks.iter().for_each(|rank| rank.store(even));
+            refused(check(&found), "the same rank everywhere");
+        }
+        // Ranks of a run that was cut short, as if it had not been.
+        let early = PageRankOptions { tol: 1e-3, ..options };
+        let early = PageRank { residual: right, ..pagerank(&graph, &early).unwrap() };
+        assert_ne!(ranks(&early.ranks), exact);
+        refused(check(&early), "ranks of a looser tolerance");
+        if method == PageRankMethod::Power {
+            let few = PageRankOptions { max_iter: 40, tol: 0.0, ..options };
+            let found = pagerank(&graph, &few).unwrap();
+            verify_pagerank(&graph, &few, &found).unwrap();
+            let fewer = pagerank(&graph, &PageRankOptions { max_iter: 4, ..few }).unwrap();
+            refused(verify_pagerank(&graph, &few, &fewer), "fewer iterations");
+            let said = PageRank { iterations: 40, residual: 1e-3, ..fewer };
+            refused(verify_pagerank(&graph, &few, &said), "ranks of fewer iterations");
+        }
+    }
+}
+
+#[test]
+fn every_set_of_seeds_is_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&tampering(false).image(directory.path(), OrderChoice::Input), 1, None, None);
+    let seeds = vec![vec![(3, 1.0)], vec![(210, 2.0), (3, 0.5), (210, 1.0)], vec![(77, 3.0)]];
+    let options = PersonalizedPageRankOptions { seeds, ..PersonalizedPageRankOptions::default() };
+    let mut found = personalized_pagerank(&graph, &options).unwrap();
+    assert_eq!((found.stopped_by, found.stats.stopped_by), (StoppedBy::Residual, Some("residual")));
+    let check = |found: &PersonalizedPageRank| verify_personalized_pagerank(&graph, &options, found);
+    check(&found).unwrap();
+    let last = found.ranks.pop().unwrap();
+    refused(check(&found), "a set without ranks");
+    found.ranks.insert(0, last);
+    refused(check(&found), "ranks of other sets");
+    let first = found.ranks.remove(0);
+    found.ranks.push(first);
+    check(&found).unwrap();
+    found.residual = 1e-3;
+    refused(check(&found), "converged at a residual above the tolerance");
+}
+
+#[test]
+fn centralities_and_their_bound_are_scaled_by_a_rule_of_the_verifier() {
+    let directory = tempfile::tempdir().unwrap();
+    for directed in [true, false] {
+        let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
+        for sources in [Sources::All, Sources::Given(vec![5]), Sources::Drawn { count: 40, seed: 2 }] {
+            for (normalized, endpoints) in [(true, false), (true, true), (false, false), (false, true)] {
+                let options =
+                    BetweennessOptions { sources: sources.clone(), normalized, endpoints, ..Default::default() };
+                let found = betweenness(&graph, &options).unwrap();
+                verify_betweenness(&graph, &options, &found).unwrap();
+                let bound = if found.error_bound == 0.0 { 0.1 } else { 0.5 * found.error_bound.min(1.0) };
+                let wrong = outcore_algo::Betweenness { error_bound: bound, ..found };
+                refused(verify_betweenness(&graph, &options, &wrong), "another bound");
+                found_twice(&graph, &options);
+            }
+        }
+    }
+}
+
+/// Centralities of twice the size are refused, which a common factor of kernel and verifier would not notice.
+fn found_twice(graph: &Graph, options: &BetweennessOptions) {
+    let found = betweenness(graph, options).unwrap();
+    found.scores.iter().for_each(|score| score.store(2.0 * score.load()));
+    refused(verify_betweenness(graph, options, &found), "twice the centrality");
+}
