@@ -26,6 +26,7 @@ const UNSAFE_FILES: [&str; 13] = [
     "crates/io/src/backend/uring.rs",
     "crates/io/src/buffer.rs",
     "crates/io/src/cache.rs",
+    "crates/io/src/directory.rs",
     "crates/io/src/process.rs",
     "crates/io/src/reader.rs",
     "crates/graph/src/decode.rs",

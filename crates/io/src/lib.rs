@@ -4,6 +4,7 @@
 pub mod backend;
 pub mod buffer;
 mod cache;
+mod directory;
 mod error;
 pub mod plan;
 mod process;
@@ -13,9 +14,10 @@ pub mod sort;
 mod spill;
 mod streams;
 
-pub use backend::{Backend, DataFile};
+pub use backend::Backend;
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
+pub use directory::{DataFile, Directory};
 pub use error::{Error, Result, bytes_text, parse_bytes};
 pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, peak_memory_bytes, process_exists};
 pub use reader::{Extent, Reader, ReaderStats};
