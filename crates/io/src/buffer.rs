@@ -122,6 +122,17 @@ impl<T: Plain> Array<T> {
         })?;
         Ok(Array { start: start.cast(), len, mapped_bytes, _reservation: reservation })
     }
+
+    /// Where the values lie: for those who write some of them while others read others. A pointer made from `&[T]` must not be written through.
+    pub(crate) fn start(&self) -> *mut T {
+        self.start
+    }
+
+    /// How many values there are. Unlike the length of a slice of them it makes no reference to any.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
 }
 
 /// Numbers whose bytes may be written to temporary files and read back as they lie in memory.
