@@ -9,10 +9,12 @@
 #![allow(unsafe_code)]
 
 use crate::backend::{Backend, Completion, DataFile, Queue, Region, Request};
+use crate::budget::Budget;
 use crate::buffer::Array;
 use crate::error::{Error, Result};
-use crate::runtime::Budget;
+use crate::process::check_process;
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,7 +23,9 @@ pub const MAX_DEPTH: usize = 256;
 
 /// One worker's reads.
 pub struct Reader {
-    queue: Box<dyn Queue>,
+    /// Left alone behind a fork, which has a copy of it, but neither its threads nor its requests.
+    queue: ManuallyDrop<Box<dyn Queue>>,
+    process: u32,
     files: Vec<Arc<DataFile>>,
     memory: Array<u8>,
     region: Region,
@@ -82,7 +86,8 @@ impl Reader {
         let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
         let queue = backend.queue(files, region, MAX_DEPTH)?;
         Ok(Reader {
-            queue,
+            queue: ManuallyDrop::new(queue),
+            process: std::process::id(),
             files: files.to_vec(),
             memory,
             region,
@@ -106,6 +111,7 @@ impl Reader {
     /// What the operating system refuses.
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
         assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
+        check_process(self.process, "a reader of files")?;
         self.release();
         if self.extents.len() >= MAX_DEPTH {
             return Ok(false);
@@ -160,6 +166,7 @@ impl Reader {
     /// A read that failed, or a file that ends too early.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Extent<'_>>> {
+        check_process(self.process, "a reader of files")?;
         self.release();
         let Some(oldest) = self.extents.front() else { return Ok(None) };
         if oldest.done_bytes < oldest.len_bytes {
@@ -254,6 +261,10 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.clear();
+        if check_process(self.process, "a reader of files").is_ok() {
+            self.clear();
+            // SAFETY: the queue is dropped here only, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.queue) };
+        }
     }
 }
