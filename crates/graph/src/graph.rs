@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const MAX_RING_BYTES: u64 = 4 << 20;
 /// The smallest: room for one unit of pages.
 const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
+/// The rings of all workers take this share of the memory.
+const RING_SHARE: u64 = 8;
 
 /// Which lists: those of out-neighbours or those of in-neighbours.
 ///
@@ -75,6 +77,9 @@ pub struct Graph {
     options: GraphOptions,
     workers: Mutex<Vec<Worker>>,
     cache: Mutex<Option<Arc<PageCache>>>,
+    closed: AtomicBool,
+    /// What the ring of a worker takes.
+    ring_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
     _reservation: Reservation,
@@ -133,12 +138,13 @@ impl Graph {
             Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),
             None => None,
         };
+        let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
         let budget = runtime.budget();
         let index_bytes = out.index.memory_bytes() + in_.as_ref().map_or(0, |lists| lists.index.memory_bytes());
         let threads = runtime.threads() as u64;
         let decoders = threads * DECODER_BYTES;
         let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
-        let share = budget.available_bytes() / 8 / threads;
+        let share = budget.available_bytes() / RING_SHARE / threads;
         let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
         let worker = |_| Worker::new(runtime, &image, ring);
         let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
@@ -151,6 +157,8 @@ impl Graph {
             options,
             workers: Mutex::new(workers),
             cache: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            ring_bytes: ring,
             merge_gap: OnceLock::new(),
             _reservation: reservation,
         })
@@ -283,7 +291,11 @@ impl Graph {
         most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
+        self.check_process()?;
         let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        if self.is_closed() {
+            return Err(Error::Usage(format!("the graph {} was closed; open it again", self.path.display())));
+        }
         let slots: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
         let stop = AtomicBool::new(false);
         let outcome = self.runtime.run_on(most, |number| {
@@ -307,6 +319,9 @@ impl Graph {
         let workers: Vec<_> = slots.into_iter().filter_map(|slot| slot.into_inner().ok()?).collect();
         if !workers.is_empty() {
             *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
+            if self.is_closed() {
+                self.close();
+            }
         }
         let mut total = SweepStats::default();
         let mut values = Vec::new();
@@ -343,39 +358,87 @@ impl Graph {
         self.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// Makes sure that so much memory can be reserved, by giving up the page cache if it must be.
+    /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
     /// # Errors
-    /// [`outcore_io::Error::Memory`] with the numbers.
+    /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
-        let budget = self.runtime.budget();
-        if budget.available_bytes() < bytes {
-            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
-        Ok(budget.require(purpose, bytes)?)
+        let advise = |error| match error {
+            outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
+                let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
+                outcore_io::Error::Memory {
+                    purpose,
+                    needed_bytes,
+                    available_bytes,
+                    limit_bytes,
+                    advised_bytes,
+                    holders,
+                }
+            }
+            other => other,
+        };
+        Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }
 
-    /// Gives what is left under the limit to the page cache, unless there is one already.
+    /// By how much the limit must rise for so much more to be available: under a larger limit a graph has larger read buffers too.
+    pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
+        let threads = self.runtime.threads() as u64;
+        let most = threads * (MAX_RING_BYTES - self.ring_bytes);
+        let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
+        missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
+    }
+
+    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs, an equal share.
     ///
-    /// Algorithms call this once their state is allocated.
+    /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
     ///
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.is_some() {
+        self.check_process()?;
+        let mut slot = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_closed() {
             return Ok(());
         }
         let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
         let pages = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages) + weights;
         // Room for all lists and weights and some more, for files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
-        let available = self.runtime.budget().available_bytes();
-        let bytes = wanted.min(available).min(self.options.cache_bytes.unwrap_or(u64::MAX));
-        *cache = PageCache::new(self.runtime.budget(), bytes)?.map(Arc::new);
+        let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
+        let budget = self.runtime.budget();
+        let room = budget.room_for_cache(wanted, slot.as_ref());
+        if let Some(cache) = &*slot {
+            cache.grow(room);
+            let (has, free) = (cache.memory_bytes(), budget.free_bytes());
+            // A cache that was made when there was little memory makes place for one that is twice as large.
+            if has < cache.most_bytes() || wanted < 2 * has || free < has {
+                return Ok(());
+            }
+            *slot = None;
+        }
+        *slot = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
         Ok(())
+    }
+
+    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Tables of results stay usable; they read ids with buffers of their
+    /// own. Nothing else reads the graph from then on.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        if self.check_process().is_ok() {
+            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.workers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// An error in another process than the one that opened the graph: locks, threads and rings of a fork are those of nobody.
+    fn check_process(&self) -> Result<()> {
+        Ok(self.runtime.budget().check_process()?)
     }
 }
 
