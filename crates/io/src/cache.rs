@@ -50,7 +50,7 @@ impl Frames {
         // SAFETY: only the array's address and length are read, which never change.
         let array: &Array<[u8; PAGE_BYTES]> = unsafe { &*self.0.get() };
         assert!(frame < array.len());
-        array.as_ptr().wrapping_add(frame).cast_mut()
+        array.start().wrapping_add(frame)
     }
 }
 
