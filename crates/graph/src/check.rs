@@ -110,7 +110,7 @@ fn check_manifest(graph: &Graph) -> Result<()> {
         return Ok(());
     }
     let path = graph.path().join(MANIFEST);
-    let found = std::fs::read(&path).map_err(|error| outcore_io::Error::file(&path, "read", error))?;
+    let found = graph.image().manifest_bytes()?;
     let expected = manifest.to_bytes();
     if found == expected {
         return Ok(());

@@ -130,6 +130,9 @@ impl<T: Plain> Array<T> {
     pub(crate) unsafe fn discard(&self, values: Range<usize>) {
         assert!(values.start <= values.end && values.end <= self.len);
         let bytes = (values.end - values.start) * size_of::<T>();
+        if cfg!(miri) {
+            return;
+        }
         // SAFETY: the range lies within the mapping, and zeroes are valid values that nobody looks at now.
         unsafe {
             libc::madvise(self.start.add(values.start).cast(), bytes, libc::MADV_DONTNEED);
@@ -208,14 +211,16 @@ pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> 
 fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     // One cache line more than asked for: vector loads may read, but not use, what is behind the end.
     let wanted = bytes.checked_add(64)?.checked_next_multiple_of(ALIGN_BYTES)?;
-    let slack = if bytes >= HUGE_BYTES { HUGE_BYTES } else { 0 };
+    // Miri knows neither huge pages nor memory that is not set aside.
+    let slack = if bytes >= HUGE_BYTES && !cfg!(miri) { HUGE_BYTES } else { 0 };
+    let lazily = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
     // SAFETY: an anonymous private mapping at an address of the kernel's choice touches nothing that exists.
     let mapped = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
             wanted + slack,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | lazily,
             -1,
             0,
         )
@@ -280,7 +285,8 @@ mod tests {
     fn arrays_are_zeroed_aligned_and_counted() {
         let budget = Budget::new(1 << 30, 0).unwrap();
         let before = budget.available_bytes();
-        for len in [0usize, 1, 1000, 3 << 20] {
+        let large = if cfg!(miri) { 3 << 10 } else { 3 << 20 };
+        for len in [0usize, 1, 1000, large] {
             let mut array = Array::<u64>::zeroed(&budget, "test", len).unwrap();
             assert_eq!(array.len(), len);
             assert_eq!(array.as_ptr() as usize % ALIGN_BYTES, 0);
