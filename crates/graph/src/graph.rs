@@ -133,16 +133,20 @@ impl Graph {
         let path = path.as_ref();
         let image = ImageFiles::open(path, runtime.cancel())?;
         let manifest = image.manifest();
+        let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
+        let budget = runtime.budget();
+        // An index is read whole, then decoded; neither happens before there is memory for both.
+        let indexes = [ImageFile::OutLists, ImageFile::InLists].map(|file| image.index_bytes(file));
+        let reading = budget.reserve("reading the page indexes", 2 * (indexes[0] + indexes[1]))?;
         let out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
         let in_ = match &manifest.in_lists {
             Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),
             None => None,
         };
-        let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
-        let budget = runtime.budget();
         let index_bytes = out.index.memory_bytes() + in_.as_ref().map_or(0, |lists| lists.index.memory_bytes());
         let threads = runtime.threads() as u64;
         let decoders = threads * DECODER_BYTES;
+        drop(reading);
         let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
         let share = budget.available_bytes() / RING_SHARE / threads;
         let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);

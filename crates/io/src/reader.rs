@@ -117,7 +117,7 @@ impl Reader {
     /// What the operating system refuses.
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
         assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
-        check_process(self.process, "a reader of files")?;
+        self.check_process()?;
         self.release();
         if self.lost {
             let error = std::io::Error::other("an earlier wait for reads failed");
@@ -184,7 +184,7 @@ impl Reader {
     /// A read that failed, or a file that ends too early.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Extent<'_>>> {
-        check_process(self.process, "a reader of files")?;
+        self.check_process()?;
         self.release();
         let Some(oldest) = self.extents.front() else { return Ok(None) };
         if oldest.done_bytes < oldest.len_bytes {
@@ -198,6 +198,10 @@ impl Reader {
         let Pending { memory_bytes, len_bytes, tag, .. } = self.extents[0];
         let memory = self.memory.as_deref().unwrap_or_default();
         Ok(Some(Extent { tag, bytes: &memory[memory_bytes..memory_bytes + len_bytes] }))
+    }
+
+    fn check_process(&self) -> Result<()> {
+        check_process(self.process, "a reader of files")
     }
 
     /// Takes back the memory of the extent that `next` returned last.
@@ -301,8 +305,8 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        if check_process(self.process, "a reader of files").is_err() {
-            // Behind a fork the memory is a copy of its own, which no request of the kernel's names.
+        if self.check_process().is_err() {
+            // Behind a fork the memory is a copy of its own, which no request of the kernel names.
             return;
         }
         self.clear();
