@@ -8,9 +8,11 @@ use given::{Given, Id};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Direction, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, check, read_manifest};
+use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A weighted graph with string ids: an image with every file but in-lists of undirected ones.
