@@ -41,7 +41,7 @@ pub use active::SPARSE_SHARE;
 pub use check::{CheckReport, check};
 pub use choice::Choice;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};
-pub use error::{Error, Result};
+pub use error::{Error, Outcome, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
 pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
 pub use graph::{Direction, Edges, Graph, GraphOptions};
