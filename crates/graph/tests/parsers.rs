@@ -451,8 +451,9 @@ mod tables {
     use super::*;
     use arrow_array::types::Int32Type;
     use arrow_array::{
-        ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray,
-        RecordBatch, RecordBatchIterator, StringArray, StringViewArray, UInt64Array,
+        ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int8Array,
+        Int32Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchIterator, StringArray, StringViewArray,
+        UInt64Array,
     };
     use std::sync::Arc;
 
@@ -516,6 +517,103 @@ mod tables {
         assert!(every_way(&table, &weights("none")).expect("reads").weights.is_empty());
         assert!(failure(every_way(&table, &weights("mm"))).contains("there is no such column"));
         assert!(failure(every_way(&table, &weights("src"))).contains("holds the ids"));
+    }
+
+    fn columns(source: Option<&str>, target: Option<&str>, weight: Option<&str>) -> InputOptions {
+        let [source, target, weight] = [source, target, weight].map(|name| name.map(str::to_owned));
+        InputOptions { source, target, weight, ..InputOptions::default() }
+    }
+
+    #[test]
+    fn columns_are_never_guessed() {
+        let column = |first: i64| Arc::new(Int64Array::from(vec![first, first + 1])) as ArrayRef;
+        let table = |names: &[&'static str]| {
+            batch(names.iter().zip([10, 20, 30, 40]).map(|(name, first)| (*name, column(first))).collect())
+        };
+        let none = InputOptions::default();
+        let taken = |names: &[&'static str], options: &InputOptions| {
+            let read = every_way(&table(names), options).unwrap_or_else(|error| panic!("{names:?}: {error}"));
+            let ends = read.facts.ends.unwrap().to_vec();
+            (ends, read.facts.weights, read.pairs[0], read.weights.first().copied())
+        };
+        let ends = |source: &str, target: &str| vec![source.to_owned(), target.to_owned()];
+        let named = taken(&["edge_id", "source_id", "target_id"], &none);
+        assert_eq!(named, (ends("source_id", "target_id"), None, (20, 30), None));
+        assert_eq!(taken(&["a", "b"], &none), (ends("a", "b"), None, (10, 20), None));
+        assert_eq!(taken(&["payee", "source"], &none), (ends("source", "payee"), None, (20, 10), None));
+        let weight = || Some("weight".to_owned());
+        assert_eq!(taken(&["weight", "a", "b"], &none), (ends("a", "b"), weight(), (20, 30), Some(10.0)));
+        let asked = columns(Some("payer"), Some("3"), Some("amount"));
+        let amount = Some("amount".to_owned());
+        let payments = ["id", "payer", "payee", "amount"];
+        assert_eq!(taken(&payments, &asked), (ends("payer", "payee"), amount.clone(), (20, 30), Some(40.0)));
+        let one = columns(None, Some("a"), None);
+        assert_eq!(taken(&["a", "b"], &one), (ends("b", "a"), None, (20, 10), None));
+        // Without a name that means it, a third column is no weight, and two of three columns are no ends.
+        for names in [&["edge_id", "a", "b"][..], &["a", "b", "c", "d"], &["source", "a", "b"], &["a"]] {
+            let text = failure(every_way(&table(names), &none));
+            assert!(text.contains(&names.join(", ")) && text.contains("--source and --target"), "{text}");
+        }
+        for (options, expected) in [
+            (columns(Some("x"), None, None), "--source x: there is no such column; the columns are id, payer"),
+            (columns(Some("payer"), None, None), "--source and --target"),
+            (columns(Some("payer"), Some("payer"), None), "found `payer` for both"),
+            (columns(Some("payer"), Some("payee"), Some("payee")), "that column holds the weights"),
+        ] {
+            let text = failure(every_way(&table(&payments), &options));
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_of_one_import_agree_in_their_columns() {
+        let scratch = Scratch::new();
+        let table = |names: [&str; 3]| {
+            let columns = names.into_iter().zip([1, 2, 3]);
+            batch(columns.map(|(name, id)| (name, Arc::new(Int64Array::from(vec![id])) as ArrayRef)).collect())
+        };
+        let first = scratch.write("1.parquet", parquet(&table(["source", "target", "weight"])));
+        for (name, names) in [("2.parquet", ["from", "to", "weight"]), ("3.parquet", ["source", "target", "Weight"])] {
+            let second = scratch.write(name, parquet(&table(names)));
+            let opened = super::open(&[first.clone(), second], &InputOptions::default()).and_then(collect);
+            match names[0] {
+                "source" => assert!(opened.is_ok()),
+                _ => {
+                    let text = failure(opened);
+                    assert!(text.contains("found the columns from, to, weight") && text.contains(name), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn decimals_are_read_where_they_have_one_meaning() {
+        let decimals = |values: Vec<i128>, scale: i8| {
+            let array = Decimal128Array::from(values).with_precision_and_scale(38, scale).expect("decimals");
+            Arc::new(array) as ArrayRef
+        };
+        let table =
+            |id: ArrayRef, weight: ArrayRef| batch(vec![("source", id.clone()), ("target", id), ("weight", weight)]);
+        let read = every_way(&table(decimals(vec![7, 9], 0), decimals(vec![10, 1995], 2)), &InputOptions::default());
+        let read = read.expect("reads");
+        assert_eq!((read.pairs, read.weights), (vec![(7, 7), (9, 9)], vec![0.1, 19.95]));
+        let ones = || Arc::new(Int64Array::from(vec![1, 1])) as ArrayRef;
+        let cases: [(ArrayRef, ArrayRef, &str); 6] = [
+            (
+                decimals(vec![7, 1 << 64], 0),
+                ones(),
+                "18446744073709551616 in row 1; cast the columns of ids to strings",
+            ),
+            (decimals(vec![70, 90], 1), ones(), "cast the column to integers"),
+            (Arc::new(BooleanArray::from(vec![true, false])), ones(), "cast the column to strings"),
+            (ones(), Arc::new(BooleanArray::from(vec![true, false])), "cast the column to integers"),
+            (ones(), Arc::new(Date32Array::from(vec![1, 2])), "in the unit that the weights should have"),
+            (ones(), Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])), "inf in row 1"),
+        ];
+        for (id, weight, expected) in cases {
+            let text = failure(every_way(&table(id, weight), &InputOptions::default()));
+            assert!(text.contains(expected), "{text}");
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod batch;
 mod binary;
 mod blocks;
 mod chain;
+mod column_names;
 mod columns;
 mod dictionary;
 mod dimacs;
