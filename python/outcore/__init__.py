@@ -57,6 +57,7 @@ from outcore._outcore import (
     Sssp,
     Table,
     Triangles,
+    __version__,
 )
 from outcore._program import vertex_program
 
@@ -85,6 +86,7 @@ __all__ = [
     "Triangles",
     "UsageError",
     "VerificationError",
+    "__version__",
     "all_pairs",
     "betweenness_centrality",
     "bfs",
