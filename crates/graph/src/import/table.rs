@@ -11,13 +11,15 @@ use super::column_names::{column_asked, find_ends};
 use super::text_source::begin;
 use super::values::{each_integer, each_real, is_integer, is_real};
 use crate::error::{Error, Result};
+use crate::export_parquet::{DIRECTED_KEY, WEIGHT_KEY};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Schema};
 use outcore_io::Reservation;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// How many rows are parsed at a time.
 const BLOCK_ROWS: usize = 1 << 16;
@@ -52,23 +54,57 @@ pub fn from_batches(
     let batches = std::iter::from_fn(move || {
         let rows = guarded(|| {
             let batch = reader.next().transpose().map_err(|error| error.to_string())?;
-            batch.map(|batch| batch.project(&chosen).map_err(|error| error.to_string())).transpose()
+            let Some(batch) = batch else { return Ok(None) };
+            let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
+            // What another library hands over is not believed: an offset beyond its buffer would be read.
+            for column in batch.columns() {
+                column.to_data().validate_full().map_err(|error| error.to_string())?;
+            }
+            Ok(Some(batch))
         });
         let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0, position_bytes: 0 };
-        rows.map(|rows| rows.map(batch)).map_err(|error| damaged(&source, "rows of a table", &error)).transpose()
+        let invalid = |error: String| {
+            Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
+                .advise("have the library that made the table copy or validate it")
+        };
+        rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
     });
     let facts = columns.facts("arrow");
     Ok(TableSource::boxed(path, facts, columns, Box::new(batches)))
 }
 
-/// Runs a decoder of another library; its panic is an error of the file.
+thread_local! {
+    /// Whether a panic on this thread is caught and becomes an error.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a decoder of another library; its panic is an error of the file, and nothing is printed.
 pub(super) fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
+    static SILENCE: Once = Once::new();
+    SILENCE.call_once(|| {
+        let print = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                print(panic);
+            }
+        }));
+    });
+    let was_guarded = IS_GUARDED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(was_guarded);
+    outcome.unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
 }
 
 pub(super) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
-    Error::input(path, None, expected, format!("damaged or unsupported data ({error})"))
-        .advise("the file is truncated, damaged, or in another format: see --format")
+    let found = |what: &str| Error::input(path, None, expected, format!("{what} ({error})"));
+    if error.contains("(os error ") {
+        return found("a failure of the operating system")
+            .advise("the file need not be damaged: mend the cause and try again");
+    }
+    if error.contains("Disabled feature at compile time") {
+        return found("a compression that is not read").advise("write the file again with zstd, lz4, snappy or gzip");
+    }
+    found("damaged or unsupported data").advise("the file is truncated, damaged, or in another format: see --format")
 }
 
 /// Which columns of a table hold what.
@@ -80,6 +116,8 @@ pub(super) struct TableColumns {
     names: [String; 2],
     weight: Option<(usize, String)>,
     pub(super) strings: bool,
+    /// Whether edges have a direction, where the table is an export that says so.
+    directed: Option<bool>,
 }
 
 impl TableColumns {
@@ -110,6 +148,7 @@ impl TableColumns {
             names: [source, target].map(name),
             weight: weight.map(|column| (column, name(column))),
             strings: source_strings,
+            directed: schema.metadata().get(DIRECTED_KEY).and_then(|directed| directed.parse().ok()),
         })
     }
 
@@ -123,7 +162,14 @@ impl TableColumns {
     /// What these columns say of a table.
     pub(super) fn facts(&self, format: &'static str) -> Facts {
         let weights = self.weight.as_ref().map(|(_, name)| name.clone());
-        Facts { format, string_ids: self.strings, ends: Some(self.names.clone()), weights, ..Facts::default() }
+        Facts {
+            format,
+            directed: self.directed,
+            string_ids: self.strings,
+            ends: Some(self.names.clone()),
+            weights,
+            ..Facts::default()
+        }
     }
 
     /// How many rows a block, or a part of one, has at most.
@@ -168,13 +214,16 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
     }
 }
 
-/// The column of the weights: the one asked for, else one that is called so.
+/// The column of the weights: the one asked for, else the one that an export names, else one that is called so.
 fn find_weight(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Option<usize>> {
     let names = column_names(schema);
     let column = match options.weight.as_deref() {
         Some("none") => None,
         Some(asked) => Some(column_asked("weight", asked, &names)?),
-        None => names.iter().position(|name| name.eq_ignore_ascii_case("weight")),
+        None => {
+            let own = schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own));
+            own.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case("weight")))
+        }
     };
     let Some(column) = column else {
         return Ok(None);
