@@ -8,7 +8,7 @@ and keep only a few bytes per vertex in memory. Results are tables under the use
     g = oc.Graph("web.oc", memory="1GiB")
     oc.pagerank(g).top(10)
 
-The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
+A memory limit is for what Outcore itself takes, whatever else the process holds. All graphs of a process share one `Runtime`, unless they are given another.
 """
 
 from outcore._algorithms import (
@@ -53,6 +53,7 @@ from outcore._outcore import (
     MultiSourceBfs,
     PageRank,
     ProgramResult,
+    Runtime,
     ScanStatistics,
     Sssp,
     Table,
@@ -80,6 +81,7 @@ __all__ = [
     "OutcoreError",
     "PageRank",
     "ProgramResult",
+    "Runtime",
     "ScanStatistics",
     "Sssp",
     "Table",

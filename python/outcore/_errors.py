@@ -40,6 +40,8 @@ class MemoryLimitError(OutcoreError, MemoryError):
     """What is left under the limit."""
     limit_bytes: int
     """The limit."""
+    holders: dict[str, int]
+    """Who holds what is not left, and how much; the largest first."""
 
 
 class UsageError(OutcoreError, ValueError):

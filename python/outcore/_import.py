@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from outcore import _outcore
 from outcore._inputs import Tables, tables, vertex_ids
+from outcore._outcore import Runtime
 
 
 def import_graph(
@@ -21,6 +22,7 @@ def import_graph(
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
+    runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -57,8 +59,9 @@ def import_graph(
             them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
-        memory: The limit for all memory of this process, in bytes or as text such as "1GiB"; by default half of what is left.
-        threads: The number of workers; by default one per processor.
+        runtime: The memory and workers to use; by default those of the process, which graphs and results share.
+        memory: A limit for this import alone, in bytes or as text such as "1GiB".
+        threads: The number of workers; by default those of the runtime.
         backend: How files are read and written.
         temporary: Where temporary files go; by default beside the image.
         progress: Whether to show progress on the standard error output, if that is a terminal.
@@ -73,7 +76,7 @@ def import_graph(
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
         UsageError: Options that do not fit, or something in the way that is no image.
-        MemoryLimitError: A limit below about 32 MiB beside what the process holds already.
+        MemoryLimitError: Less than about 32 MiB under the limit.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
     >>> source = np.array(["home", "home", "news", "about", "about"])
@@ -92,7 +95,7 @@ def import_graph(
         "duplicates": duplicates or "first",
         "self_loops": self_loops,
         "order": order,
-        "limits": _limits(memory, threads, backend, temporary, progress),
+        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)
     given = tables(input, weight, directed)
@@ -129,6 +132,7 @@ def generate(
     weights: bool = False,
     directed: bool | None = None,
     order: Literal["auto", "input", "degree"] = "auto",
+    runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -160,12 +164,13 @@ def generate(
         "weights": weights,
         "directed": directed,
         "order": order,
-        "limits": _limits(memory, threads, backend, temporary, progress),
+        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     return _outcore.generate(shape, output, settings)
 
 
 def _limits(
+    runtime: Runtime | None,
     memory: int | str | None,
     threads: int | None,
     backend: str,
@@ -173,6 +178,7 @@ def _limits(
     progress: bool,
 ) -> dict[str, Any]:
     return {
+        "runtime": runtime,
         "memory": memory,
         "threads": threads,
         "backend": backend,

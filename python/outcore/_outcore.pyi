@@ -22,6 +22,7 @@ __all__ = [
     "MultiSourceBfs",
     "PageRank",
     "ProgramResult",
+    "Runtime",
     "ScanStatistics",
     "Sssp",
     "Table",
@@ -52,11 +53,31 @@ __all__ = [
 __version__: str
 
 @final
+class Runtime:
+    def __new__(
+        cls,
+        *,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        temporary: str | os.PathLike[str] | None = None,
+        backend: Literal["auto", "uring", "posix"] = "auto",
+    ) -> Self: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def available(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
+    def holders(self) -> dict[str, int]: ...
+    def __reduce__(self) -> Never: ...
+
+@final
 class Graph:
     def __new__(
         cls,
         image: str | os.PathLike[str],
         *,
+        runtime: Runtime | None = None,
         memory: int | str | None = None,
         threads: int | None = None,
         backend: Literal["auto", "uring", "posix"] = "auto",

@@ -51,4 +51,6 @@ mod _outcore {
     use super::program::{ProgramResult, program_symbols, vertex_program};
     #[pymodule_export]
     use super::result::PyTable;
+    #[pymodule_export]
+    use super::runtime::PyRuntime;
 }

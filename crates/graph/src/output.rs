@@ -5,10 +5,11 @@
 //! column that may have missing values is of real numbers, NaN where one is missing, and refused if it holds a whole number beyond
 //! 2^53; ids must be integers, and the array is structured, with a field per column.
 
-use crate::atomic_file::{AtomicFile, Compression, TextFile};
+use crate::atomic_file::{AtomicFile, Compression, FILE_BYTES, TextFile};
 use crate::error::{Error, Result};
-use crate::ids::BATCH_IDS;
-use crate::table::Table;
+use crate::graph::Graph;
+use crate::ids::{BATCH_IDS, string_ids};
+use crate::table::{ColumnKind, Table, reader_bytes};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -29,6 +30,64 @@ const GROUP_ROWS: usize = 4 * BATCH_IDS;
 const GROUP_BYTES: usize = 8 << 20;
 /// What the encoders of Parquet and Arrow take beside a batch.
 pub(crate) const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
+/// What all of that takes at most, with the buffer of the file.
+const WRITER_BYTES: u64 = ENCODER_BYTES + FILE_BYTES;
+
+/// What a name's ending says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv(Compression),
+    Parquet,
+    Npy,
+    Arrow,
+}
+
+impl Format {
+    fn of(output: &Path) -> Result<Self> {
+        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let (compression, bare) = Compression::of(&name);
+        match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
+            Some(("csv", _)) => Ok(Format::Csv(compression)),
+            Some(("parquet", Compression::None)) => Ok(Format::Parquet),
+            Some(("npy", Compression::None)) => Ok(Format::Npy),
+            Some(("arrow", Compression::None)) => Ok(Format::Arrow),
+            _ => Err(Error::Usage(format!(
+                "expected an output file that ends in one of {OUTPUT_ENDINGS}, found {}",
+                output.display()
+            ))),
+        }
+    }
+}
+
+impl Graph {
+    /// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending that is none, a folder that is not there or
+    /// in which nothing can be made, ids that the format cannot hold, too little memory for the result, the ids and the encoder.
+    ///
+    /// # Errors
+    /// What [`Table::write`] would say, with nothing in the place of an older file.
+    pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
+        let output = output.as_ref();
+        if Format::of(output)? == Format::Npy && string_ids(self) {
+            return Err(no_strings(output));
+        }
+        // The file itself, under its temporary name: nothing else tells all that may be in its way.
+        drop(AtomicFile::create(self, output)?);
+        self.make_room("the result and what writes it", self.output_bytes(columns))
+    }
+
+    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices, and encoders.
+    pub fn output_bytes(&self, columns: &[ColumnKind]) -> u64 {
+        let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(self.vertices());
+        values.saturating_add(reader_bytes(self, columns)).saturating_add(WRITER_BYTES)
+    }
+}
+
+fn no_strings(output: &Path) -> Error {
+    Error::Usage(format!(
+        "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or .arrow instead",
+        output.display()
+    ))
+}
 
 /// The integers up to this are all real numbers.
 const MOST_EXACT_INTEGER: u128 = 1 << 53;
@@ -41,17 +100,11 @@ impl Table {
     /// old one of that name is as it was.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
         let output = output.as_ref();
-        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let (compression, bare) = Compression::of(&name);
-        match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
-            Some(("csv", _)) => self.write_csv(output, compression),
-            Some(("parquet", Compression::None)) => self.write_parquet(output),
-            Some(("npy", Compression::None)) => self.write_npy(output),
-            Some(("arrow", Compression::None)) => self.write_arrow(output),
-            _ => Err(Error::Usage(format!(
-                "expected an output file that ends in one of {OUTPUT_ENDINGS}, found {}",
-                output.display()
-            ))),
+        match Format::of(output)? {
+            Format::Csv(compression) => self.write_csv(output, compression),
+            Format::Parquet => self.write_parquet(output),
+            Format::Npy => self.write_npy(output),
+            Format::Arrow => self.write_arrow(output),
         }
     }
 
@@ -159,13 +212,7 @@ impl Table {
                 (DataType::Float64, _) | (DataType::Int64 | DataType::UInt64, true) => "<f8",
                 (DataType::Int64, false) => "<i8",
                 (DataType::UInt64, false) => "<u8",
-                _ => {
-                    return Err(Error::Usage(format!(
-                        "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or \
-                         .arrow instead",
-                        output.display()
-                    )));
-                }
+                _ => return Err(no_strings(output)),
             };
             let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
             fields.push_str(&format!("('{name}', '{kind}'), "));

@@ -39,6 +39,61 @@ pub enum Column {
     Label(Arc<Array<AtomicU32>>),
 }
 
+/// What the values of a column are, said before there are any; see [`Column`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Real numbers.
+    Real,
+    /// Whole numbers.
+    Number,
+    /// Whole numbers that may be large.
+    Count,
+    /// Levels.
+    Level,
+    /// Distances.
+    Distance,
+    /// Vertices.
+    Vertex,
+    /// Components.
+    Component,
+    /// Labels.
+    Label,
+}
+
+impl ColumnKind {
+    /// The memory that a value takes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            ColumnKind::Real | ColumnKind::Count | ColumnKind::Distance => 8,
+            ColumnKind::Number | ColumnKind::Level | ColumnKind::Vertex => 4,
+            ColumnKind::Component | ColumnKind::Label => 4,
+        }
+    }
+
+    fn names_vertices(self) -> bool {
+        matches!(self, ColumnKind::Vertex | ColumnKind::Component | ColumnKind::Label)
+    }
+}
+
+/// The memory that reading the rows of a table with such columns takes.
+pub(crate) fn reader_bytes(graph: &Graph, columns: &[ColumnKind]) -> u64 {
+    let (mut bytes, ids) = (batch_bytes(graph, columns.len()) + IdStream::bytes(), IdLookup::bytes(graph));
+    if columns.iter().any(|column| column.names_vertices()) {
+        bytes = bytes.saturating_add(ids);
+        if columns.contains(&ColumnKind::Component) && graph.manifest().order != Order::Input {
+            bytes += 4 * graph.vertices();
+        }
+    }
+    bytes
+}
+
+/// The memory that a batch of rows takes.
+fn batch_bytes(graph: &Graph, columns: usize) -> u64 {
+    let columns = columns as u64 + 1;
+    let texts = if string_ids(graph) { columns } else { 0 };
+    16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts
+}
+
 impl Column {
     /// How many values there are.
     fn rows(&self) -> usize {
@@ -47,6 +102,16 @@ impl Column {
             Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.len(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
             Column::Component(values) | Column::Label(values) => values.len(),
+        }
+    }
+
+    /// What holds the memory of the values.
+    fn reservation(&self) -> &Reservation {
+        match self {
+            Column::Real(values) => values.reservation(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.reservation(),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.reservation(),
+            Column::Component(values) | Column::Label(values) => values.reservation(),
         }
     }
 
@@ -84,6 +149,7 @@ impl Table {
     pub fn new(graph: Arc<Graph>, columns: Vec<(String, Column)>) -> Self {
         for (name, column) in &columns {
             assert_eq!(column.rows() as u64, graph.vertices(), "column {name} has one value per vertex");
+            column.reservation().rename(&format!("the result column {name}"));
         }
         let mut fields = vec![Field::new("vertex", id_type(&graph), false)];
         fields.extend(columns.iter().map(|(name, column)| match column {
@@ -124,10 +190,7 @@ impl Table {
     /// # Errors
     /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
     pub fn reader(&self) -> Result<TableReader> {
-        let columns = self.columns.len() as u64 + 1;
-        let texts = if string_ids(&self.graph) { columns } else { 0 };
-        let bytes = 16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts;
-        self.graph.make_room("a batch of rows", bytes)?;
+        let bytes = batch_bytes(&self.graph, self.columns.len());
         let reservation = self.graph.runtime().budget().reserve("a batch of rows", bytes)?;
         let names = match self.columns.iter().any(|(_, column)| column.names_vertices()) {
             true => Some(Names::new(self)?),
