@@ -617,11 +617,12 @@ class Estimate(NamedTuple):
     """What an operation will need."""
 
     memory_bytes: int
-    """The least memory limit that works: what the process holds already, and the state."""
+    """The least memory limit that works: what the graph's runtime holds already, and the state."""
     state_bytes: int
     """The memory of the operation's state alone."""
     passes: float
-    """How many passes over the lists it makes at most; for `strong_components` on most graphs, for `core_number` at least."""
+    """How many passes over the lists it makes at most; for `strong_components` on most graphs, for `core_number` at least. Those of `sssp` and
+    `betweenness_centrality` have no bound that is known beforehand: this is what they often are."""
     read_bytes: int
     """How many bytes those passes read at most; the page cache saves some."""
 

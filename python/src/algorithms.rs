@@ -455,7 +455,7 @@ pub fn strong_components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyRes
     labelled(py, graph, found)
 }
 
-fn labelled(py: Python<'_>, graph: Arc<outcore::Graph>, found: outcore::Components) -> PyResult<Py<Components>> {
+fn labelled(py: Python<'_>, graph: Opened, found: outcore::Components) -> PyResult<Py<Components>> {
     let labels = vec![("component", Column::Component(Arc::new(found.labels)))];
     made(py, graph, labels, &found.stats, Components { count: found.count })
 }

@@ -10,7 +10,7 @@ use crate::convert::id_text;
 use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::result::PyTable;
-use crate::runtime::{Bytes, Whole, run, settings};
+use crate::runtime::{Bytes, Whole, in_callback, settings};
 use numpy::PyReadonlyArray1;
 use outcore::io::{Array, AtomicF64};
 use outcore::{

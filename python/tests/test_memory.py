@@ -3,6 +3,8 @@
 import gc
 import multiprocessing
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -97,7 +99,7 @@ def test_missing_memory_is_laid_at_somebodys_door(scratch):
         while len(kept) < 20:
             kept.append(oc.components(graph))
     assert max(caught.value.holders, key=caught.value.holders.get) == "the result column component of path.oc"
-    assert "cache" not in str(caught.value)
+    assert "by the page cache" not in str(caught.value)
     held = len(kept)
     del kept[1:]
     assert held > 2 and oc.components(graph).count == 1, "results that are gone hold nothing"
@@ -222,3 +224,21 @@ def test_multiprocessing(scratch, method):
         with multiprocessing.get_context(method).Pool(2) as pool:
             assert pool.map(component_count, ["k.oc"] * 4) == [expected] * 4
         assert oc.components(graph).count == expected
+
+
+HOWTO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "howto" / "share-memory.md"
+
+
+@pytest.mark.parametrize("program", re.findall(r"^```py\n(.*?)^```", HOWTO.read_text(), re.MULTILINE | re.DOTALL))
+def test_the_programs_of_the_documentation(scratch, program):
+    """Programs with several processes have to be files."""
+    if "joblib" in program:
+        pytest.importorskip("joblib")
+    for seed, name in ((1, "web.oc"), (2, "roads.oc")):
+        oc.generate("kronecker", scale=12, seed=seed, output=name)
+    expected = [oc.components(oc.Graph(name)).count for name in ("web.oc", "roads.oc")]
+    (scratch / "job.py").write_text(program)
+    done = subprocess.run([sys.executable, "job.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines and all(line == str(expected) for line in lines), done.stdout

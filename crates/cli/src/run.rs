@@ -16,6 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// What is said of passes whose number depends on weights, or on how long paths are.
+const NO_BOUND: &str = "no bound is known beforehand; often";
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
 
@@ -181,7 +183,7 @@ fn finish_search(graph: &Arc<Graph>, found: MultiSourceBfs, common: &Common) -> 
 }
 
 fn betweenness(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common) -> Result<()> {
-    if planned(graph, common, &outcore::estimate_betweenness(graph, options), "about", &[ColumnKind::Real])? {
+    if planned(graph, common, &outcore::estimate_betweenness(graph, options), NO_BOUND, &[ColumnKind::Real])? {
         return Ok(());
     }
     let found = outcore::betweenness(graph, options)?;
@@ -203,7 +205,7 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
         graph,
         common,
         &outcore::estimate_sssp(graph, options),
-        "about",
+        NO_BOUND,
         &[ColumnKind::Distance, ColumnKind::Vertex],
     )? {
         return Ok(());

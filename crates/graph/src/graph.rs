@@ -82,7 +82,8 @@ pub struct Graph {
     ring_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
-    _reservation: Reservation,
+    /// The indexes, and the workers' decoders.
+    reservation: Reservation,
 }
 
 /// The pages of one direction.
@@ -164,7 +165,7 @@ impl Graph {
             closed: AtomicBool::new(false),
             ring_bytes: ring,
             merge_gap: OnceLock::new(),
-            _reservation: reservation,
+            reservation,
         })
     }
 
@@ -432,7 +433,8 @@ impl Graph {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
             *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            self.workers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            let idle = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+            self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
         }
     }
 
