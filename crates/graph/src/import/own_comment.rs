@@ -4,12 +4,14 @@
 //! are called. What an option says comes first.
 
 use super::batch::{IdKind, InputOptions};
+use super::detect::Detected;
 use crate::choice::Choice;
 use std::borrow::Cow;
 
 /// How the line begins.
 const START: &str = "# outcore ";
-/// The column of the weights, from 1.
+/// The column of the weights, from 0, and as an option has it, from 1.
+const WEIGHT_PLACE: usize = 2;
 const WEIGHT_COLUMN: &str = "3";
 
 /// What the line says.
@@ -53,6 +55,14 @@ impl OwnComment {
             options.to_mut().weight = Some(WEIGHT_COLUMN.to_owned());
         }
         options
+    }
+
+    /// Puts in what the columns of the file cannot say: the direction, and the name of the weights.
+    pub(super) fn amend(self, detected: &mut Detected) {
+        if self.weight.is_some() && detected.columns.weight == Some(WEIGHT_PLACE) {
+            detected.weight_name = self.weight;
+        }
+        detected.directed = Some((self.directed, "the first line, which Outcore wrote".to_owned()));
     }
 
     /// The line, without its end. A name that would end the line is left out.
