@@ -58,6 +58,7 @@ from outcore._outcore import (
     Sssp,
     Table,
     Triangles,
+    __version__,
 )
 from outcore._program import vertex_program
 
@@ -87,6 +88,7 @@ __all__ = [
     "Triangles",
     "UsageError",
     "VerificationError",
+    "__version__",
     "all_pairs",
     "betweenness_centrality",
     "bfs",

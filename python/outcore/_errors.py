@@ -62,3 +62,8 @@ class ConvergenceError(OutcoreError):
 
     result: "PageRank"
     """The ranks so far."""
+
+
+for _kind in (OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, VerificationError, ConvergenceError):
+    # What users import, tracebacks show.
+    _kind.__module__ = "outcore"

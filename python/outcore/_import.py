@@ -19,7 +19,7 @@ def import_graph(
     weight: str | int | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
     vertices: Any = None,
-    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "first",
+    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
     runtime: Runtime | None = None,
@@ -37,24 +37,26 @@ def import_graph(
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix Market, METIS,
               DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges may stand in a file
               FILE.vertices beside a list of edges, one id a line, where `export` puts them;
-            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns `source` and `target` (or
-              `src`, `dst`, or `from`, `to`, or else the first two), and perhaps `weight`;
+            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean it, such as
+              `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and perhaps `weight`; others are
+              named by the options, and never guessed;
             - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if it is bool);
-            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction. Nodes must be integers or strings.
+            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True` an edge
+              without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or strings.
 
         image: Where the image goes. An image of that name is replaced; anything else is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
-        source: The column that holds the sources of edges: its name, or its number from 1.
+        source: The column of a file or table that holds the sources of edges: its name, or its number from 1.
         target: The column that holds the targets.
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that the
             format has, or a column `weight`.
         ids: Whether ids are integers or strings; by default integers if they all are.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest weight, all of
-            them ("keep"), or none and the import fails ("error").
+            them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
@@ -65,7 +67,8 @@ def import_graph(
         progress: Whether to show progress on the standard error output, if that is a terminal.
 
     Returns:
-        What the import did, as a dict: `vertices`, `edges`, `directed`, `weights`, `order`, `edges_read`, `duplicates`, `self_loops`,
+        What the import did, as a dict: `vertices`, `edges`, `directed`, `source`, `target` and `weights` (the columns that were taken;
+        `None` where there are none), `order`, `edges_read`, `duplicates`, `self_loops`,
         `isolated_vertices`, `notes` on how the input was read, and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 16 bytes per edge, 48 with weights.
@@ -89,13 +92,13 @@ def import_graph(
         "target": None if target is None else str(target),
         "weight": None if weight is None else str(weight),
         "ids": ids,
-        "duplicates": duplicates,
+        "duplicates": duplicates or "first",
         "self_loops": self_loops,
         "order": order,
         "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)
-    given = tables(input, weight)
+    given = tables(input, weight, directed)
     if not isinstance(given, Tables):
         return _outcore.import_files(given, image, more, settings)
     if format is not None:
@@ -104,10 +107,19 @@ def import_graph(
         if vertices is not None:
             raise TypeError(f"a {type(input).__name__} has its vertices already; add others there")
         more = given.vertices
+    if given.fixed:
+        if source is not None or target is not None:
+            raise TypeError(f"expected source and target only with files and tables, found them with {given.name}")
+        settings["source"], settings["target"] = "1", "2"
     settings["weight"] = given.weights
     if directed is None:
         settings["directed"] = given.directed
-    return _outcore.import_tables(given.edges, given.name, image, more, settings)
+    if duplicates is None:
+        settings["duplicates"] = given.duplicates
+    report = _outcore.import_tables(given.edges, given.name, image, more, settings)
+    if given.note is not None:
+        report["notes"].append(given.note)
+    return report
 
 
 def generate(

@@ -40,7 +40,7 @@ pub struct MultiSourceBfs {
     /// Per source, the greatest distance of a vertex that was reached.
     #[pyo3(get)]
     depths: Vec<u32>,
-    /// A row per source and a column per target: the distance, -1 where there is no path.
+    /// A row per source and a column per target: the distance, masked where there is no path.
     #[pyo3(get)]
     distances: Py<PyAny>,
 }
@@ -54,7 +54,7 @@ pub struct AllPairs {
     /// Per source, the greatest distance of a vertex with a path from it.
     #[pyo3(get)]
     eccentricities: Vec<u32>,
-    /// A row and a column per source: the distance, -1 where there is no path.
+    /// A row and a column per source: the distance, masked where there is no path.
     #[pyo3(get)]
     distances: Py<PyAny>,
     /// The greatest distance between two vertices with a path: at least and at most.

@@ -39,7 +39,8 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             error.setattr("found", found)?;
             Ok(error)
         }),
-        Error::Io(io::Error::OtherProcess { .. }) | Error::Usage(_) => exception(py, "UsageError", &text),
+        // What is left are questions that cannot be answered.
+        _ => exception(py, "UsageError", &text),
     };
     made.map_or_else(|broken| broken, PyErr::from_value)
 }

@@ -67,6 +67,9 @@ pub struct Report {
     vertices: u64,
     edges: u64,
     directed: bool,
+    /// What the columns taken as source and target are called.
+    source: Option<String>,
+    target: Option<String>,
     weights: Option<String>,
     order: Order,
     #[serde(flatten)]
@@ -83,11 +86,14 @@ pub fn import_noting(
     options: &ImportOptions,
 ) -> Result<Report> {
     let notes = source.facts().notes.clone();
+    let [source_column, target_column] = source.facts().ends.clone().map_or([None, None], |ends| ends.map(Some));
     let import::ImportReport { manifest, stats } = import::import(runtime, source, image, options)?;
     Ok(Report {
         vertices: manifest.vertices,
         edges: manifest.edges,
         directed: manifest.directed,
+        source: source_column,
+        target: target_column,
         weights: manifest.weights.map(|weights| weights.name),
         order: manifest.order,
         facts: manifest.import,

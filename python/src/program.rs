@@ -281,7 +281,7 @@ fn column(py: Python<'_>, graph: &Graph, values: &Bound<'_, PyAny>) -> PyResult<
     let values = values.extract::<PyReadonlyArray1<'_, u64>>()?;
     let mut column: Array<AtomicU64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
     column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot.get_mut() = value);
-    Ok(Column::Count(Arc::new(column)))
+    Ok(Column::Unsigned(Arc::new(column)))
 }
 
 /// What compiled functions call, and where it is.

@@ -15,7 +15,7 @@ use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The largest ring of read buffers of a worker.
 const MAX_RING_BYTES: u64 = 4 << 20;
@@ -102,6 +102,73 @@ pub(crate) struct Worker {
     pub decoder: Decoder,
     /// The file and the page that the decoder holds.
     pub decoded: Option<(usize, u64)>,
+}
+
+/// The workers of a graph while an operation has them. They go back when it ends, be it by an error or by a panic in a function of the caller's.
+struct LentWorkers<'g> {
+    graph: &'g Graph,
+    slots: Vec<Mutex<Option<Worker>>>,
+    /// An operation that failed: all give up.
+    stop: AtomicBool,
+}
+
+impl<'g> LentWorkers<'g> {
+    fn take(graph: &'g Graph) -> Result<Self> {
+        let workers = std::mem::take(&mut *graph.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        if workers.is_empty() {
+            return Err(Error::Busy);
+        }
+        let slots = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
+        Ok(LentWorkers { graph, slots, stop: AtomicBool::new(false) })
+    }
+
+    fn slot(&self, number: usize) -> Option<MutexGuard<'_, Option<Worker>>> {
+        self.slots.get(number).map(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn worker(&self, number: usize) -> Option<LentWorker<'_, 'g>> {
+        let worker = self.slot(number)?.take()?;
+        Some(LentWorker { lent: self, number, worker: Some(worker) })
+    }
+}
+
+impl Drop for LentWorkers<'_> {
+    fn drop(&mut self) {
+        let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
+        *self.graph.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
+        if self.graph.is_closed() {
+            self.graph.close();
+        }
+    }
+}
+
+/// One of them.
+struct LentWorker<'l, 'g> {
+    lent: &'l LentWorkers<'g>,
+    number: usize,
+    /// There until it goes back.
+    worker: Option<Worker>,
+}
+
+impl LentWorker<'_, '_> {
+    fn get(&mut self) -> &mut Worker {
+        self.worker.as_mut().expect("a worker goes back only when this is dropped")
+    }
+}
+
+impl Drop for LentWorker<'_, '_> {
+    fn drop(&mut self) {
+        let Some(mut worker) = self.worker.take() else { return };
+        if std::thread::panicking() {
+            self.lent.stop.store(true, Ordering::Relaxed);
+        }
+        if self.lent.stop.load(Ordering::Relaxed) {
+            worker.reader.clear();
+        }
+        if let Some(mut slot) = self.lent.slot(self.number) {
+            *slot = Some(worker);
+        }
+    }
 }
 
 impl Worker {
@@ -292,44 +359,27 @@ impl Graph {
     /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
     ///
     /// # Errors
-    /// The error of the first worker that failed; then the reads of all are given up.
+    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the reads of all are given up.
     pub(crate) fn with_workers<T: Send>(
         &self,
         most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
         self.check_process()?;
-        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
         if self.is_closed() {
             return Err(Error::Usage(format!("the graph {} was closed; open it again", self.path.display())));
         }
-        let slots: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
-        let stop = AtomicBool::new(false);
+        let lent = LentWorkers::take(self)?;
         let outcome = self.runtime.run_on(most, |number| {
-            let slot = slots.get(number).and_then(|slot| slot.lock().ok()?.take());
-            let Some(mut worker) = slot else {
-                return Err(Error::Usage("this graph is in use by another operation; open it a second time".into()));
-            };
-            let result = work(&mut worker, &stop);
+            let Some(mut worker) = lent.worker(number) else { return Err(Error::Busy) };
+            let result = work(worker.get(), &lent.stop);
             if result.is_err() {
-                stop.store(true, Ordering::Relaxed);
+                lent.stop.store(true, Ordering::Relaxed);
             }
-            if stop.load(Ordering::Relaxed) {
-                worker.reader.clear();
-            }
-            let stats = worker.take_stats();
-            if let Ok(mut slot) = slots[number].lock() {
-                *slot = Some(worker);
-            }
+            let stats = worker.get().take_stats();
             result.map(|value| (value, stats))
         });
-        let workers: Vec<_> = slots.into_iter().filter_map(|slot| slot.into_inner().ok()?).collect();
-        if !workers.is_empty() {
-            *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
-            if self.is_closed() {
-                self.close();
-            }
-        }
+        drop(lent);
         let mut total = SweepStats::default();
         let mut values = Vec::new();
         for (value, stats) in outcome? {

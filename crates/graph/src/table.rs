@@ -8,9 +8,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
-use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
-};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::{IdColumn, Order, WeightKind};
@@ -23,10 +21,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub enum Column {
     /// Real numbers.
     Real(Arc<Array<AtomicF64>>),
-    /// Whole numbers.
+    /// Whole numbers. Users calculate with them, so that they see them with a sign.
     Number(Arc<Array<AtomicU32>>),
-    /// Whole numbers that may be large.
+    /// Whole numbers that may be large, below 2^63. Users see them with a sign, too.
     Count(Arc<Array<AtomicU64>>),
+    /// Whole numbers of 64 bits without a sign, as vertex programs leave them.
+    Unsigned(Arc<Array<AtomicU64>>),
     /// Levels: 0 is none, otherwise the level plus one.
     Level(Arc<Array<AtomicU32>>),
     /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
@@ -99,7 +99,7 @@ impl Column {
     fn rows(&self) -> usize {
         match self {
             Column::Real(values) => values.len(),
-            Column::Count(values) | Column::Distance(values, _) => values.len(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.len(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
             Column::Component(values) | Column::Label(values) => values.len(),
         }
@@ -109,7 +109,7 @@ impl Column {
     fn reservation(&self) -> &Reservation {
         match self {
             Column::Real(values) => values.reservation(),
-            Column::Count(values) | Column::Distance(values, _) => values.reservation(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.reservation(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.reservation(),
             Column::Component(values) | Column::Label(values) => values.reservation(),
         }
@@ -154,9 +154,9 @@ impl Table {
         let mut fields = vec![Field::new("vertex", id_type(&graph), false)];
         fields.extend(columns.iter().map(|(name, column)| match column {
             Column::Real(_) => Field::new(name, DataType::Float64, false),
-            Column::Number(_) => Field::new(name, DataType::UInt32, false),
-            Column::Count(_) => Field::new(name, DataType::UInt64, false),
-            Column::Level(_) => Field::new(name, DataType::UInt32, true),
+            Column::Number(_) | Column::Count(_) => Field::new(name, DataType::Int64, false),
+            Column::Unsigned(_) => Field::new(name, DataType::UInt64, false),
+            Column::Level(_) => Field::new(name, DataType::Int64, true),
             Column::Distance(_, WeightKind::I64) => Field::new(name, DataType::Int64, true),
             Column::Distance(_, WeightKind::F64) => Field::new(name, DataType::Float64, true),
             Column::Vertex(_) => Field::new(name, id_type(&graph), true),
@@ -220,14 +220,18 @@ impl Table {
                     Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize].load())))
                 }
                 Column::Number(values) => {
-                    Arc::new(UInt32Array::from_iter_values(rows.iter().map(|&row| at(values, row))))
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| at(values, row).into())))
                 }
                 Column::Count(values) => {
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| signed_count(&values[row as usize]))))
+                }
+                Column::Unsigned(values) => {
                     let value = |&row: &u32| values[row as usize].load(Ordering::Relaxed);
                     Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
                 }
                 Column::Level(values) => {
-                    Arc::new(rows.iter().map(|&row| at(values, row).checked_sub(1)).collect::<UInt32Array>())
+                    let level = |&row: &u32| at(values, row).checked_sub(1).map(i64::from);
+                    Arc::new(rows.iter().map(level).collect::<Int64Array>())
                 }
                 Column::Distance(values, kind) => {
                     let bits = rows.iter().map(|&row| distance_bits(&values[row as usize]));
@@ -245,6 +249,12 @@ impl Table {
         }
         RecordBatch::try_new(self.schema(), arrays).map_err(from_arrow)
     }
+}
+
+/// A count as users see it.
+#[inline]
+pub fn signed_count(count: &AtomicU64) -> i64 {
+    i64::try_from(count.load(Ordering::Relaxed)).unwrap_or(i64::MAX)
 }
 
 /// The bits of a distance as [`Column::Distance`] stores it, if there is one.

@@ -138,6 +138,17 @@ impl<T: Plain> Array<T> {
             libc::madvise(self.start.add(values.start).cast(), bytes, libc::MADV_DONTNEED);
         }
     }
+
+    /// Where the values lie: for those who write some of them while others read others. A pointer made from `&[T]` must not be written through.
+    pub(crate) fn start(&self) -> *mut T {
+        self.start
+    }
+
+    /// How many values there are. Unlike the length of a slice of them it makes no reference to any.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
 }
 
 /// Numbers whose bytes may be written to temporary files and read back as they lie in memory.

@@ -64,7 +64,7 @@ impl Frames {
     fn at(&self, frame: usize) -> *mut [u8; PAGE_BYTES] {
         let array = self.array();
         assert!(frame < array.len());
-        array.as_ptr().wrapping_add(frame).cast_mut()
+        array.start().wrapping_add(frame)
     }
 
     /// Gives the memory of frames back.

@@ -306,6 +306,7 @@ impl Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         if self.check_process().is_err() {
+            // Behind a fork the memory is a copy of its own, which no request of the kernel names.
             return;
         }
         self.clear();

@@ -153,6 +153,8 @@ pub struct Facts {
     pub directed: Option<bool>,
     /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
     pub string_ids: bool,
+    /// What the columns that were taken as source and target are called; nothing where the format has no columns.
+    pub ends: Option<[String; 2]>,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.

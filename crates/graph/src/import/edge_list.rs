@@ -12,6 +12,7 @@ use super::blocks::{LineBlocks, Lines};
 use super::columns::{Columns, Detected, Field, FixedColumns, Separator, detect, is_data, is_empty_field, split};
 use super::input::Stream;
 use super::number::{Fields, Integer, integer, lines, real, trim};
+use super::own_comment::OwnComment;
 use super::size_line::SizeLine;
 use super::text_source::{begin, empty_reals, first_data_block, text_of};
 use crate::error::{Error, Result};
@@ -48,14 +49,23 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         Shape::Free => ("edge-list", None),
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
     };
+    let own = own_comment(&mut blocks)?;
     let first = first_data_block(&mut blocks, is_data)?;
     let empty = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
     let mut first = first.unwrap_or(empty);
-    let detected = detect(&first, blocks.path(), options, fixed)?;
+    let completed = own.as_ref().map(|own| own.complete(options));
+    let options = completed.as_deref().unwrap_or(options);
+    let mut detected = detect(&first, blocks.path(), options, fixed)?;
+    if let Some(name) = own.as_ref().and_then(|own| own.weight.clone())
+        && detected.columns.weight == Some(2)
+    {
+        detected.weight_name = Some(name);
+    }
     first.drop_front(detected.names_end);
     let size_line = if detected.may_have_size_line { hold_back(&mut first, detected.columns.separator) } else { None };
     let facts = Facts {
         format,
+        directed: own.map(|own| own.directed),
         string_ids: detected.columns.strings,
         weights: detected.weight_name.clone(),
         input_bytes: blocks.size_bytes(),
@@ -68,6 +78,15 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     // The line held back takes number 0, whenever it comes.
     let sequence = size_line.is_some() as u64;
     Ok(Box::new(EdgeListSource { blocks, facts, parser, size_line, first_edge: None, declared: None, sequence }))
+}
+
+/// What the first line of the file says, if Outcore wrote it.
+fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
+    let Some(first) = blocks.next_lines()? else { return Ok(None) };
+    let line = lines(&first.bytes).next().filter(|_| first.first_line == 1);
+    let own = line.and_then(OwnComment::of);
+    blocks.give_back(first);
+    Ok(own)
 }
 
 /// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge.

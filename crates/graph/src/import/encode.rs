@@ -276,9 +276,11 @@ impl<'a> Encoder<'a> {
                 one
             }
         };
-        // Infinities of both signs have no sum; what was no number before stays none.
-        let lost = real && f64::from_bits(self.weight).is_nan();
-        self.found.overflow |= lost && !one_real.is_nan() && !other_real.is_nan();
+        // A sum beyond the range is infinite, infinities of both signs have none; what was no number before stays none.
+        let sum = f64::from_bits(self.weight);
+        let too_great = !sum.is_finite() && one_real.is_finite() && other_real.is_finite();
+        let lost = sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
+        self.found.overflow |= real && (too_great || lost);
     }
 
     /// Passes on a part of a long list.

@@ -243,7 +243,9 @@ fn format_of(input: &Input, options: &InputOptions) -> Result<&'static Format> {
     if let Some((_, name)) = by_content.iter().find(|(magic, _)| lower.starts_with(magic)) {
         return named(name);
     }
-    by_name().map_or_else(|| named("edge-list"), Ok)
+    // A message of an Arrow stream begins so, and no text does.
+    let is_arrow_stream = start.starts_with(&[0xff; 4]);
+    by_name().map_or_else(|| named(if is_arrow_stream { "arrow" } else { "edge-list" }), Ok)
 }
 
 /// Whether two names differ in `.v` and `.e` only.
