@@ -204,8 +204,10 @@ impl Graph {
         let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
         let budget = runtime.budget();
         // An index is read whole, then decoded; neither happens before there is memory for both.
-        let indexes = [ImageFile::OutLists, ImageFile::InLists].map(|file| image.index_bytes(file));
-        let reading = budget.reserve("reading the page indexes", 2 * (indexes[0] + indexes[1]))?;
+        let in_pages = manifest.in_lists.as_ref().map_or(0, |lists| lists.pages);
+        let reading_bytes = image.index_reading_bytes(ImageFile::OutLists, manifest.out_lists.pages)
+            + image.index_reading_bytes(ImageFile::InLists, in_pages);
+        let reading = budget.reserve("reading the page indexes", reading_bytes)?;
         let out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
         let in_ = match &manifest.in_lists {
             Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),

@@ -177,8 +177,9 @@ pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(
 impl WeightColumn {
     fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
         graph.make_room("weights of edges", graph.weight_bytes(direction))?;
-        let index_bytes = graph.image().index_bytes(weight_file(graph, direction));
-        let reading = graph.runtime().budget().reserve("reading the index of weights", 2 * index_bytes)?;
+        let pages = graph.weight_pages(direction);
+        let index_bytes = graph.image().index_reading_bytes(weight_file(graph, direction), pages);
+        let reading = graph.runtime().budget().reserve("reading the index of weights", index_bytes)?;
         let (file, kind, index) = read_weight_index(graph, direction)?;
         drop(reading);
         let (budget, lists) = (graph.runtime().budget(), graph.list_pages(direction));

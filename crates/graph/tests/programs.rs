@@ -671,14 +671,14 @@ fn graphs_of_one_runtime_share_its_memory() {
     };
     let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, GraphOptions::default()).unwrap();
     let expected = run(&open(&runtime(256)));
-    let shared = runtime(28);
+    let shared = runtime(40);
     let (one, other) = (open(&shared), open(&shared));
     let kept = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
     std::thread::scope(|scope| {
         let runs = [&one, &other].map(|graph| scope.spawn(|| (0..3).map(|_| run(graph)).collect::<Vec<_>>()));
         runs.into_iter().flat_map(|run| run.join().unwrap()).for_each(|ranks| assert!(ranks == expected));
     });
-    let text = shared.budget().reserve("all of it", 22 << 20).unwrap_err().to_string();
+    let text = shared.budget().reserve("all of it", 34 << 20).unwrap_err().to_string();
     assert!(
         text.contains("a result of ") && text.contains("kronecker.oc") && !text.contains("by the page cache"),
         "{text}"
@@ -688,11 +688,12 @@ fn graphs_of_one_runtime_share_its_memory() {
     other.fill_cache().unwrap();
     assert!(one.cache_bytes() > 0 && other.cache_bytes() > 0, "each has a share");
     let budget = shared.budget();
-    assert!(budget.free_bytes() < 1 << 20, "{} bytes free", budget.free_bytes());
-    drop(Bitmap::new(budget, "a set", 8 << 22).unwrap());
+    let cached = one.cache_bytes() + other.cache_bytes();
+    drop(Bitmap::new(budget, "a set", 8 * (budget.free_bytes() + (1 << 20))).unwrap());
+    assert!(one.cache_bytes() + other.cache_bytes() < cached, "one of them shrank");
     open(&shared).degrees(Direction::Out).unwrap();
     [&one, &other].into_iter().for_each(Graph::close);
-    let all = budget.reserve("what closed graphs gave back", 21 << 20);
+    let all = budget.reserve("what closed graphs gave back", 32 << 20);
     all.unwrap_or_else(|error| panic!("{error}"));
     let error =
         run_program(&one, &Ranks { iterations: 1 }, &mut vec![Rank::default(); 1 << 15], &options()).unwrap_err();
