@@ -1,11 +1,14 @@
 # make demo                 build, install, import a graph many times the memory limit, run three algorithms over it
 # make demo GRAPH=file      the same over your own edge list
-# make test                 everything that decides whether main is good
+# make test                 everything that decides whether main is good; says every minute what it is at
+# make quick                the fast half of it, for whoever changes something
+# make soak                 what takes long: Miri, the thread sanitizer, hours of fuzzing (FUZZ_SECONDS=3600)
 # make bench                side by side with in-memory engines (minutes; SCALE=22)
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
-OUTCORE := target/release/outcore
+OUTCORE := $(VENV)/bin/outcore
+PIP     := $(VENV)/bin/pip --quiet --disable-pip-version-check
 GRAPH   ?=
 # Your own graph gets more memory than the generated one, whose image is eight times its limit.
 MEMORY  ?= $(if $(GRAPH),1GiB,24MiB)
@@ -14,47 +17,58 @@ FUZZ_SECONDS ?= 60
 # A graph of few vertices and many edges: the image is many times what the state of an algorithm needs.
 DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 
+# Tests and fuzzers: overflows and broken assertions panic.
+CHECKED := cargo --config .cargo/checked.toml
+RUST_TESTS := --release --locked --workspace --exclude outcore-python
+STAGE := bash xtask/stage.sh
+
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install demo test test-rust test-python test-docs tidy fuzz bench clean
+.PHONY: build install demo test quick test-rust test-python test-docs tidy fuzz soak bench clean
 
+# The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
-	cargo build --release --locked --package outcore-cli
+	$(STAGE) "compiling" cargo build --release --locked --package outcore-cli
 
 $(VENV)/bin/pip:
 	python3 -m venv $(VENV)
 
+# Into the virtual environment: the Python package and the command.
 install: build $(VENV)/bin/pip
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check .
+	$(STAGE) "installing" $(PIP) install .
 
 demo: install
 	bash bench/demo.sh $(OUTCORE) $(PYTHON) $(MEMORY) "$(GRAPH)" "$(DEMO_GRAPH)"
 
 test: tidy test-rust test-python test-docs fuzz
 
+quick: tidy
+	$(STAGE) "fast tests" $(CHECKED) test $(RUST_TESTS) --quiet
+
 tidy:
 	cargo fmt --all --check
-	cargo xtask tidy
-	cargo clippy --release --locked --workspace --all-targets -- --deny warnings
+	$(CHECKED) xtask tidy
+	$(STAGE) "clippy" $(CHECKED) clippy --release --locked --workspace --all-targets -- --deny warnings
 
 test-rust:
-	cargo test --release --locked --workspace --exclude outcore-python
+	$(STAGE) "compiling tests" $(CHECKED) test $(RUST_TESTS) --no-run
+	$(STAGE) "tests in Rust" $(CHECKED) test $(RUST_TESTS)
 
 test-python: install
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement python/tests/requirements.txt
-	OUTCORE=$(abspath $(OUTCORE)) $(PYTHON) -m pytest -q python/tests
+	$(PIP) install --requirement python/tests/requirements.txt
+	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "tests in Python" $(PYTHON) -m pytest -q python/tests
 
 # The examples of the documentation, run as a reader would.
 test-docs: install
-	OUTCORE=$(abspath $(OUTCORE)) $(PYTHON) docs/run_examples.py README.md docs
+	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "examples of the documentation" $(PYTHON) docs/run_examples.py README.md docs
 
 fuzz:
-	cargo run --release --locked --quiet --package outcore-fuzz -- replay
-	cargo run --release --locked --quiet --package outcore-fuzz -- fresh $(FUZZ_SECONDS)
+	$(STAGE) "fuzzing, kept inputs" $(CHECKED) run --release --locked --quiet --package outcore-fuzz -- replay
+	$(STAGE) "fuzzing, new inputs" $(CHECKED) run --release --locked --quiet --package outcore-fuzz -- fresh $(FUZZ_SECONDS)
 
 bench: install
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement bench/requirements.txt
+	$(PIP) install --requirement bench/requirements.txt
 	$(PYTHON) bench/compare.py --outcore $(abspath $(OUTCORE)) --scale $(SCALE) $(if $(GAP),--gap $(GAP))
 
 clean:

@@ -4,9 +4,10 @@
 //! lives, how long files and functions get, that every dependency says why it is there, and that an algorithm is in all
 //! the places where its users look for it (`docs/howto/add-an-algorithm.md`).
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
 const ARROWS: [(&str, &[&str]); 6] = [
@@ -18,19 +19,21 @@ const ARROWS: [(&str, &[&str]); 6] = [
     ("cli", &["outcore"]),
 ];
 /// The files that may hold unsafe code.
-const UNSAFE_FILES: [&str; 12] = [
+const UNSAFE_FILES: &[&str] = &[
     "crates/io/src/backend/mod.rs",
     "crates/io/src/backend/posix.rs",
     "crates/io/src/backend/sim.rs",
     "crates/io/src/backend/uring.rs",
     "crates/io/src/buffer.rs",
     "crates/io/src/cache.rs",
+    "crates/io/src/directory.rs",
     "crates/io/src/process.rs",
     "crates/io/src/reader.rs",
     "crates/graph/src/decode.rs",
     "crates/graph/src/gather.rs",
     "crates/graph/src/program_engine.rs",
     "python/src/program.rs",
+    "python/src/stream.rs",
 ];
 /// No file is longer.
 const MAX_FILE_LINES: usize = 800;
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         }
     }
     check_algorithms(root, &mut faults);
+    check_features(root, &mut faults);
     if faults.is_empty() {
         println!("tidy");
         return ExitCode::SUCCESS;
@@ -81,6 +85,27 @@ fn main() -> ExitCode {
     faults.iter().for_each(|fault| eprintln!("{fault}"));
     eprintln!("{} faults", faults.len());
     ExitCode::FAILURE
+}
+
+/// The command and the Python package must ask for the same features of everything that both use: or it is compiled twice.
+fn check_features(root: &Path, faults: &mut Vec<String>) {
+    let mut features: BTreeMap<String, String> = BTreeMap::new();
+    for package in ["outcore-cli", "outcore-python"] {
+        let tree =
+            ["tree", "--locked", "--edges", "normal,build", "--prefix", "none", "--format", "{p}|{f}", "--package"];
+        let output = Command::new(env!("CARGO")).args(tree).arg(package).current_dir(root).output();
+        let Ok(output) = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()) else {
+            return faults.push("cargo tree does not run".to_owned());
+        };
+        for (name, found) in output.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')) {
+            let other = features.entry(name.to_owned()).or_insert_with(|| found.to_owned());
+            if other != found {
+                let both = format!("`{other}` in the command, `{found}` in the Python package");
+                faults.push(format!("crates/outcore/Cargo.toml: {name} is compiled twice, with features {both}"));
+                found.clone_into(other);
+            }
+        }
+    }
 }
 
 /// The Rust, Python and Cargo files of the project.

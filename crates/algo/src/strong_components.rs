@@ -252,7 +252,7 @@ impl Work<'_> {
 
     /// The most memory for finishing.
     fn room_bytes(&self) -> u64 {
-        let room = self.graph.runtime().budget().available_bytes() + self.graph.cache_bytes();
+        let room = self.graph.runtime().budget().available_bytes();
         self.options.in_memory_bytes.map_or(room, |bytes| bytes.min(room))
     }
 

@@ -6,12 +6,12 @@
 
 use crate::decode::{DECODER_BYTES, Decoder};
 use crate::error::{Error, Result};
-use crate::image::{ImageFile, MANIFEST};
+use crate::image::{ImageFile, ImageFiles};
 use crate::stats::SweepStats;
 use crate::weights::WeightColumn;
-use outcore_format::{IdColumn, Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
+use outcore_format::{Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
-use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, bytes_text};
+use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 const MAX_RING_BYTES: u64 = 4 << 20;
 /// The smallest: room for one unit of pages.
 const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
-/// A manifest larger than this is none.
-const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+/// The rings of all workers take this share of the memory.
+const RING_SHARE: u64 = 8;
 
 /// Which lists: those of out-neighbours or those of in-neighbours.
 ///
@@ -71,16 +71,19 @@ pub struct GraphOptions {
 pub struct Graph {
     runtime: Arc<Runtime>,
     path: PathBuf,
-    manifest: Manifest,
-    files: Vec<(ImageFile, Arc<DataFile>)>,
+    image: ImageFiles,
     out: Lists,
     in_: Option<Lists>,
     options: GraphOptions,
     workers: Mutex<Vec<Worker>>,
     cache: Mutex<Option<Arc<PageCache>>>,
+    closed: AtomicBool,
+    /// What the ring of a worker takes.
+    ring_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
-    _reservation: Reservation,
+    /// The indexes, and the workers' decoders.
+    reservation: Reservation,
 }
 
 /// The pages of one direction.
@@ -133,6 +136,9 @@ impl Drop for LentWorkers<'_> {
     fn drop(&mut self) {
         let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
         *self.graph.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
+        if self.graph.is_closed() {
+            self.graph.close();
+        }
     }
 }
 
@@ -166,9 +172,9 @@ impl Drop for LentWorker<'_, '_> {
 }
 
 impl Worker {
-    fn new(runtime: &Runtime, files: &[(ImageFile, Arc<DataFile>)], ring_bytes: u64) -> Result<Self> {
-        let open: Vec<_> = files.iter().map(|(_, file)| Arc::clone(file)).collect();
-        let reader = Reader::new(runtime.backend(), runtime.budget(), &open, ring_bytes as usize)?;
+    fn new(runtime: &Runtime, image: &ImageFiles, ring_bytes: u64) -> Result<Self> {
+        let open: Vec<_> = image.pages().iter().map(|(_, file)| Arc::clone(file)).collect();
+        let reader = Reader::new(runtime, &open, ring_bytes as usize)?;
         Ok(Worker { reader, decoder: Decoder::default(), decoded: None })
     }
 
@@ -193,43 +199,48 @@ impl Graph {
     /// indexes and read buffers.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: GraphOptions) -> Result<Self> {
         let path = path.as_ref();
-        let manifest = read_manifest(path)?;
-        let mut files = Vec::new();
-        for (file, pages) in expected_files(&manifest) {
-            files.push((file, Arc::new(open_pages(path, file, pages)?)));
-        }
-        let out = open_lists(path, &files, ImageFile::OutLists, &manifest, &manifest.out_lists)?;
+        let image = ImageFiles::open(path, runtime.cancel())?;
+        let manifest = image.manifest();
+        let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
+        let budget = runtime.budget();
+        // An index is read whole, then decoded; neither happens before there is memory for both.
+        let in_pages = manifest.in_lists.as_ref().map_or(0, |lists| lists.pages);
+        let reading_bytes = image.index_reading_bytes(ImageFile::OutLists, manifest.out_lists.pages)
+            + image.index_reading_bytes(ImageFile::InLists, in_pages);
+        let reading = budget.reserve("reading the page indexes", reading_bytes)?;
+        let out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
         let in_ = match &manifest.in_lists {
-            Some(lists) => Some(open_lists(path, &files, ImageFile::InLists, &manifest, lists)?),
+            Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),
             None => None,
         };
-        let budget = runtime.budget();
         let index_bytes = out.index.memory_bytes() + in_.as_ref().map_or(0, |lists| lists.index.memory_bytes());
         let threads = runtime.threads() as u64;
         let decoders = threads * DECODER_BYTES;
+        drop(reading);
         let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
-        let share = budget.available_bytes() / 8 / threads;
+        let share = budget.available_bytes() / RING_SHARE / threads;
         let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
-        let worker = |_| Worker::new(runtime, &files, ring);
+        let worker = |_| Worker::new(runtime, &image, ring);
         let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
         Ok(Graph {
             runtime: Arc::clone(runtime),
             path: path.to_owned(),
-            manifest,
-            files,
+            image,
             out,
             in_,
             options,
             workers: Mutex::new(workers),
             cache: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            ring_bytes: ring,
             merge_gap: OnceLock::new(),
-            _reservation: reservation,
+            reservation,
         })
     }
 
     /// What the image is.
     pub fn manifest(&self) -> &Manifest {
-        &self.manifest
+        self.image.manifest()
     }
 
     /// Where the image lies.
@@ -255,17 +266,17 @@ impl Graph {
 
     /// The number of vertices.
     pub fn vertices(&self) -> u64 {
-        self.manifest.vertices
+        self.manifest().vertices
     }
 
     /// The number of edges; one without direction counts once.
     pub fn edges(&self) -> u64 {
-        self.manifest.edges
+        self.manifest().edges
     }
 
     /// Whether edges have a direction.
     pub fn is_directed(&self) -> bool {
-        self.manifest.directed
+        self.manifest().directed
     }
 
     /// The directions whose lists together hold every edge of a vertex.
@@ -298,11 +309,12 @@ impl Graph {
 
     /// The size of everything in the image, in bytes.
     pub fn image_bytes(&self) -> u64 {
-        let pages: u64 = self.files.iter().map(|(_, file)| file.len_bytes()).sum();
-        let small = self.files.iter().filter_map(|(file, _)| file.index_name()).chain([MANIFEST]);
-        let small: u64 =
-            small.filter_map(|name| std::fs::metadata(self.path.join(name)).ok()).map(|file| file.len()).sum();
-        pages + small
+        self.image.bytes()
+    }
+
+    /// The image's open files.
+    pub(crate) fn image(&self) -> &ImageFiles {
+        &self.image
     }
 
     /// The memory that the page indexes take, in bytes.
@@ -319,29 +331,29 @@ impl Graph {
 
     /// What the manifest says of the lists of a direction.
     pub(crate) fn list_facts(&self, direction: Direction) -> &ListFile {
-        match (direction, &self.manifest.in_lists) {
+        match (direction, &self.manifest().in_lists) {
             (Direction::In, Some(lists)) => lists,
-            _ => &self.manifest.out_lists,
+            _ => &self.manifest().out_lists,
         }
     }
 
     pub(crate) fn shape(&self) -> Shape {
-        Shape { vertices: self.manifest.vertices, parallel: self.manifest.parallel_edges }
+        Shape { vertices: self.manifest().vertices, parallel: self.manifest().parallel_edges }
     }
 
     /// The place of a file among the readers' files.
     pub(crate) fn file(&self, file: ImageFile) -> Option<usize> {
-        self.files.iter().position(|(name, _)| *name == file)
+        self.image.pages().iter().position(|(name, _)| *name == file)
     }
 
     /// The open file at a place among the readers' files.
     pub(crate) fn data_file(&self, place: usize) -> &Arc<DataFile> {
-        &self.files[place].1
+        &self.image.pages()[place].1
     }
 
     /// A worker beside those of the graph, with a ring of its own.
     pub(crate) fn new_worker(&self, ring_bytes: u64) -> Result<Worker> {
-        Worker::new(&self.runtime, &self.files, ring_bytes)
+        Worker::new(&self.runtime, &self.image, ring_bytes)
     }
 
     /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
@@ -353,6 +365,10 @@ impl Graph {
         most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
+        self.check_process()?;
+        if self.is_closed() {
+            return Err(Error::Usage(format!("the graph {} was closed; open it again", self.path.display())));
+        }
         let lent = LentWorkers::take(self)?;
         let outcome = self.runtime.run_on(most, |number| {
             let Some(mut worker) = lent.worker(number) else { return Err(Error::Busy) };
@@ -399,158 +415,101 @@ impl Graph {
         self.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// Makes sure that so much memory can be reserved, by giving up the page cache if it must be.
+    /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
     /// # Errors
-    /// [`outcore_io::Error::Memory`] with the numbers.
+    /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
-        let budget = self.runtime.budget();
-        if budget.available_bytes() < bytes {
-            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
-        Ok(budget.require(purpose, bytes)?)
+        let advise = |error| match error {
+            outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
+                let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
+                outcore_io::Error::Memory {
+                    purpose,
+                    needed_bytes,
+                    available_bytes,
+                    limit_bytes,
+                    advised_bytes,
+                    holders,
+                }
+            }
+            other => other,
+        };
+        Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }
 
-    /// Gives what is left under the limit to the page cache, unless there is one already.
+    /// By how much the limit must rise for so much more to be available: under a larger limit a graph has larger read buffers too.
+    pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
+        let threads = self.runtime.threads() as u64;
+        let most = threads * (MAX_RING_BYTES - self.ring_bytes);
+        let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
+        missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
+    }
+
+    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs, an equal share.
     ///
-    /// Algorithms call this once their state is allocated.
+    /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
     ///
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.is_some() {
+        self.check_process()?;
+        let mut slot = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_closed() {
             return Ok(());
         }
-        let weights = self.manifest.weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
+        let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
         let pages = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages) + weights;
         // Room for all lists and weights and some more, for files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
-        let available = self.runtime.budget().available_bytes();
-        let bytes = wanted.min(available).min(self.options.cache_bytes.unwrap_or(u64::MAX));
-        *cache = PageCache::new(self.runtime.budget(), bytes)?.map(Arc::new);
+        let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
+        let budget = self.runtime.budget();
+        let room = budget.room_for_cache(wanted, slot.as_ref());
+        if let Some(cache) = &*slot {
+            cache.grow(room);
+            let (has, free) = (cache.memory_bytes(), budget.free_bytes());
+            // A cache that was made when there was little memory makes place for one that is twice as large.
+            if has < cache.most_bytes() || wanted < 2 * has || free < has {
+                return Ok(());
+            }
+            *slot = None;
+        }
+        *slot = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
         Ok(())
     }
-}
 
-/// Reads an image's manifest.
-///
-/// # Errors
-/// A path that is no image, or a damaged manifest.
-pub fn read_manifest(image: &Path) -> Result<Manifest> {
-    let path = image.join(MANIFEST);
-    let size = std::fs::metadata(&path).map_err(|error| {
-        if image.is_dir() || !image.exists() {
-            return Error::Usage(format!(
-                "{} is no Outcore image: {}; make one with `outcore import INPUT {}`",
-                image.display(),
-                if image.exists() { "it has no manifest.json" } else { "there is no such directory" },
-                image.display(),
-            ));
-        }
-        if error.kind() == std::io::ErrorKind::NotADirectory {
-            return Error::Usage(format!(
-                "{} is a file, not an Outcore image; import it with `outcore import {0} NAME.oc`",
-                image.display()
-            ));
-        }
-        outcore_io::Error::file(&path, "inspect", error).into()
-    })?;
-    if size.len() > MAX_MANIFEST_BYTES {
-        return Err(Error::Corrupt {
-            path,
-            offset_bytes: 0,
-            expected: format!("a manifest of at most {}", bytes_text(MAX_MANIFEST_BYTES)),
-            found: bytes_text(size.len()),
-        });
-    }
-    let bytes = std::fs::read(&path).map_err(|error| outcore_io::Error::file(&path, "read", error))?;
-    Manifest::from_bytes(&bytes).map_err(|error| Error::corrupt(&path, 0, error))
-}
-
-/// The files of pages that a manifest promises, and their sizes in pages.
-fn expected_files(manifest: &Manifest) -> Vec<(ImageFile, u64)> {
-    let out = &manifest.out_lists;
-    let mut files = vec![
-        (ImageFile::OutLists, out.pages),
-        (ImageFile::OutDegree, out.degree_pages),
-        (ImageFile::OutHub, out.hub_pages),
-    ];
-    if let Some(lists) = &manifest.in_lists {
-        files.push((ImageFile::InLists, lists.pages));
-        files.push((ImageFile::InDegree, lists.degree_pages));
-        files.push((ImageFile::InHub, lists.hub_pages));
-    }
-    match &manifest.ids {
-        IdColumn::Range { .. } => {}
-        IdColumn::U64 { pages } | IdColumn::I64 { pages } => files.push((ImageFile::Id, *pages)),
-        IdColumn::String { end_pages, text_pages, .. } => {
-            files.push((ImageFile::Id, *end_pages));
-            files.push((ImageFile::IdText, *text_pages));
+    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Tables of results stay usable; they read ids with buffers of their
+    /// own. Nothing else reads the graph from then on.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        if self.check_process().is_ok() {
+            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let idle = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+            self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
         }
     }
-    if let Some(weights) = &manifest.weights {
-        files.push((ImageFile::OutWeight, weights.out_pages));
-        if manifest.directed {
-            files.push((ImageFile::InWeight, weights.in_pages));
-        }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
-    files
+
+    /// An error in another process than the one that opened the graph: locks, threads and rings of a fork are those of nobody.
+    fn check_process(&self) -> Result<()> {
+        Ok(self.runtime.budget().check_process()?)
+    }
 }
 
-fn open_pages(image: &Path, file: ImageFile, pages: u64) -> Result<DataFile> {
-    let path = file.path(image);
-    let data = DataFile::open(&path)?;
-    let expected = pages.checked_mul(PAGE_BYTES as u64);
-    if expected != Some(data.len_bytes()) {
-        return Err(Error::Corrupt {
-            path,
-            offset_bytes: data.len_bytes(),
-            expected: format!("{pages} pages of {PAGE_BYTES} bytes"),
-            found: format!("{} bytes", data.len_bytes()),
-        });
-    }
-    Ok(data)
-}
-
-fn open_lists(
-    image: &Path,
-    files: &[(ImageFile, Arc<DataFile>)],
-    file: ImageFile,
-    manifest: &Manifest,
-    lists: &ListFile,
-) -> Result<Lists> {
-    let origin = file.origin(manifest.image_id);
-    let index = read_index(image, file, origin, lists.pages)?;
-    let path = image.join(file.index_name().unwrap_or_default());
+fn open_lists(image: &ImageFiles, file: ImageFile, lists: &ListFile) -> Result<Lists> {
+    let (manifest, origin) = (image.manifest(), file.origin(image.manifest().image_id));
+    let index = image.read_index(file, lists.pages)?;
+    let path = image.index_path(file);
     let corrupt =
         |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
     let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
     if last >= manifest.vertices.max(1) || (!index.is_empty() && index.get(0) != 0) {
         return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
     }
-    let place = files.iter().position(|(name, _)| *name == file).unwrap_or_default();
+    let place = image.pages().iter().position(|(name, _)| *name == file).unwrap_or_default();
     Ok(Lists { index, file: place, origin, pages: lists.pages, weights: OnceLock::new() })
-}
-
-/// Reads the index of a file of `pages` pages.
-pub(crate) fn read_index(image: &Path, file: ImageFile, origin: Origin, pages: u64) -> Result<Index> {
-    let path = image.join(file.index_name().unwrap_or_default());
-    let failed = |error| outcore_io::Error::file(&path, "read", error);
-    let size = std::fs::metadata(&path).map_err(failed)?.len();
-    // An index has at most some 130 bits per page, so a larger one is damaged: do not read it into memory.
-    let most = pages.saturating_mul(17).saturating_add(64);
-    let corrupt =
-        |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
-    if size > most {
-        return Err(corrupt(format!("an index of at most {most} bytes"), format!("{size} bytes")));
-    }
-    let bytes = std::fs::read(&path).map_err(failed)?;
-    let index = Index::from_bytes(&origin, &bytes).map_err(|error| Error::corrupt(&path, 0, error))?;
-    if index.len() != pages {
-        return Err(corrupt(format!("an index of {pages} pages"), index.len().to_string()));
-    }
-    Ok(index)
 }

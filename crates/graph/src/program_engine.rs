@@ -42,7 +42,7 @@ enum Batch {
     Part { request: Request, pages: Range<u64> },
 }
 
-/// The memory that a program needs beside its states, in bytes: what does not depend on what it does.
+/// The memory that a program needs, its states included, in bytes: what does not depend on what it does.
 ///
 /// Its messages take a quarter of what is left then, or what [`ProgramOptions::message_bytes`] says.
 pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
@@ -50,7 +50,18 @@ pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
     let inbox = if P::COMBINES { Inbox::<P::Message>::bytes(vertices) } else { 0 };
     let order = if P::ORDERED { 16 * vertices } else { 0 };
     let logs = Mail::<P::Message>::logs_bytes(graph.runtime().threads());
-    Active::bytes(vertices) + Bitmap::bytes(vertices) + inbox + order + logs + lists_bytes::<P>(graph)
+    states_bytes::<P>(graph)
+        + Active::bytes(vertices)
+        + Bitmap::bytes(vertices)
+        + inbox
+        + order
+        + logs
+        + lists_bytes::<P>(graph)
+}
+
+/// The memory that the states take, which the caller allocated.
+fn states_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
+    size_of::<P::State>() as u64 * graph.vertices()
 }
 
 /// The memory in which every worker has the longest list, and a request by every vertex of a batch.
@@ -190,7 +201,8 @@ struct Engine<'a, P: VertexProgram> {
     found: Mutex<Found>,
     /// What was read before the first iteration.
     prepared: SweepStats,
-    _lists: Reservation,
+    /// The states, and requests of lists.
+    _held: [Reservation; 2],
 }
 
 /// What workers left when their work was done.
@@ -212,10 +224,11 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let budget = graph.runtime().budget();
         let bytes = program_bytes::<P>(graph);
         graph.make_room("a vertex program", bytes)?;
-        let left = (budget.available_bytes() + graph.cache_bytes()).saturating_sub(bytes);
+        let left = budget.available_bytes().saturating_sub(bytes);
         let message_bytes = options.message_bytes.unwrap_or((left / 4).min(1 << 30));
         graph.make_room("a vertex program and its messages", bytes + message_bytes)?;
         let mut prepared = SweepStats::default();
+        let states_held = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
         let mut active = Active::new(graph)?;
         let ending = Bitmap::new(budget, "frontiers", graph.vertices())?;
         match options.start {
@@ -231,7 +244,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         ending.clear();
         let mail = Arc::new(Mail::new(graph, message_bytes)?);
         let inbox = if P::COMBINES { Some(Inbox::new(graph)?) } else { None };
-        let _lists = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
+        let lists_held = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
         graph.fill_cache()?;
         // What a sweep finds out when it is the first one needs all workers.
         for &direction in graph.directions() {
@@ -261,7 +274,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             step: AtomicU64::new(0),
             found: Mutex::default(),
             prepared,
-            _lists,
+            _held: [states_held, lists_held],
         })
     }
 

@@ -55,7 +55,7 @@ impl PageStream {
         let budget = runtime.budget();
         let data = Arc::clone(graph.data_file(place));
         let reservation = budget.reserve("reading a column", STREAM_BYTES - RING_BYTES as u64)?;
-        let reader = Reader::new(runtime.backend(), budget, std::slice::from_ref(&data), RING_BYTES)?;
+        let reader = Reader::new(&runtime, std::slice::from_ref(&data), RING_BYTES)?;
         let end = pages.end.min(data.len_bytes() / PAGE_BYTES as u64);
         Ok(PageStream {
             data,

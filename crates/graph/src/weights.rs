@@ -6,7 +6,7 @@
 //! the batch are decoded, then its lists are visited beside them.
 
 use crate::error::{Error, Result};
-use crate::graph::{Direction, Graph, read_index};
+use crate::graph::{Direction, Graph};
 use crate::image::ImageFile;
 use crate::ordered::list_file;
 use crate::stats::SweepStats;
@@ -134,8 +134,7 @@ impl Graph {
 
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph is dropped.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
-        let name = weight_file(self, direction).index_name().unwrap_or_default();
-        let index = std::fs::metadata(self.path().join(name)).map_or(0, |file| file.len());
+        let index = self.image().index_bytes(weight_file(self, direction));
         8 * self.pages(direction) + index + self.runtime().threads() as u64 * WORKER_BYTES
     }
 
@@ -162,13 +161,13 @@ fn weight_file(graph: &Graph, direction: Direction) -> ImageFile {
 pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(ImageFile, WeightKind, Index)> {
     let kind = graph.weight_kind()?;
     let (file, pages) = (weight_file(graph, direction), graph.weight_pages(direction));
-    let index = read_index(graph.path(), file, file.origin(graph.manifest().image_id), pages)?;
+    let index = graph.image().read_index(file, pages)?;
     // Every page of the column is read if the index has places for all of them among the edges.
     let entries = graph.manifest().out_lists.entries;
     let first = (!index.is_empty()).then(|| index.get(0));
     let last = index.len().checked_sub(1).map(|page| index.get(page));
     if first.unwrap_or(0) != 0 || last.is_some_and(|last| last >= entries) || (first.is_none() && entries > 0) {
-        let path = graph.path().join(file.index_name().unwrap_or_default());
+        let path = graph.image().index_path(file);
         let (expected, found) = (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
         return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
     }
@@ -177,8 +176,12 @@ pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(
 
 impl WeightColumn {
     fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
-        let (file, kind, index) = read_weight_index(graph, direction)?;
         graph.make_room("weights of edges", graph.weight_bytes(direction))?;
+        let pages = graph.weight_pages(direction);
+        let index_bytes = graph.image().index_reading_bytes(weight_file(graph, direction), pages);
+        let reading = graph.runtime().budget().reserve("reading the index of weights", index_bytes)?;
+        let (file, kind, index) = read_weight_index(graph, direction)?;
+        drop(reading);
         let (budget, lists) = (graph.runtime().budget(), graph.list_pages(direction));
         let workers = graph.runtime().threads() as u64 * WORKER_BYTES;
         let workers = budget.reserve("weights of edges", workers + index.memory_bytes())?;

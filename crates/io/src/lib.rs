@@ -2,8 +2,10 @@
 #![deny(unsafe_code)]
 
 pub mod backend;
+mod budget;
 pub mod buffer;
 mod cache;
+mod directory;
 mod error;
 pub mod plan;
 mod process;
@@ -13,12 +15,14 @@ pub mod sort;
 mod spill;
 mod streams;
 
-pub use backend::{Backend, DataFile};
+pub use backend::Backend;
+pub use budget::{Budget, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
-pub use error::{Error, Result, bytes_text, parse_bytes};
+pub use directory::{DataFile, Directory};
+pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, peak_memory_bytes, process_exists};
 pub use reader::{Extent, Reader, ReaderStats};
-pub use runtime::{Budget, CancelFlag, Progress, Reservation, Runtime, RuntimeOptions, Task, Unit, processors};
+pub use runtime::{CancelFlag, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};
 pub use streams::{Piece, Sink, Streams};

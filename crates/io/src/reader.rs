@@ -2,28 +2,37 @@
 //!
 //! The reader owns a ring of memory and a queue of the back end. Extents are added at one end and come out at the
 //! other in the same order, each when it is complete; in between up to a ring full of them is in flight. Short reads are
-//! completed, failed ones end the sweep. Memory is handed out and taken back in order, so the ring never fragments.
+//! completed as long as the file has the bytes, failed ones end the sweep. Memory is handed out and taken back in order, so the ring never fragments.
 //!
 //! **Invariant:** memory between an extent's `push` and its return by `next` belongs to the queue: nothing here reads or
-//! writes it. Dropping a reader waits for what is in flight.
+//! writes it. Dropping a reader waits for what is in flight; where waiting fails, the memory is never given back.
 #![allow(unsafe_code)]
 
-use crate::backend::{Backend, Completion, DataFile, Queue, Region, Request};
+use crate::backend::{Completion, Queue, Region, Request};
 use crate::buffer::Array;
+use crate::directory::DataFile;
 use crate::error::{Error, Result};
-use crate::runtime::Budget;
+use crate::process::check_process;
+use crate::runtime::{CancelFlag, Runtime};
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The most reads that a reader has in flight.
 pub const MAX_DEPTH: usize = 256;
+/// So many reads of one page in a row may end inside it, though the file does not; then the device is at fault.
+const MOST_BROKEN_READS: u32 = 1000;
 
 /// One worker's reads.
 pub struct Reader {
-    queue: Box<dyn Queue>,
+    /// Left alone behind a fork, which has a copy of it, but neither its threads nor its requests.
+    queue: ManuallyDrop<Box<dyn Queue>>,
+    process: u32,
     files: Vec<Arc<DataFile>>,
-    memory: Array<u8>,
+    cancel: CancelFlag,
+    /// Always there, until it is dropped.
+    memory: Option<Array<u8>>,
     region: Region,
     /// Extents in order; the front one is returned next.
     extents: VecDeque<Pending>,
@@ -34,6 +43,8 @@ pub struct Reader {
     completions: Vec<Completion>,
     /// What `next` returned last: its memory is free from the following call on.
     returned: bool,
+    /// Waiting failed: the queue may write into the memory for ever.
+    lost: bool,
     wait_ns: u64,
     requests: u64,
     read_bytes: u64,
@@ -45,6 +56,8 @@ struct Pending {
     memory_bytes: usize,
     len_bytes: usize,
     done_bytes: usize,
+    /// How many reads in a row brought no whole page.
+    broken_reads: u32,
     tag: u64,
 }
 
@@ -72,20 +85,18 @@ impl Reader {
     ///
     /// # Errors
     /// No memory under the budget, or a queue that the operating system refuses.
-    pub fn new(
-        backend: &Arc<dyn Backend>,
-        budget: &Arc<Budget>,
-        files: &[Arc<DataFile>],
-        ring_bytes: usize,
-    ) -> Result<Self> {
-        let mut memory = Array::<u8>::zeroed(budget, "a ring of read buffers", ring_bytes)?;
+    pub fn new(runtime: &Runtime, files: &[Arc<DataFile>], ring_bytes: usize) -> Result<Self> {
+        let mut memory = Array::<u8>::zeroed(runtime.budget(), "a ring of read buffers", ring_bytes)?;
         let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
-        let queue = backend.queue(files, region, MAX_DEPTH)?;
+        let queue = runtime.backend().queue(files, region, MAX_DEPTH)?;
         Ok(Reader {
-            queue,
+            queue: ManuallyDrop::new(queue),
+            process: std::process::id(),
             files: files.to_vec(),
-            memory,
+            cancel: runtime.cancel().clone(),
+            memory: Some(memory),
             region,
+            lost: false,
             extents: VecDeque::new(),
             front: 0,
             head: 0,
@@ -106,14 +117,27 @@ impl Reader {
     /// What the operating system refuses.
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
         assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
+        self.check_process()?;
         self.release();
+        if self.lost {
+            let error = std::io::Error::other("an earlier wait for reads failed");
+            return Err(Error::file_at(self.files[file].path(), "read", offset_bytes, error));
+        }
         if self.extents.len() >= MAX_DEPTH {
             return Ok(false);
         }
         let Some(memory_bytes) = self.room(len_bytes) else { return Ok(false) };
         self.head = memory_bytes + len_bytes;
         let slot = self.front.wrapping_add(self.extents.len() as u32);
-        self.extents.push_back(Pending { file, offset_bytes, memory_bytes, len_bytes, done_bytes: 0, tag });
+        self.extents.push_back(Pending {
+            file,
+            offset_bytes,
+            memory_bytes,
+            len_bytes,
+            done_bytes: 0,
+            broken_reads: 0,
+            tag,
+        });
         self.start(slot)?;
         Ok(true)
     }
@@ -160,6 +184,7 @@ impl Reader {
     /// A read that failed, or a file that ends too early.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Extent<'_>>> {
+        self.check_process()?;
         self.release();
         let Some(oldest) = self.extents.front() else { return Ok(None) };
         if oldest.done_bytes < oldest.len_bytes {
@@ -171,7 +196,12 @@ impl Reader {
         }
         self.returned = true;
         let Pending { memory_bytes, len_bytes, tag, .. } = self.extents[0];
-        Ok(Some(Extent { tag, bytes: &self.memory[memory_bytes..memory_bytes + len_bytes] }))
+        let memory = self.memory.as_deref().unwrap_or_default();
+        Ok(Some(Extent { tag, bytes: &memory[memory_bytes..memory_bytes + len_bytes] }))
+    }
+
+    fn check_process(&self) -> Result<()> {
+        check_process(self.process, "a reader of files")
     }
 
     /// Takes back the memory of the extent that `next` returned last.
@@ -202,29 +232,44 @@ impl Reader {
         let path = self.files[extent.file].path();
         let at = extent.offset_bytes + extent.done_bytes as u64;
         match completion.result {
-            Ok(0) => {
-                let early = std::io::Error::new(
-                    std::io::ErrorKind::UnexpectedEof,
-                    format!("the file ends {} bytes too early", extent.len_bytes - extent.done_bytes),
-                );
-                Err(Error::file_at(path, "read", at, early))
-            }
             Ok(read) => {
                 self.read_bytes += read as u64;
-                extent.done_bytes += read;
-                if extent.done_bytes < extent.len_bytes {
-                    // Direct reads begin at whole pages: read the broken page again.
-                    extent.done_bytes = extent.done_bytes / 4096 * 4096;
-                    self.start(completion.tag)?;
-                    self.queue.submit()?;
+                let done_bytes = extent.done_bytes + read;
+                if done_bytes == extent.len_bytes {
+                    extent.done_bytes = done_bytes;
+                    return Ok(());
                 }
-                Ok(())
+                // Direct reads begin at whole pages: read the broken page again.
+                let whole_bytes = done_bytes / 4096 * 4096;
+                extent.broken_reads = if whole_bytes > extent.done_bytes { 0 } else { extent.broken_reads + 1 };
+                extent.done_bytes = whole_bytes;
+                self.check_end(place)?;
+                self.start(completion.tag)?;
+                self.queue.submit()
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                self.cancel.check()?;
                 self.start(completion.tag)?;
                 self.queue.submit()
             }
             Err(error) => Err(Error::file_at(path, "read", at, error)),
+        }
+    }
+
+    /// An error if a read that was cut short cannot be completed: the file has become shorter, or ends where the extent does
+    /// not, or the reads go on to break off.
+    fn check_end(&self, place: usize) -> Result<()> {
+        self.cancel.check()?;
+        let extent = &self.extents[place];
+        let (file, end) = (&self.files[extent.file], extent.offset_bytes + extent.len_bytes as u64);
+        let at = extent.offset_bytes + extent.done_bytes as u64;
+        let failed = |error| Err(Error::file_at(file.path(), "read", at, error));
+        let early = |text| failed(std::io::Error::new(std::io::ErrorKind::UnexpectedEof, text));
+        match file.len_bytes_now() {
+            Err(error) => failed(error),
+            Ok(len_bytes) if len_bytes < end => early(format!("the file ends {} bytes too early", end - len_bytes)),
+            Ok(_) if extent.broken_reads >= MOST_BROKEN_READS => early("reads go on to end inside a page".into()),
+            Ok(_) => Ok(()),
         }
     }
 
@@ -234,8 +279,14 @@ impl Reader {
         let mut completions = Vec::new();
         loop {
             completions.clear();
-            if self.queue.wait(&mut completions).is_err() || completions.is_empty() {
-                break;
+            match self.queue.wait(&mut completions) {
+                Ok(()) if completions.is_empty() => break,
+                Ok(()) => {}
+                Err(_) => {
+                    // What is in flight still writes: this memory is not to be used again.
+                    self.lost = true;
+                    break;
+                }
             }
         }
         self.extents.clear();
@@ -254,6 +305,70 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
+        if self.check_process().is_err() {
+            // Behind a fork the memory is a copy of its own, which no request of the kernel names.
+            return;
+        }
         self.clear();
+        // SAFETY: the queue is dropped here only, and not used afterwards.
+        unsafe { ManuallyDrop::drop(&mut self.queue) };
+        if self.lost {
+            std::mem::forget(self.memory.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Backend;
+    use crate::runtime::RuntimeOptions;
+    use std::io::Write;
+
+    /// A back end whose queues take reads and then fail.
+    struct Failing;
+
+    impl Backend for Failing {
+        fn name(&self) -> &'static str {
+            "failing"
+        }
+
+        fn queue(&self, _: &[Arc<DataFile>], _: Region, _: usize) -> Result<Box<dyn Queue>> {
+            Ok(Box::new(FailingQueue))
+        }
+    }
+
+    struct FailingQueue;
+
+    impl Queue for FailingQueue {
+        unsafe fn push(&mut self, _: Request) -> Result<()> {
+            Ok(())
+        }
+
+        fn submit(&mut self) -> Result<()> {
+            Ok(())
+        }
+
+        fn wait(&mut self, _: &mut Vec<Completion>) -> Result<()> {
+            Err(Error::file("a queue", "wait for", std::io::Error::other("no answer")))
+        }
+    }
+
+    #[test]
+    fn memory_that_a_failed_queue_may_still_write_is_never_used_again() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 8192]).unwrap();
+        let data = Arc::new(DataFile::open(file.path()).unwrap());
+        let options =
+            RuntimeOptions { memory_bytes: Some(1 << 30), backend: Some(Arc::new(Failing)), ..Default::default() };
+        let runtime = Runtime::new(options).unwrap();
+        let before_bytes = runtime.budget().available_bytes();
+        let mut reader = Reader::new(&runtime, &[data], 1 << 20).unwrap();
+        assert!(reader.push(0, 0, 4096, 0).unwrap());
+        assert!(reader.next().is_err());
+        reader.clear();
+        assert!(reader.push(0, 0, 4096, 0).is_err());
+        drop(reader);
+        assert!(runtime.budget().available_bytes() <= before_bytes - (1 << 20));
     }
 }

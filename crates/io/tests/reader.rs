@@ -1,7 +1,7 @@
 //! Every back end brings the same bytes, in order, whatever the device does, or says what went wrong.
 
 use outcore_io::backend::{Backend, Faults, Posix, Sim};
-use outcore_io::{Budget, DataFile, Error, Reader, Result};
+use outcore_io::{DataFile, Error, Reader, Result, Runtime, RuntimeOptions};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -19,12 +19,16 @@ fn backends(seed: u64) -> Vec<Arc<dyn Backend>> {
     vec![Arc::new(Posix), Arc::new(sim), outcore_io::backend::best()]
 }
 
+fn runtime(backend: &Arc<dyn Backend>) -> Result<Runtime> {
+    let (memory_bytes, backend) = (Some(1 << 30), Some(Arc::clone(backend)));
+    Runtime::new(RuntimeOptions { memory_bytes, backend, ..RuntimeOptions::default() })
+}
+
 /// Reads extents of many sizes through a ring of `ring_pages` and compares them with the file.
 fn read_all(backend: &Arc<dyn Backend>, ring_pages: usize) -> Result<u64> {
     let (temporary, bytes) = file();
-    let budget = Arc::new(Budget::new(1 << 30, 0)?);
-    let data = Arc::new(DataFile::open(temporary.path())?);
-    let mut reader = Reader::new(backend, &budget, &[data], ring_pages * 4096)?;
+    let data = Arc::new(DataFile::open(temporary.path())?.direct());
+    let mut reader = Reader::new(&runtime(backend)?, &[data], ring_pages * 4096)?;
     let extents: Vec<(usize, usize)> =
         (0..500).map(|i| ((i * 37) % PAGES, 1 + (i * i) % 8)).map(|(at, len)| (at, len.min(PAGES - at))).collect();
     let (mut pushed, mut seen) = (0, 0);
@@ -89,12 +93,48 @@ fn the_failure_of_any_read_is_reported() {
 fn a_file_that_ends_early_is_reported() {
     let (temporary, _) = file();
     for backend in backends(1) {
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
-        let data = Arc::new(DataFile::open(temporary.path()).unwrap());
-        let mut reader = Reader::new(&backend, &budget, &[data], 64 * 4096).unwrap();
+        let data = Arc::new(DataFile::open(temporary.path()).unwrap().direct());
+        let mut reader = Reader::new(&runtime(&backend).unwrap(), &[data], 64 * 4096).unwrap();
         assert!(reader.push(0, (PAGES as u64 - 1) * 4096, 3 * 4096, 0).unwrap());
         reader.submit().unwrap();
         let error = reader.next().err().expect("the file has only one of three pages").to_string();
         assert!(error.contains("ends 8192 bytes too early"), "{}: {error}", backend.name());
+    }
+}
+
+#[test]
+fn a_file_that_becomes_shorter_while_it_is_open_is_reported_by_every_back_end() {
+    for backend in backends(1) {
+        // Inside a page, at a page, and before all that is read.
+        for len_bytes in [4096 * 200 + 700, 4096 * 200, 4096 * 199 + 1, 17, 0] {
+            let (temporary, _) = file();
+            let data = Arc::new(DataFile::open(temporary.path()).unwrap().direct());
+            let mut reader = Reader::new(&runtime(&backend).unwrap(), &[data], 64 * 4096).unwrap();
+            temporary.as_file().set_len(len_bytes).unwrap();
+            assert!(reader.push(0, 199 * 4096, 3 * 4096, 0).unwrap());
+            reader.submit().unwrap();
+            let error = reader.next().err().expect("the file has become shorter").to_string();
+            let missing = 202 * 4096 - len_bytes;
+            assert!(error.contains(&format!("ends {missing} bytes too early")), "{}: {error}", backend.name());
+        }
+    }
+}
+
+#[test]
+fn reads_that_never_bring_a_page_end_with_an_error_or_a_request_to_stop() {
+    let (temporary, _) = file();
+    let sim: Arc<dyn Backend> = Arc::new(Sim::new(Faults { short_reads_percent: 100, ..Faults::default() }));
+    for cancelled in [false, true] {
+        let runtime = runtime(&sim).unwrap();
+        let data = Arc::new(DataFile::open(temporary.path()).unwrap().direct());
+        let mut reader = Reader::new(&runtime, &[data], 64 * 4096).unwrap();
+        assert!(reader.push(0, 4096, 4096, 0).unwrap());
+        if cancelled {
+            runtime.cancel().cancel();
+        }
+        match reader.next().err().expect("no page is ever whole") {
+            Error::Cancelled => assert!(cancelled),
+            error => assert!(!cancelled && error.to_string().contains("end inside a page"), "{error}"),
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! by the next import of the same image.
 
 use crate::error::{Error, Result};
-use crate::graph::read_manifest;
+use crate::image::read_manifest;
 use outcore_io::{Error as IoError, Runtime, process_exists};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -13,10 +13,11 @@ pub use sim::{Faults, Sim};
 #[cfg(target_os = "linux")]
 pub use uring::Uring;
 
+use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A way to reach files.
@@ -139,68 +140,6 @@ impl Scratch for ScratchFile {
     }
 }
 
-/// A file of pages, open for reading.
-#[derive(Debug)]
-pub struct DataFile {
-    path: PathBuf,
-    file: File,
-    len_bytes: u64,
-}
-
-impl DataFile {
-    /// Opens a file, past the operating system's cache where that is possible.
-    ///
-    /// # Errors
-    /// What the operating system refuses.
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = open_direct(path).map_err(|error| Error::file(path, "open", error))?;
-        let len_bytes = file.metadata().map_err(|error| Error::file(path, "inspect", error))?.len();
-        Ok(DataFile { path: path.to_owned(), file, len_bytes })
-    }
-
-    /// The file's path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The file's size.
-    pub fn len_bytes(&self) -> u64 {
-        self.len_bytes
-    }
-
-    /// The open file.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn open_direct(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let direct = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path);
-    if let Ok(file) = direct
-        && direct_reads_work(&file)
-    {
-        return Ok(file);
-    }
-    File::open(path)
-}
-
-/// Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
-#[cfg(target_os = "linux")]
-fn direct_reads_work(file: &File) -> bool {
-    use std::os::unix::fs::FileExt;
-    #[repr(align(4096))]
-    struct Aligned([u8; 4096]);
-    let mut buffer = Box::new(Aligned([0; 4096]));
-    file.read_at(&mut buffer.0, 0).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_direct(path: &Path) -> std::io::Result<File> {
-    File::open(path)
-}
-
 /// Memory that reads go to.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
@@ -257,7 +196,7 @@ pub trait Queue: Send {
 /// The best back end that works on this machine.
 pub fn best() -> Arc<dyn Backend> {
     #[cfg(target_os = "linux")]
-    if Uring::works() {
+    if !cfg!(miri) && Uring::works() {
         return Arc::new(Uring);
     }
     Arc::new(Posix)

@@ -1,7 +1,8 @@
 //! The `posix` back end: pread on a few threads per queue, for kernels and containers that refuse io_uring.
 #![allow(unsafe_code)]
 
-use super::{Backend, Completion, DataFile, Queue, Region, Request};
+use super::{Backend, Completion, Queue, Region, Request};
+use crate::directory::DataFile;
 use crate::error::Result;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;

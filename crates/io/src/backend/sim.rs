@@ -6,9 +6,8 @@
 #![allow(unsafe_code)]
 
 use super::posix::read;
-use super::{
-    Backend, Completion, DataFile, Output, OutputFile, Queue, Region, Request, Scratch, ScratchFile, create_scratch,
-};
+use super::{Backend, Completion, Output, OutputFile, Queue, Region, Request, Scratch, ScratchFile, create_scratch};
+use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Write};

@@ -4,7 +4,8 @@
 //! thread stands between it and its reads.
 #![allow(unsafe_code)]
 
-use super::{Backend, Completion, DataFile, Queue, Region, Request};
+use super::{Backend, Completion, Queue, Region, Request};
+use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use io_uring::{IoUring, opcode, types};
 use std::os::fd::AsRawFd;
