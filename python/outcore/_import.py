@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from outcore import _outcore
 from outcore._inputs import Tables, tables, vertex_ids
+from outcore._outcore import Runtime
 
 
 def import_graph(
@@ -21,10 +22,11 @@ def import_graph(
     comment: str | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
     vertices: Any = None,
-    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "first",
+    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
     allow_empty: bool = False,
+    runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -39,17 +41,19 @@ def import_graph(
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix Market, METIS,
               DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges may stand in a file
               FILE.vertices beside a list of edges, one id a line, where `export` puts them;
-            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns `source` and `target` (or
-              `src`, `dst`, or `from`, `to`, or else the first two), and perhaps `weight`;
+            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean it, such as
+              `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and perhaps `weight`; others are
+              named by the options, and never guessed;
             - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if it is bool);
-            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction. Nodes must be integers or strings.
+            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True` an edge
+              without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or strings.
 
         image: Where the image goes. An image of that name is replaced; anything else is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
-        source: The column that holds the sources of edges: its name, or its number from 1.
+        source: The column of a file or table that holds the sources of edges: its name, or its number from 1.
         target: The column that holds the targets.
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that the
             format has, or a column `weight`.
@@ -60,12 +64,13 @@ def import_graph(
         ids: Whether ids are integers or strings; by default integers if they all are.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest weight, all of
-            them ("keep"), or none and the import fails ("error").
+            them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
         allow_empty: Whether an input without edges may replace an image.
-        memory: The limit for all memory of this process, in bytes or as text such as "1GiB"; by default half of what is left.
-        threads: The number of workers; by default one per processor.
+        runtime: The memory and workers to use; by default those of the process, which graphs and results share.
+        memory: A limit for this import alone, in bytes or as text such as "1GiB".
+        threads: The number of workers; by default those of the runtime.
         backend: How files are read and written.
         temporary: Where temporary files go; by default beside the image.
         progress: Whether to show progress on the standard error output, if that is a terminal.
@@ -81,7 +86,7 @@ def import_graph(
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
         UsageError: Options that do not fit, or something in the way that is no image.
-        MemoryLimitError: A limit below about 32 MiB beside what the process holds already.
+        MemoryLimitError: Less than about 32 MiB under the limit.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
     >>> source = np.array(["home", "home", "news", "about", "about"])
@@ -100,14 +105,14 @@ def import_graph(
         "header": header,
         "comment": comment,
         "ids": ids,
-        "duplicates": duplicates,
+        "duplicates": duplicates or "first",
         "self_loops": self_loops,
         "order": order,
         "allow_empty": allow_empty,
-        "limits": _limits(memory, threads, backend, temporary, progress),
+        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)
-    given = tables(input, weight)
+    given = tables(input, weight, directed)
     if not isinstance(given, Tables):
         return _outcore.import_files(given, image, more, settings)
     if format is not None:
@@ -116,10 +121,19 @@ def import_graph(
         if vertices is not None:
             raise TypeError(f"a {type(input).__name__} has its vertices already; add others there")
         more = given.vertices
+    if given.fixed:
+        if source is not None or target is not None:
+            raise TypeError(f"expected source and target only with files and tables, found them with {given.name}")
+        settings["source"], settings["target"] = "1", "2"
     settings["weight"] = given.weights
     if directed is None:
         settings["directed"] = given.directed
-    return _outcore.import_tables(given.edges, given.name, image, more, settings)
+    if duplicates is None:
+        settings["duplicates"] = given.duplicates
+    report = _outcore.import_tables(given.edges, given.name, image, more, settings)
+    if given.note is not None:
+        report["notes"].append(given.note)
+    return report
 
 
 def generate(
@@ -132,6 +146,7 @@ def generate(
     weights: bool = False,
     directed: bool | None = None,
     order: Literal["auto", "input", "degree"] = "auto",
+    runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -163,12 +178,13 @@ def generate(
         "weights": weights,
         "directed": directed,
         "order": order,
-        "limits": _limits(memory, threads, backend, temporary, progress),
+        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     return _outcore.generate(shape, output, settings)
 
 
 def _limits(
+    runtime: Runtime | None,
     memory: int | str | None,
     threads: int | None,
     backend: str,
@@ -176,6 +192,7 @@ def _limits(
     progress: bool,
 ) -> dict[str, Any]:
     return {
+        "runtime": runtime,
         "memory": memory,
         "threads": threads,
         "backend": backend,

@@ -104,8 +104,8 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     if u64::from(options.source) >= vertices {
         return Err(Error::Usage(format!("expected a source below {vertices}, found {}", options.source)));
     }
-    if options.delta.is_some_and(|delta| delta.is_nan() || delta <= 0.0) {
-        return Err(Error::Usage(format!("expected a delta above 0, found {:?}", options.delta)));
+    if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
+        return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
     }
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };

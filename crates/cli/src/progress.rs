@@ -30,6 +30,7 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtim
         backend: Some(backend),
         temporary,
         progress: bar,
+        ..RuntimeOptions::default()
     })?;
     let cancel = runtime.cancel().clone();
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])

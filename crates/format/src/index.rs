@@ -7,12 +7,15 @@
 //! ```text
 //!    0  magic       8 bytes  "OCINDEX1"
 //!    8  checksum    u32      crc32c of all bytes after it, seeded with image id, kind and file
-//!   12  low_bits    u32      bits per key in the low part, below 64
+//!   12  low_bits    u32      bits per key in the low part: the most with 2^low_bits <= last / count
 //!   16  count       u64      number of keys, one per page
 //!   24  last        u64      the last key (0 if there is none)
 //!   32  low part    u64 x ceil(count low_bits / 64)
 //!       high part   u64 x ceil((count + (last >> low_bits) + 1) / 64)
 //! ```
+//!
+//! Keys have one encoding: a reader refuses any other number of low bits, bits that are set behind the low part's last key, and
+//! high bits above `last >> low_bits`.
 //!
 //! Example: keys 3, 4, 9 with low_bits 1 have low bits 1, 0, 1 and high parts 1, 2, 4: the unary gaps are 01, 01, 001.
 //!
@@ -107,7 +110,7 @@ impl Index {
         }
         let (low_bits, count, last) = (read_u32(bytes, 12), read_u64(bytes, 16), read_u64(bytes, 24));
         let words = (bytes.len() - HEADER_BYTES) / 8;
-        let fits = low_bits < 64
+        let fits = low_bits == best_low_bits(count, last)
             && count <= 64 * words as u64
             && last >> low_bits <= 64 * words as u64
             && low_words(count, low_bits) + high_words(count, last, low_bits) == words
@@ -134,6 +137,11 @@ impl Index {
         if ones != count {
             return Err(Error::new(HEADER_BYTES as u64, format!("{count} keys"), ones.to_string()));
         }
+        let used_bits = (u128::from(count) * u128::from(low_bits) % 64) as u32;
+        if let Some(&word) = index.low.last().filter(|&&word| used_bits > 0 && word >> used_bits != 0) {
+            let at = (HEADER_BYTES + 8 * (low_count - 1)) as u64;
+            return Err(Error::new(at, format!("zeros behind {used_bits} bits of low parts"), format!("{word:016x}")));
+        }
         index.sample();
         index.check_rising()?;
         Ok(index)
@@ -141,10 +149,14 @@ impl Index {
 
     fn check_rising(&self) -> Result<()> {
         let mut before = 0;
-        for (i, key) in self.iter_from(0).enumerate() {
-            if key < before || key > self.last {
+        let mut keys = self.iter_from(0);
+        while let Some(key) = keys.next() {
+            // Higher bits than the last key has would be shifted out of a key.
+            let (i, high) = (keys.next - 1, keys.bit - keys.next);
+            if key < before || key > self.last || high > self.last >> self.low_bits {
                 let expected = format!("keys that rise to {}", self.last);
-                return Err(Error::new(HEADER_BYTES as u64, expected, format!("{key} at {i} after {before}")));
+                let found = format!("{key} with high bits {high} at {i} after {before}");
+                return Err(Error::new(HEADER_BYTES as u64, expected, found));
             }
             before = key;
         }
@@ -263,7 +275,7 @@ pub fn write_index<E>(
     mut keys: impl FnMut(&mut dyn FnMut(u64) -> Outcome<E>) -> Outcome<E>,
     mut put: impl FnMut(&[u8]) -> Outcome<E>,
 ) -> Outcome<E> {
-    let low_bits = (last / count.max(1)).checked_ilog2().unwrap_or(0);
+    let low_bits = best_low_bits(count, last);
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(MAGIC);
     header[12..16].copy_from_slice(&low_bits.to_le_bytes());
@@ -340,6 +352,11 @@ fn write_high<E>(low_bits: u32, words: u64, keys: EachKey<'_, E>, put: Put<'_, E
     Ok(())
 }
 
+/// How many bits of every key go to the low part.
+fn best_low_bits(count: u64, last: u64) -> u32 {
+    (last / count.max(1)).checked_ilog2().unwrap_or(0)
+}
+
 fn low_mask(low_bits: u32) -> u64 {
     (1u64 << low_bits) - 1
 }
@@ -399,6 +416,38 @@ mod tests {
         check(&(0..2000).collect::<Vec<_>>());
         check(&(0..2000).map(|i| i * i / 7).collect::<Vec<_>>());
         check(&(0..700).map(|i| i / 300 * 1000).collect::<Vec<_>>());
+    }
+
+    /// An index of these words with a checksum that is right.
+    fn forged(low_bits: u32, count: u64, last: u64, words: &[u64]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(0u32.to_le_bytes());
+        bytes.extend(low_bits.to_le_bytes());
+        [count, last].iter().chain(words).for_each(|word| bytes.extend(word.to_le_bytes()));
+        let checksum = checksum(&ORIGIN, &bytes);
+        bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn other_encodings_of_the_same_keys_are_refused() {
+        // Keys 3, 4, 9: low bits 1, 0, 1 and ones at 1, 3, 6.
+        let (low, high) = (0b101, 0b100_1010);
+        assert_eq!(index_bytes(&ORIGIN, &[3, 4, 9]), forged(1, 3, 9, &[low, high]));
+        // No low bits: ones at 3, 5, 11.
+        assert!(Index::from_bytes(&ORIGIN, &forged(0, 3, 9, &[0b1000_0010_1000])).is_err());
+        // Bits behind the low parts, and ones behind the last key.
+        assert!(Index::from_bytes(&ORIGIN, &forged(1, 3, 9, &[low | 1 << 3, high])).is_err());
+        assert!(Index::from_bytes(&ORIGIN, &forged(1, 3, 9, &[low, high | 1 << 20])).is_err());
+        // The whole key in the low part and 2 as every key's high bits, which a shift by 63 loses: the keys look right.
+        let whole: u128 = [3u128, 4, 9].iter().rev().fold(0, |all, key| all << 63 | key);
+        let words = [whole as u64, (whole >> 64) as u64, 0, 0b11100];
+        assert!(Index::from_bytes(&ORIGIN, &forged(63, 3, 9, &words)).is_err());
+        // Where the keys do need 63 low bits, the high bits are looked at all the same.
+        let top = 1 << 63;
+        let sound = index_bytes(&ORIGIN, &[top]);
+        assert_eq!(sound, forged(63, 1, top, &[0, 0b10]));
+        assert!(Index::from_bytes(&ORIGIN, &forged(63, 1, top, &[0, 0b1000])).is_err());
     }
 
     #[test]

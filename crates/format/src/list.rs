@@ -73,6 +73,23 @@ impl Lists {
     }
 }
 
+impl Lists {
+    /// Checks the parts of lists that go on over the ends of the page: there is a list, and it has neighbours on both sides.
+    ///
+    /// # Errors
+    /// An empty part, from which a reader would conclude that its list ends.
+    #[inline]
+    pub fn check_parts(&self) -> Result<()> {
+        let parts = [(self.continues, self.count.min(1)), (self.continued, self.count)];
+        for (goes_on, end) in parts {
+            if goes_on && (end == 0 || self.ends[end] == self.ends[end - 1]) {
+                return Err(Error::new(5, "a neighbour in every part of a list", "none"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What list pages of one image have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
@@ -118,6 +135,7 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
         out.ends.push(out.neighbours.len() as u32);
     }
     gaps.finish()?;
+    out.check_parts()?;
     if let Some(&bad) = out.neighbours.iter().find(|&&neighbour| u64::from(neighbour) >= shape.vertices) {
         return Err(neighbour_error(bad, shape));
     }

@@ -234,6 +234,11 @@ impl Manifest {
             if lists.pages.saturating_mul(most) < lists.entries.max(self.vertices) {
                 return bad("enough pages for the lists", lists.pages);
             }
+            // Buffers are as long as the longest list is said to be.
+            let longest = if self.parallel_edges { lists.entries } else { lists.entries.min(self.vertices) };
+            if lists.max_degree > longest {
+                return bad(&format!("a greatest degree of at most {longest}"), lists.max_degree);
+            }
         }
         Ok(())
     }

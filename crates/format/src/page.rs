@@ -15,7 +15,9 @@
 //! Numbers are little-endian. The seed ties a page to its image, its file and its place: a page that was
 //! written elsewhere, or long ago, fails its checksum like one with a flipped bit.
 
+use crate::column::DELTA;
 use crate::error::{Error, Result};
+use crate::list::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: usize = 4096;
@@ -72,7 +74,7 @@ impl Origin {
         bytes[..4].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Checks a page's checksum, kind and section ends.
+    /// Checks a page's checksum, kind, flags, reserved bytes and section ends.
     ///
     /// # Errors
     /// The first of these that is wrong, with what was expected and found.
@@ -92,10 +94,21 @@ impl Origin {
     /// Checks everything but the checksum: for a page that was verified when it was read.
     ///
     /// # Errors
-    /// A kind or section ends that do not fit.
+    /// A kind, flags, reserved bytes or section ends that do not fit.
     pub fn trust<'a>(&self, bytes: &'a PageBytes) -> Result<Page<'a>> {
         if bytes[4] != self.kind as u8 {
             return Err(Error::new(4, format!("page kind {}", self.kind as u8), bytes[4].to_string()));
+        }
+        let known_flags = match self.kind {
+            Kind::OutLists | Kind::InLists => CONTINUES | CONTINUED | RELATIVE | PARALLEL,
+            Kind::Column => DELTA,
+            Kind::Text => 0,
+        };
+        if bytes[5] & !known_flags != 0 {
+            return Err(Error::new(5, format!("flags among {known_flags:#04x}"), format!("{:#04x}", bytes[5])));
+        }
+        if read_u16(bytes, 30) != 0 {
+            return Err(Error::new(30, "zero", read_u16(bytes, 30).to_string()));
         }
         let page = Page { bytes };
         let mut start = HEADER_BYTES;

@@ -3,8 +3,8 @@
 //! Every page's checksum and content; pages that begin where the one before ended; the index; lists that rise; degree and hub columns
 //! against the lists; both directions against each other; weights that are numbers; ids that are unique and sorted as promised;
 //! the counts of the manifest. Sets that may be large are compared by sums of 64-bit hashes, which do not depend on
-//! an order: edges of out-lists and in-lists, degrees in the column and in the lists. So equal sums of different sets have a
-//! chance of 2^-64; damaged bytes are found by checksums, before that.
+//! an order: edges of out-lists and in-lists, degrees in the column and in the lists. The hashes have a random key, so nobody
+//! can make different sets whose sums are equal; by chance they are with 2^-64. Damaged bytes are found by checksums, before that.
 //!
 //! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there is no memory
 //! for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
@@ -19,6 +19,7 @@ use crate::stream::ColumnStream;
 use outcore_format::{FORMAT_VERSION, Order};
 use outcore_io::{Array, Unit};
 use serde::Serialize;
+use std::hash::{BuildHasher, RandomState};
 
 /// What a check went through; an image with damage has no report but an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -63,19 +64,20 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     let pages: u64 = places.map(|place| graph.data_file(place).len_bytes() / crate::PAGE_BYTES).sum();
     let task = graph.runtime().task("checking", Unit::Bytes, Some(graph.all_pages() * crate::PAGE_BYTES));
     check_manifest(graph)?;
-    check_ids(graph)?;
-    let degrees = read_degrees(graph)?;
+    let hash = KeyedHash::new();
+    check_ids(graph, hash)?;
+    let degrees = read_degrees(graph, hash)?;
     let exact = classes_are_exact(graph);
     if exact && manifest.order == Order::Degree {
         check_order(graph, &degrees.classes)?;
     }
     let classes = (exact || manifest.order == Order::Degree).then_some(&degrees.classes);
-    let out = check_lists(graph, Direction::Out, classes, &task)?;
+    let out = check_lists(graph, Direction::Out, classes, hash, &task)?;
     check_direction(graph, Direction::Out, &out, &degrees.out)?;
     let mut entries = out.entries;
     let mut wrong_hubs = vec![(ImageFile::OutHub, out.wrong_hub)];
     if graph.is_directed() {
-        let in_ = check_lists(graph, Direction::In, classes, &task)?;
+        let in_ = check_lists(graph, Direction::In, classes, hash, &task)?;
         check_direction(graph, Direction::In, &in_, &degrees.in_)?;
         entries += in_.entries;
         wrong_hubs.push((ImageFile::InHub, in_.wrong_hub));
@@ -99,6 +101,7 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     if degrees.isolated != manifest.import.isolated_vertices {
         return Err(bad_manifest(graph, "isolated vertices", degrees.isolated, manifest.import.isolated_vertices));
     }
+    check_loops(graph, out.loops)?;
     let image_bytes = graph.image_bytes();
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
 }
@@ -127,7 +130,7 @@ fn classes_are_exact(graph: &Graph) -> bool {
     facts.duplicates == 0 && (facts.self_loops == 0 || graph.is_directed() && facts.self_loops_kept)
 }
 
-fn read_degrees(graph: &Graph) -> Result<Degrees> {
+fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
     let vertices = graph.vertices();
     graph.make_room("degree classes and hubs", 5 * vertices)?;
     let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
@@ -138,9 +141,11 @@ fn read_degrees(graph: &Graph) -> Result<Degrees> {
     };
     let (mut out, mut in_, mut isolated) = (ColumnSums::default(), ColumnSums::default(), 0);
     for (vertex, class) in classes.iter_mut().enumerate() {
-        let mut total = out.add(vertex as u64, out_column.next()?, &out_column, graph)?;
+        let degree = out_column.next()?;
+        let mut total = out.add(hash.pair(vertex as u64, degree), degree, &out_column, graph)?;
         if let Some(column) = &mut in_column {
-            total += in_.add(vertex as u64, column.next()?, column, graph)?;
+            let degree = column.next()?;
+            total += in_.add(hash.pair(vertex as u64, degree), degree, column, graph)?;
         }
         isolated += u64::from(total == 0);
         *class = degree_class(total);
@@ -153,12 +158,12 @@ fn read_degrees(graph: &Graph) -> Result<Degrees> {
 }
 
 impl ColumnSums {
-    fn add(&mut self, vertex: u64, degree: u64, column: &ColumnStream, graph: &Graph) -> Result<u64> {
+    fn add(&mut self, hash: u64, degree: u64, column: &ColumnStream, graph: &Graph) -> Result<u64> {
         let most = graph.manifest().out_lists.entries;
         if degree > most {
             return Err(column.bad_value(format!("degrees up to {most}"), degree.to_string()));
         }
-        self.hash = self.hash.wrapping_add(hash_pair(vertex, degree));
+        self.hash = self.hash.wrapping_add(hash);
         self.entries = self.entries.saturating_add(degree);
         self.max = self.max.max(degree);
         Ok(degree)
@@ -192,6 +197,26 @@ fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &C
     Ok(())
 }
 
+/// Compares the loops in the lists of one direction with what the import says that it did with them.
+fn check_loops(graph: &Graph, loops: u64) -> Result<()> {
+    let facts = &graph.manifest().import;
+    // Duplicates of a loop are loops of the input too.
+    let fits = match facts.self_loops_kept {
+        true => loops <= facts.self_loops && (loops > 0) == (facts.self_loops > 0),
+        false => loops == 0,
+    };
+    if fits {
+        return Ok(());
+    }
+    let said = if facts.self_loops_kept { "kept" } else { "dropped" };
+    Err(Error::Corrupt {
+        path: graph.path().join(MANIFEST),
+        offset_bytes: 0,
+        expected: format!("self-loops that fit the {loops} of the lists"),
+        found: format!("{}, {said}", facts.self_loops),
+    })
+}
+
 /// The error for a file whose content does not fit the others.
 pub(crate) fn bad(graph: &Graph, file: ImageFile, expected: impl Into<String>, found: impl Into<String>) -> Error {
     let path = file.path(graph.path());
@@ -207,17 +232,38 @@ fn bad_manifest(graph: &Graph, what: &str, counted: u64, said: u64) -> Error {
     }
 }
 
+/// Hashes of numbers that nobody can foresee: each check has its own key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyedHash {
+    keys: [u64; 2],
+}
+
+impl KeyedHash {
+    /// A hash with a random key.
+    pub(crate) fn new() -> Self {
+        // What the standard library seeds its tables with is random, once per process, and different at every call.
+        let random = RandomState::new();
+        KeyedHash { keys: [random.hash_one(0u64), random.hash_one(1u64)] }
+    }
+
+    /// A well-mixed number of a number.
+    #[inline]
+    pub(crate) fn one(&self, value: u64) -> u64 {
+        mix(mix(value ^ self.keys[0]) ^ self.keys[1])
+    }
+
+    /// A well-mixed number of two, which are not interchangeable.
+    #[inline]
+    pub(crate) fn pair(&self, one: u64, other: u64) -> u64 {
+        self.one(self.one(one) ^ other)
+    }
+}
+
 /// A well-mixed number of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
 #[inline]
-pub(crate) fn hash(value: u64) -> u64 {
+fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-/// A well-mixed number of two, which are not interchangeable.
-#[inline]
-pub(crate) fn hash_pair(one: u64, other: u64) -> u64 {
-    hash(hash(one) ^ other)
 }

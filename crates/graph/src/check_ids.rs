@@ -3,7 +3,7 @@
 //! Sorted ids are compared with the one before. Otherwise a hash of each is put into memory and sorted, part by part of
 //! the hashes if there is no memory for 8 bytes per vertex; ids whose hashes are equal are then compared themselves.
 
-use crate::check::{bad, hash};
+use crate::check::{KeyedHash, bad};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::ids::{Id, IdStream};
@@ -11,12 +11,15 @@ use crate::image::ImageFile;
 use outcore_format::{IdColumn, Order};
 use outcore_io::Array;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Memory for hashes that is always asked for.
 const MIN_BYTES: u64 = 1 << 20;
+/// So many hashes of a part are looked into: different ids with equal hashes are so rare that more of them are equal ids.
+const MOST_DOUBTFUL: usize = 1000;
 
 /// Checks the ids of an image.
-pub(crate) fn check_ids(graph: &Graph) -> Result<()> {
+pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let sorted = graph.manifest().order == Order::Input;
     if matches!(graph.manifest().ids, IdColumn::Range { .. }) && !sorted {
         return Err(bad(graph, ImageFile::Id, "a column of ids, for vertices are numbered by degree", "none"));
@@ -35,12 +38,12 @@ pub(crate) fn check_ids(graph: &Graph) -> Result<()> {
         }
         before = Some(batch.get(batch.len() - 1).to_owned());
     }
-    if sorted { Ok(()) } else { check_unique(graph) }
+    if sorted { Ok(()) } else { check_unique(graph, hash) }
 }
 
-fn check_unique(graph: &Graph) -> Result<()> {
+fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let vertices = graph.vertices();
-    let room = (graph.runtime().budget().available_bytes() + graph.cache_bytes()) / 2;
+    let room = graph.runtime().budget().available_bytes() / 2;
     let bytes = (8 * vertices).min(room.max(MIN_BYTES));
     // Parts are of about the same size; a part that is larger than its share after all is taken with the next size down.
     let mut parts = (8 * vertices * 9 / 8).div_ceil(bytes.max(1)).max(1);
@@ -50,7 +53,7 @@ fn check_unique(graph: &Graph) -> Result<()> {
     let mut part = 0;
     let mut doubtful = BTreeSet::new();
     while part < parts {
-        let Some(count) = gather(graph, part, parts, &mut hashes)? else {
+        let Some(count) = gather(graph, hash, part..parts, &mut hashes)? else {
             // Hashes of different ids spread evenly, so only equal ones go on to overflow a part.
             if parts >= most_parts {
                 return Err(bad(graph, ImageFile::Id, "every id once", "ids that are equal"));
@@ -61,20 +64,25 @@ fn check_unique(graph: &Graph) -> Result<()> {
         };
         let gathered = &mut hashes[..count];
         gathered.sort_unstable();
-        doubtful.extend(gathered.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).take(1000));
+        doubtful.extend(repeated(gathered).take(MOST_DOUBTFUL));
         part += 1;
     }
-    if doubtful.is_empty() { Ok(()) } else { compare(graph, &doubtful) }
+    if doubtful.is_empty() { Ok(()) } else { compare(graph, hash, &doubtful) }
 }
 
-/// Puts the hashes of one part into memory; nothing if it has no room for them.
-fn gather(graph: &Graph, part: u64, parts: u64, hashes: &mut [u64]) -> Result<Option<usize>> {
+/// The values that are more than once among sorted ones, each once.
+fn repeated(sorted: &[u64]) -> impl Iterator<Item = u64> {
+    sorted.chunk_by(|one, other| one == other).filter(|equal| equal.len() > 1).map(|equal| equal[0])
+}
+
+/// Puts the hashes of part `parts.start` of `parts.end` into memory; nothing if it has no room for them.
+fn gather(graph: &Graph, hash: KeyedHash, parts: Range<u64>, hashes: &mut [u64]) -> Result<Option<usize>> {
     let mut stream = IdStream::new(graph)?;
     let mut count = 0;
     while let Some((_, batch)) = stream.next()? {
         for id in batch.iter() {
-            let hash = hash_id(id);
-            if parts > 1 && hash % parts != part {
+            let hash = hash_id(hash, id);
+            if parts.end > 1 && hash % parts.end != parts.start {
                 continue;
             }
             let Some(slot) = hashes.get_mut(count) else { return Ok(None) };
@@ -86,12 +94,12 @@ fn gather(graph: &Graph, part: u64, parts: u64, hashes: &mut [u64]) -> Result<Op
 }
 
 /// Compares the ids that have one of these hashes.
-fn compare(graph: &Graph, doubtful: &BTreeSet<u64>) -> Result<()> {
+fn compare(graph: &Graph, hash: KeyedHash, doubtful: &BTreeSet<u64>) -> Result<()> {
     let mut seen = BTreeSet::new();
     let mut stream = IdStream::new(graph)?;
     while let Some((first, batch)) = stream.next()? {
         for (place, id) in batch.iter().enumerate() {
-            if doubtful.contains(&hash_id(id)) && !seen.insert(id.to_owned()) {
+            if doubtful.contains(&hash_id(hash, id)) && !seen.insert(id.to_owned()) {
                 let found = format!("`{}` again at vertex {}", shown(id), first + place as u64);
                 return Err(bad(graph, ImageFile::Id, "every id once", found));
             }
@@ -100,18 +108,31 @@ fn compare(graph: &Graph, doubtful: &BTreeSet<u64>) -> Result<()> {
     Ok(())
 }
 
-fn hash_id(id: Id<&str>) -> u64 {
+fn hash_id(hash: KeyedHash, id: Id<&str>) -> u64 {
     match id {
-        Id::Unsigned(value) => hash(value),
-        Id::Signed(value) => hash(value as u64),
+        Id::Unsigned(value) => hash.one(value),
+        Id::Signed(value) => hash.one(value as u64),
         Id::Text(text) => text.as_bytes().chunks(8).fold(text.len() as u64, |all, chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            hash(all ^ u64::from_le_bytes(word)).rotate_left(5)
+            hash.one(all ^ u64::from_le_bytes(word)).rotate_left(5)
         }),
     }
 }
 
 fn shown(id: Id<&str>) -> String {
     id.to_string().chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_hash_of_many_ids_hides_no_other() {
+        let mut hashes = vec![5; 3000];
+        hashes.extend([6, 7, 7, 9]);
+        assert_eq!(repeated(&hashes).take(2).collect::<Vec<_>>(), [5, 7]);
+        assert_eq!(repeated(&[]).count(), 0);
+    }
 }

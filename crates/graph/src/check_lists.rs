@@ -3,7 +3,7 @@
 //! Every worker takes a stretch of adjacent pages. What goes on over the end of a stretch, the place of the next page and a
 //! list that is cut in two, is put together afterwards; everything else adds up.
 
-use crate::check::{bad, hash, hash_pair};
+use crate::check::{KeyedHash, bad};
 use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph};
 use crate::image::ImageFile;
@@ -64,6 +64,7 @@ struct Context<'a> {
     classes: Option<&'a Array<u8>>,
     hubs: Array<AtomicU32>,
     weights: Option<Weights>,
+    hash: KeyedHash,
     task: &'a Task,
 }
 
@@ -108,6 +109,7 @@ pub(crate) fn check_lists(
     graph: &Graph,
     direction: Direction,
     classes: Option<&Array<u8>>,
+    hash: KeyedHash,
     task: &Task,
 ) -> Result<Sums> {
     let file = list_file(graph, direction);
@@ -119,6 +121,7 @@ pub(crate) fn check_lists(
         classes,
         hubs: graph.hubs(direction)?.0,
         weights: Weights::of(graph, direction)?,
+        hash,
         task,
     };
     let workers = (graph.runtime().threads() as u64).min(pages.div_ceil(MIN_PAGES)).max(1);
@@ -241,8 +244,8 @@ impl Context<'_> {
         sums.entries += neighbours.len() as u64;
         for (i, &neighbour) in neighbours.iter().enumerate() {
             let weight = weights.get(i).copied().unwrap_or(0);
-            let key = |one: u32, other: u32| hash(u64::from(one) << 32 | u64::from(other));
-            let edge = |one, other| hash_pair(key(one, other), weight);
+            let key = |one: u32, other: u32| u64::from(one) << 32 | u64::from(other);
+            let edge = |one, other| self.hash.pair(key(one, other), weight);
             if !self.graph.is_directed() {
                 match neighbour.cmp(&vertex) {
                     std::cmp::Ordering::Greater => sums.up = sums.up.wrapping_add(edge(vertex, neighbour)),
@@ -314,7 +317,7 @@ impl Context<'_> {
 
     /// Takes note of a whole list.
     fn finish(&self, part: Part, sums: &mut Sums) {
-        sums.degrees = sums.degrees.wrapping_add(hash_pair(part.vertex, part.degree));
+        sums.degrees = sums.degrees.wrapping_add(self.hash.pair(part.vertex, part.degree));
         let hub = self.hubs[part.vertex as usize].load(Ordering::Relaxed);
         let right = match (part.best, self.classes) {
             (None, _) => u64::from(hub) == part.vertex,

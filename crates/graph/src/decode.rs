@@ -436,6 +436,7 @@ unsafe fn decode_with<L: Lanes>(page: &Page<'_>, shape: Shape, out: &mut Lists, 
     // buffers are sixteen lanes longer than the largest of those.
     unsafe {
         let filled = decode_ends::<L>(page, &mut out.ends)?;
+        out.check_parts()?;
         decode_firsts::<L>(page, filled, firsts)?;
         decode_gaps::<L>(page, shape, out, firsts)
     }
@@ -592,6 +593,34 @@ mod tests {
                     same(reference, decoder.decode(&page, shape).unwrap());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn all_decoders_refuse_empty_parts_of_lists() {
+        let shape = Shape { vertices: 3, parallel: false };
+        // Of the lists {}, {0, 2}, {} the outer ones are empty, so neither may be a part of a list.
+        let mut pages = Vec::new();
+        let mut writer = ListWriter::new(ORIGIN, false, 0, 0, 0);
+        [&[][..], &[0, 2], &[]].iter().for_each(|list| writer.push(list, |_, _| ()));
+        writer.finish(|_, page| pages.push(*page));
+        for (flags, right) in [(0, true), (CONTINUES, false), (CONTINUED, false), (CONTINUES | CONTINUED, false)] {
+            let mut bytes = pages[0];
+            bytes[5] |= flags;
+            for (name, mut decoder) in Decoder::all() {
+                let decoded = decoder.decode(&ORIGIN.trust(&bytes).unwrap(), shape);
+                assert_eq!(decoded.is_ok(), right, "{name}, flags {flags}");
+            }
+        }
+        // A page without any list has none that goes on.
+        let mut bytes = pages[0];
+        bytes[6..8].fill(0);
+        (24..30).step_by(2).for_each(|at| bytes[at..at + 2].copy_from_slice(&32u16.to_le_bytes()));
+        for (name, mut decoder) in Decoder::all() {
+            assert!(decoder.decode(&ORIGIN.trust(&bytes).unwrap(), shape).is_ok(), "{name}");
+            bytes[5] |= CONTINUED;
+            assert!(decoder.decode(&ORIGIN.trust(&bytes).unwrap(), shape).is_err(), "{name}");
+            bytes[5] &= !CONTINUED;
         }
     }
 

@@ -64,6 +64,9 @@ pub struct Stats {
     pub threads: usize,
     /// The back end that read the files.
     pub backend: &'static str,
+    /// What ended the iterations of an algorithm that goes on until its values hardly change: "residual", "networkx" or "iterations".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<&'static str>,
     /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.
     pub steps: Vec<Step>,
     /// The name of the weights that edges counted by; none where all edges counted alike.
@@ -131,6 +134,7 @@ impl StatsBuilder {
             memory_peak_bytes: peak_memory_bytes(),
             threads: runtime.threads(),
             backend: runtime.backend().name(),
+            stopped_by: None,
             steps: self.steps,
             weights: self.weights,
         }

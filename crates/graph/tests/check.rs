@@ -171,6 +171,8 @@ fn files_that_contradict_each_other_are_noticed() {
         ("in.pages", Box::new(|image| write_weights(image, weights.iter().rev().copied()))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.out_lists.max_degree += 1))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.import.isolated_vertices += 1))),
+        ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.import.self_loops = 1))),
+        ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.out_lists.max_degree = 501))),
         ("in.pages", Box::new(|image| redirect_edge(image, &model))),
         ("out.pages", Box::new(shift_index)),
     ];
@@ -182,6 +184,49 @@ fn files_that_contradict_each_other_are_noticed() {
         let text = check_at(&image, 2).expect_err(&format!("damage {i} to {name}")).to_string();
         assert!(text.contains(name) && text.contains("damaged"), "damage {i} to {name}: {text}");
     }
+}
+
+#[test]
+fn what_the_manifest_says_of_loops_is_compared_with_the_lists() {
+    for directed in [false, true] {
+        for (loops, kept) in [(1, false), (0, true), (0, false)] {
+            let directory = tempfile::tempdir().unwrap();
+            let image = Model::random(5, 500, 12_000, directed, true).write(directory.path());
+            check_at(&image, 1).unwrap();
+            edit_manifest(&image, |manifest| {
+                manifest.import.self_loops = loops;
+                manifest.import.self_loops_kept = kept;
+            });
+            let text = check_at(&image, 1).unwrap_err().to_string();
+            assert!(text.contains(MANIFEST) && text.contains("self-loops"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn fields_that_are_reserved_are_zero() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = models()[1].write(directory.path());
+    for (file, at, found) in [
+        (ImageFile::OutLists, 30, "expected zero"),
+        (ImageFile::OutLists, 31, "expected zero"),
+        (ImageFile::Id, 30, "expected zero"),
+        (ImageFile::OutLists, 5, "expected flags"),
+        (ImageFile::OutDegree, 5, "expected flags"),
+        (ImageFile::IdText, 5, "expected flags"),
+    ] {
+        let whole = std::fs::read(file.path(&image)).unwrap();
+        let mut damaged = whole.clone();
+        damaged[at] |= 0x80;
+        let page = damaged.first_chunk_mut::<4096>().unwrap();
+        let checksum = file.origin(common::IMAGE_ID).checksum(0, page);
+        page[..4].copy_from_slice(&checksum.to_le_bytes());
+        std::fs::write(file.path(&image), &damaged).unwrap();
+        let text = check_at(&image, 1).unwrap_err().to_string();
+        assert!(text.contains(file.name()) && text.contains(found), "{} at {at}: {text}", file.name());
+        std::fs::write(file.path(&image), &whole).unwrap();
+    }
+    check_at(&image, 1).unwrap();
 }
 
 /// One edge leads elsewhere in the out-lists than the in-lists say.

@@ -15,6 +15,7 @@ use super::detect::{
 };
 use super::input::Stream;
 use super::number::{Fields, Integer, integer, lines, real, trim};
+use super::own_comment::OwnComment;
 use super::size_line::{SizeLine, Verdict};
 use super::text_source::{begin, empty_reals, text_of};
 use crate::error::{Error, Result};
@@ -52,6 +53,9 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         Shape::Free => ("edge-list", None),
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
     };
+    let own = own_comment(&mut blocks)?;
+    let completed = own.as_ref().map(|own| own.complete(options));
+    let options = completed.as_deref().unwrap_or(options);
     let skipped = Arc::new(Skipped::default());
     let comments = first_comments(blocks.path(), options)?;
     let mut first = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
@@ -63,7 +67,13 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         count_comments(&first, first.bytes.len(), &comments, &skipped);
         first.bytes.clear();
     }
-    let detected = detect(&first, blocks.path(), options, fixed)?;
+    let mut detected = detect(&first, blocks.path(), options, fixed)?;
+    if let Some(own) = own {
+        if let Some(name) = own.weight.filter(|_| detected.columns.weight == Some(2)) {
+            detected.weight_name = Some(name);
+        }
+        detected.directed = Some((own.directed, "the first line of the file, which Outcore wrote,".to_owned()));
+    }
     let comments = &detected.columns.comments;
     count_comments(&first, detected.names_end, comments, &skipped);
     first.drop_front(detected.names_end);
@@ -104,6 +114,15 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         note: None,
         sequence,
     }))
+}
+
+/// What the first line of the file says, if Outcore wrote it.
+fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
+    let Some(first) = blocks.next_lines()? else { return Ok(None) };
+    let line = lines(&first.bytes).next().filter(|_| first.first_line == 1);
+    let own = line.and_then(OwnComment::of);
+    blocks.give_back(first);
+    Ok(own)
 }
 
 /// Counts the comments among the first bytes of lines.

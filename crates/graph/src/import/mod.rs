@@ -47,6 +47,7 @@ mod number;
 mod open;
 mod options;
 mod order;
+pub(crate) mod own_comment;
 mod pages;
 mod parquet;
 mod parquet_pages;

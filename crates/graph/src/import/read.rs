@@ -495,13 +495,9 @@ impl<'a> Worker<'a> {
             if let Dictionary::Direct(_) = dictionary {
                 self.beyond = true;
             } else if dictionary.is_empty() {
-                return Err(outcore_io::Error::Memory {
-                    purpose: "the longest id".into(),
-                    needed_bytes: 2 * self.shared.reading.plan.dictionary_bytes,
-                    available_bytes: self.shared.reading.plan.dictionary_bytes,
-                    limit_bytes: self.shared.reading.runtime.budget().limit_bytes(),
-                }
-                .into());
+                let Reading { runtime, plan, .. } = self.shared.reading;
+                let bytes = plan.dictionary_bytes;
+                return Err(runtime.budget().refusal("the longest id", 2 * bytes, bytes).into());
             }
             self.end_chunk()?;
         }
