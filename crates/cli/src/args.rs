@@ -77,7 +77,7 @@ pub struct Limits {
 pub struct ImportArgs {
     /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; last, the image to
     /// make, a directory whose name by custom ends in .oc
-    #[arg(required = true, num_args = 2.., value_name = "INPUT... IMAGE.oc")]
+    #[arg(required = true, value_name = "INPUT... IMAGE.oc")]
     pub paths: Vec<PathBuf>,
     /// Edges have a direction (the default, unless the format says otherwise)
     #[arg(long, conflicts_with = "undirected")]

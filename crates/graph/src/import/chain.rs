@@ -71,15 +71,15 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         if facts.directed != joined.directed {
             return Err(differs("direction"));
         }
-        if facts.ends != joined.ends {
-            let found = |facts: &Facts| facts.ends.as_ref().map_or("others".into(), |ends| ends.join(" and "));
-            let expected =
-                format!("source and target in {}, as in {}", found(&joined), inputs[speaking].path().display());
-            return Err(Error::input(input.path(), None, expected, found(facts))
-                .advise("import the files one by one, or bring them into one form"));
+        if facts.weights.is_some() != joined.weights.is_some() {
+            return Err(differs("kind of weights"));
         }
-        if facts.weights != joined.weights && facts.weights.is_some() && joined.weights.is_some() {
-            return Err(differs("weights"));
+        if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
+            && !expected.eq_ignore_ascii_case(&found)
+        {
+            let expected = format!("the columns {expected}, as in {}", inputs[speaking].path().display());
+            return Err(Error::input(input.path(), None, expected, format!("the columns {found}"))
+                .advise("import the files one by one, or rename the columns"));
         }
         if let (Some(one), Some(other)) = (&facts.text, &joined.text) {
             let differing = [
@@ -91,16 +91,6 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
             if let Some((what, _)) = differing.iter().find(|(_, differs)| *differs) {
                 return Err(differs(what));
             }
-        }
-        if facts.weights.is_some() != joined.weights.is_some() {
-            return Err(differs("kind of weights"));
-        }
-        if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
-            && !expected.eq_ignore_ascii_case(&found)
-        {
-            let expected = format!("the columns {expected}, as in {}", inputs[speaking].path().display());
-            return Err(Error::input(input.path(), None, expected, format!("the columns {found}"))
-                .advise("import the files one by one, or rename the columns"));
         }
         joined.declared = hull(joined.declared, facts.declared);
         joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));

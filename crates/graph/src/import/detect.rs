@@ -14,6 +14,7 @@ use super::number::{lines, real, trim};
 use super::rows::{RowCounts, most_common};
 use super::text_source::weights_wanted;
 use crate::error::{Error, Result};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// How many lines decide.
@@ -123,6 +124,12 @@ pub(super) fn detect(
     };
     if !sample.rows.is_empty() {
         sample.check_counts(count, skipped, has_names, options)?;
+    }
+    if count == 3 && !has_names && options.header.is_none() {
+        sample.check_no_matrix()?;
+    }
+    if fixed.is_some_and(|fixed| fixed.format == "cedge") {
+        sample.check_edge_ids()?;
     }
     let names: Vec<String> = match sample.rows.first() {
         Some((_, first)) if has_names => first.iter().take(count).map(name_of).collect(),
@@ -268,6 +275,37 @@ impl<'a> Sample<'a> {
         );
         let raggedness = (from..self.rows.len()).filter(|&row| wrong(row)).count();
         Err(error.advise(self.advice(row, fields, raggedness, options)))
+    }
+
+    /// Refuses `n n m` above exactly m lines: the size of a matrix.
+    fn check_no_matrix(&self) -> Result<()> {
+        let Some((place, fields)) = self.rows.first() else { return Ok(()) };
+        let numbers: Vec<Option<u64>> = fields.iter().map(|field| super::number::unsigned(trim(field.raw))).collect();
+        let entries = self.rows.len() as u64 - 1;
+        match numbers[..] {
+            [Some(rows), Some(columns), Some(count)] if rows == columns && count == entries && count > 0 => {
+                let found = format!("{rows} {columns} {count}");
+                let expected = "an edge and its weight";
+                Err(bad_record(self.path, self.first_line + place, expected, found.as_bytes()).advise(
+                    "so many lines follow: if it is the size of a matrix, say --format matrix-market; if it is an edge, \
+                     --header no",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a first column that does not tell edges apart, as the ids of edges do.
+    fn check_edge_ids(&self) -> Result<()> {
+        let mut ids = HashSet::new();
+        match self.rows.iter().find(|(_, fields)| !ids.insert(fields[0].raw)) {
+            None => Ok(()),
+            Some((place, fields)) => {
+                let expected = "an id of an edge in column 1, on one line only";
+                Err(bad_record(self.path, self.first_line + place, expected, fields[0].raw)
+                    .advise("if the columns hold something else, say --format edge-list with --source and --target"))
+            }
+        }
     }
 
     fn advice(&self, row: usize, fields: &[Field<'_>], ragged: usize, options: &InputOptions) -> &'static str {

@@ -69,7 +69,10 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     }
     let mut detected = detect(&first, blocks.path(), options, fixed)?;
     if let Some(own) = own {
-        own.amend(&mut detected);
+        if let Some(name) = own.weight.filter(|_| detected.columns.weight == Some(2)) {
+            detected.weight_name = Some(name);
+        }
+        detected.directed = Some((own.directed, "the first line of the file, which Outcore wrote,".to_owned()));
     }
     let comments = &detected.columns.comments;
     count_comments(&first, detected.names_end, comments, &skipped);
