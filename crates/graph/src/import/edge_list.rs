@@ -69,10 +69,7 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     }
     let mut detected = detect(&first, blocks.path(), options, fixed)?;
     if let Some(own) = own {
-        if let Some(name) = own.weight.filter(|_| detected.columns.weight == Some(2)) {
-            detected.weight_name = Some(name);
-        }
-        detected.directed = Some((own.directed, "the first line of the file, which Outcore wrote,".to_owned()));
+        own.amend(&mut detected);
     }
     let comments = &detected.columns.comments;
     count_comments(&first, detected.names_end, comments, &skipped);

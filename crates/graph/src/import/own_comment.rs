@@ -62,7 +62,7 @@ impl OwnComment {
         if self.weight.is_some() && detected.columns.weight == Some(WEIGHT_PLACE) {
             detected.weight_name = self.weight;
         }
-        detected.directed = Some((self.directed, "the first line, which Outcore wrote".to_owned()));
+        detected.directed = Some((self.directed, "the first line of the file, which Outcore wrote,".to_owned()));
     }
 
     /// The line, without its end. A name that would end the line is left out.
