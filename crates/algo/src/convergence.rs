@@ -2,13 +2,15 @@
 
 use outcore_graph::Choice;
 
-/// Which residual is small enough. The residual is the sum over all vertices of the absolute change in the last iteration.
+/// Which residual is small enough. The residual is the sum over all vertices of the absolute change in the last
+/// iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
     /// One below the tolerance, so that ranks are as exact on large graphs as on small ones.
     #[default]
     Residual,
-    /// One below the tolerance times the number of vertices, as in NetworkX: the larger the graph, the less exact the ranks.
+    /// One below the tolerance times the number of vertices, as in NetworkX: the larger the graph, the less exact the
+    /// ranks.
     Networkx,
 }
 

@@ -1,8 +1,9 @@
 //! Verifiers of ranks: another iteration, pushed along the out-lists instead of pulled, and what it changes.
 //!
-//! An iteration brings ranks closer to the fixed point by the factor `alpha`. So ranks whose last iteration changed them by less than a threshold are
-//! changed by less than `alpha` times that by another one; and those after `k` iterations, which began no further than 2 apart, by at most `2 alpha^k`.
-//! What a result says of its residual is compared with these, and believed in nothing.
+//! An iteration brings ranks closer to the fixed point by the factor `alpha`. So ranks whose last iteration changed
+//! them by less than a threshold are changed by less than `alpha` times that by another one; and those after `k`
+//! iterations, which began no further than 2 apart, by at most `2 alpha^k`. What a result says of its residual is
+//! compared with these, and believed in nothing.
 
 use crate::convergence::StoppedBy;
 use crate::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
@@ -12,18 +13,21 @@ use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-/// What rounding may change ranks by in all: sums of double precision, and whole multiples of 2^-60 where ranks are pushed.
+/// What rounding may change ranks by in all: sums of double precision, and whole multiples of 2^-60 where ranks are
+/// pushed.
 const ROUNDING: f64 = 1e-12;
 const PUSHED_ROUNDING: f64 = 1e-9;
 /// Ranks that ended while they were of single precision.
 const SINGLE_ROUNDING: f64 = 1e-6;
 const SINGLE_ABOVE: f64 = 1e-4;
 
-/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more than they may be.
+/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more
+/// than they may be.
 ///
-/// Ranks that are said to have converged are changed by less than `alpha` times the tolerance, and others by less than so many iterations leave. What the
-/// result says of its residual, its iterations and what ended them agrees with that and with the options. Ranks are not below zero, and by
-/// NetworkX's rule they sum to 1. With weights it takes a pass more, for their sums.
+/// Ranks that are said to have converged are changed by less than `alpha` times the tolerance, and others by less than
+/// so many iterations leave. What the result says of its residual, its iterations and what ended them agrees with that
+/// and with the options. Ranks are not below zero, and by NetworkX's rule they sum to 1. With weights it takes a pass
+/// more, for their sums.
 ///
 /// # Errors
 /// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
@@ -99,7 +103,7 @@ impl Said {
             StoppedBy::Iterations => 2.0,
         };
         let rounding = match power {
-            true if self.residual > SINGLE_ABOVE => SINGLE_ROUNDING,
+            true if self.residual.max(options.stop.threshold(options.tol, vertices)) >= SINGLE_ABOVE => SINGLE_ROUNDING,
             true => ROUNDING,
             false => PUSHED_ROUNDING,
         };

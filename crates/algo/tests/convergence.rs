@@ -1,4 +1,5 @@
-//! Ranks of a run with default options are right, the result says what ended it, and what it says is believed in nothing.
+//! Ranks of a run with default options are right, the result says what ended it, and what it says is believed in
+//! nothing.
 
 mod engine;
 

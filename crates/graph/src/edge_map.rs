@@ -108,6 +108,14 @@ const PUSH_COST: u64 = 8;
 /// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.
 const VERTICES_PER_PAGE: u64 = 1 << 11;
 
+impl std::fmt::Debug for EdgeMapper<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut mapper = f.debug_struct("EdgeMapper");
+        mapper.field("onwards", &self.onwards).field("active", &self.active()).field("failed", &self.failed);
+        mapper.finish_non_exhaustive()
+    }
+}
+
 impl<'a> EdgeMapper<'a> {
     /// The memory that an edge mapper takes.
     pub fn bytes(vertices: u64) -> u64 {

@@ -86,6 +86,14 @@ pub struct Graph {
     reservation: Reservation,
 }
 
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut graph = f.debug_struct("Graph");
+        graph.field("path", &self.path).field("vertices", &self.vertices()).field("edges", &self.edges());
+        graph.field("directed", &self.is_directed()).finish_non_exhaustive()
+    }
+}
+
 /// The pages of one direction.
 pub(crate) struct Lists {
     pub index: Index,

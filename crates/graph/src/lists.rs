@@ -28,7 +28,8 @@ const LOOP_PAGES: u32 = 16;
 const LOOP_RING_BYTES: u64 = 1 << 20;
 
 /// The lists of a frontier, to be visited.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
+#[must_use = "lists are read when they are looped over"]
 pub struct ListsOf<'g> {
     graph: &'g Graph,
     edges: Edges,

@@ -96,10 +96,16 @@ impl Table {
     /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
     ///
     /// # Errors
-    /// An unknown ending, ids that the format cannot hold, a full disk, a request to stop. Then there is no new file, and an
+    /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop. Then there is no new file, and an
     /// old one of that name is as it was.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
         let output = output.as_ref();
+        let schema = self.schema();
+        let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::Usage(format!("expected columns of different names, found two called `{}`", pair[0])));
+        }
         match Format::of(output)? {
             Format::Csv(compression) => self.write_csv(output, compression),
             Format::Parquet => self.write_parquet(output),

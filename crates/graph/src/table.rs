@@ -141,6 +141,13 @@ pub struct Table {
     schema: SchemaRef,
 }
 
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Table").field("graph", &self.graph).field("columns", &names).finish_non_exhaustive()
+    }
+}
+
 impl Table {
     /// A table of these columns.
     ///

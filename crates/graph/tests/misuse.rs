@@ -1,14 +1,16 @@
-//! What a user of the crate can do wrong, and what goes wrong in functions of their own: errors that say so, after which the graph is as usable as before.
+//! What a user of the crate can do wrong, and what goes wrong in functions of their own: errors that say so, after
+//! which the graph is as usable as before.
 
 mod common;
 
 use common::{Model, open, open_with};
 use outcore_format::Order;
 use outcore_graph::{
-    Bitmap, Direction, EdgeMapper, Error, Events, Frontier, Graph, List, ListFold, ProgramOptions, Result, Vertex,
-    VertexProgram, fold, run_program, scan, vertex_map,
+    Bitmap, Column, Direction, EdgeMapper, Error, Events, Frontier, Graph, GraphOptions, List, ListFold,
+    ProgramOptions, Result, Table, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
 };
 use outcore_io::backend::{Faults, Sim};
+use outcore_io::{Array, AtomicF64};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -322,6 +324,40 @@ fn a_second_operation_at_the_same_time_is_told_that_the_graph_is_busy() {
     scan(&graph, Direction::Out, Frontier::All, || (), count).unwrap();
     assert!(busy.into_inner());
     scan(&graph, Direction::Out, Frontier::All, || (), |(), _| {}).unwrap();
+}
+
+#[test]
+fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 1);
+    assert!(
+        Graph::open(graph.runtime(), directory.path().join("none.oc"), GraphOptions::default())
+            .unwrap_err()
+            .to_string()
+            .contains("none.oc")
+    );
+    let mapper = EdgeMapper::new(&graph, 0).unwrap();
+    let column = || {
+        let values: Array<AtomicF64> = Array::zeroed(graph.runtime().budget(), "values", VERTICES).unwrap();
+        Column::Real(Arc::new(values))
+    };
+    let table = Table::new(Arc::clone(&graph), vec![("a".into(), column()), ("b".into(), column())]);
+    let shown = format!(
+        "{graph:?} {mapper:?} {table:?} {:?} {:?}",
+        Frontier::Range { first: 1, end: 2 },
+        graph.lists(Direction::Out, Frontier::All)
+    );
+    assert!(
+        shown.contains("vertices: 4000") && shown.contains("active: 1") && shown.contains("[\"a\", \"b\"]"),
+        "{shown}"
+    );
+    table.write(directory.path().join("two.csv")).unwrap();
+    for name in ["a", "vertex"] {
+        let table = Table::new(Arc::clone(&graph), vec![("a".into(), column()), (name.into(), column())]);
+        let output = directory.path().join("same.csv");
+        let error = table.write(&output).unwrap_err().to_string();
+        assert!(error.contains(&format!("two called `{name}`")) && !output.exists(), "{error}");
+    }
 }
 
 /// Sends itself a message of a size.

@@ -1,8 +1,31 @@
 //! Analyse graphs many times larger than memory, on one machine with an SSD, at the speed of in-memory engines.
 //!
-//! This crate re-exports what users need and holds no code of its own: [`import`] makes an image of an edge list, [`Graph`] opens
-//! one, [`bfs`], [`pagerank`] and others compute on it, [`Table`] holds what they found under the users' ids, and [`scan`], [`fold()`] and
-//! [`EdgeMapper`] are what new algorithms are made of.
+//! This crate re-exports what users need and holds no code of its own:
+//!
+//! - *images*: [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`]
+//!   verifies its bytes;
+//! - *algorithms*: a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say
+//!   what it will need, [`verify`] checks what it found;
+//! - *results*: [`Table`] holds columns under the users' ids;
+//! - *new algorithms*: [`Graph::lists`], [`scan()`] and [`fold()`] visit lists, [`EdgeMapper`] moves a frontier, [`run_program`] runs a
+//!   [`VertexProgram`].
+//!
+//! ```no_run
+//! use outcore::{Column, Graph, GraphOptions, PageRankOptions, Runtime, RuntimeOptions, Table, pagerank};
+//! use std::sync::Arc;
+//!
+//! fn main() -> outcore::Result<()> {
+//!     let limits = RuntimeOptions { memory_bytes: Some(256 << 20), ..RuntimeOptions::default() };
+//!     let runtime = Arc::new(Runtime::new(limits)?);
+//!     let graph = Arc::new(Graph::open(&runtime, "web.oc", GraphOptions::default())?);
+//!     let found = pagerank(&graph, &PageRankOptions::default())?;
+//!     println!("{} iterations, stopped by {:?}", found.iterations, found.stopped_by);
+//!     let ranks = vec![("pagerank".to_owned(), Column::Real(Arc::new(found.ranks)))];
+//!     Table::new(graph, ranks).write("ranks.parquet")
+//! }
+//! ```
+//!
+//! An operation has the workers of its graph to itself: a second one at the same time fails with [`Error::Busy`].
 #![forbid(unsafe_code)]
 
 pub use outcore_algo::{
