@@ -100,7 +100,8 @@ impl Scratch {
 
 impl Image {
     fn new(path: PathBuf, source: Box<dyn Source>, directed: bool, duplicates: Duplicates, order: OrderChoice) -> Self {
-        let options = ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order };
+        let options =
+            ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order, replace: true };
         let runtime = runtime().expect("memory for an import");
         import(&runtime, source, &path, &options).expect("an image");
         let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());

@@ -21,6 +21,7 @@ def import_graph(
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "first",
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
+    replace: bool = False,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -42,7 +43,7 @@ def import_graph(
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if it is bool);
             - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction. Nodes must be integers or strings.
 
-        image: Where the image goes. An image of that name is replaced; anything else is an error.
+        image: Where the image goes. If there is an image of that name, see `replace`; anything else of that name is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
         source: The column that holds the sources of edges: its name, or its number from 1.
@@ -55,6 +56,7 @@ def import_graph(
             them ("keep"), or none and the import fails ("error").
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
+        replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading the old one.
         memory: The limit for all memory of this process, in bytes or as text such as "1GiB"; by default half of what is left.
         threads: The number of workers; by default one per processor.
         backend: How files are read and written.
@@ -69,7 +71,7 @@ def import_graph(
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
-        UsageError: Options that do not fit, or something in the way that is no image.
+        UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no image.
         MemoryLimitError: A limit below about 32 MiB beside what the process holds already.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
@@ -89,6 +91,7 @@ def import_graph(
         "duplicates": duplicates,
         "self_loops": self_loops,
         "order": order,
+        "replace": replace,
         "limits": _limits(memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)
@@ -117,6 +120,7 @@ def generate(
     weights: bool = False,
     directed: bool | None = None,
     order: Literal["auto", "input", "degree"] = "auto",
+    replace: bool = False,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -134,7 +138,7 @@ def generate(
         weights: Whether edges get weights: whole numbers from 1 to 255.
         directed: Whether edges have a direction; by default they have, in a grid they have not.
 
-    The other arguments, and what is returned and raised, are as for `import_graph`; for a file of edges, `edges` and `bytes`
+    The other arguments (`replace` for an image), and what is returned and raised, are as for `import_graph`; for a file of edges, `edges` and `bytes`
     are returned.
 
     >>> report = oc.generate("path", scale=4, output="path.oc")
@@ -148,6 +152,7 @@ def generate(
         "weights": weights,
         "directed": directed,
         "order": order,
+        "replace": replace,
         "limits": _limits(memory, threads, backend, temporary, progress),
     }
     return _outcore.generate(shape, output, settings)

@@ -25,6 +25,7 @@ pub struct Settings {
     duplicates: String,
     self_loops: String,
     order: String,
+    replace: bool,
     limits: Limits,
 }
 
@@ -54,6 +55,7 @@ impl Settings {
             duplicates: choose(py, "duplicates", &self.duplicates)?,
             self_loops: choose(py, "self_loops", &self.self_loops)?,
             order: choose(py, "order", &self.order)?,
+            replace: self.replace,
         })
     }
 }
@@ -82,8 +84,10 @@ pub fn import_noting(
     image: &Path,
     options: &ImportOptions,
 ) -> Result<Report> {
-    let notes = source.facts().notes.clone();
-    let import::ImportReport { manifest, stats } = import::import(runtime, source, image, options)?;
+    let mut notes = source.facts().notes.clone();
+    let import::ImportReport { manifest, removed, stats } = import::import(runtime, source, image, options)?;
+    let left = |path: &PathBuf| format!("removed {}, which a killed process had left", path.display());
+    notes.extend(removed.iter().map(left));
     Ok(Report {
         vertices: manifest.vertices,
         edges: manifest.edges,

@@ -23,6 +23,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         duplicates: args.duplicates,
         self_loops: args.self_loops,
         order: args.order,
+        replace: args.replace,
     };
     announce(source.facts(), &options, args.explain, &args.limits);
     if args.explain {
@@ -46,8 +47,12 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
     if args.output.extension().is_none_or(|ending| ending != "oc") {
         return generate::write(&runtime, &options, &args.output).map(|_| ());
     }
-    let import_options =
-        ImportOptions { directed: args.undirected.then_some(false), order: args.order, ..ImportOptions::default() };
+    let import_options = ImportOptions {
+        directed: args.undirected.then_some(false),
+        order: args.order,
+        replace: args.replace,
+        ..ImportOptions::default()
+    };
     let report = import::import(&runtime, generate::source(&options)?, &args.output, &import_options)?;
     tell(&report, &args.limits);
     Ok(())
@@ -95,6 +100,9 @@ fn tell(report: &ImportReport, limits: &Limits) {
         return;
     }
     let (manifest, stats) = (&report.manifest, &report.stats);
+    for path in &report.removed {
+        eprintln!("note: removed {}, which a killed process had left", path.display());
+    }
     let direction = if manifest.directed { "directed" } else { "undirected" };
     eprintln!("{} vertices, {} {direction} edges", manifest.vertices, manifest.edges);
     let facts = &manifest.import;

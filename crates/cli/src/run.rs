@@ -424,7 +424,7 @@ fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, com
         if file == Path::new("-") {
             std::io::stdout().write_all(text.as_bytes()).map_err(output_error)?;
         } else {
-            std::fs::write(file, text).map_err(|error| outcore::io::Error::file(file, "write", error))?;
+            outcore::write_file(graph.runtime(), file, text.as_bytes())?;
         }
     }
     Ok(())

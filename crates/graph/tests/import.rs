@@ -19,7 +19,7 @@ fn runtime(threads: usize, free_mib: u64) -> Runtime {
 }
 
 fn options(directed: bool, duplicates: Duplicates, order: OrderChoice) -> ImportOptions {
-    ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order }
+    ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order, replace: true }
 }
 
 /// The obvious importer.
@@ -167,6 +167,7 @@ fn random_graphs_come_back_under_all_options() {
             duplicates: policies[round % 5],
             self_loops: if round % 7 < 3 { SelfLoops::Drop } else { SelfLoops::Keep },
             order: orders[round % 3],
+            replace: true,
         };
         println!("round {round}: {options:?}");
         check(&runtime(1 + round % 3, 200), &given, &options, &path);

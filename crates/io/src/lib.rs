@@ -14,12 +14,12 @@ pub mod sort;
 mod spill;
 mod streams;
 
-pub use backend::Backend;
+pub use backend::{Backend, random};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory};
 pub use error::{Error, Result, bytes_text, parse_bytes};
-pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, peak_memory_bytes, process_exists};
+pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, lock_path, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{Budget, CancelFlag, Progress, Reservation, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};

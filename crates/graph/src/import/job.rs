@@ -15,7 +15,7 @@ use super::read::{Input, Reading, read};
 use super::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
-use super::workspace::Workspace;
+use super::workspace::{Places, Workspace};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::image::{ImageFile, MANIFEST};
@@ -65,8 +65,12 @@ struct Numbered {
 impl<'a> Job<'a> {
     pub(super) fn new(runtime: &'a Runtime, facts: Facts, image: &Path, options: &'a ImportOptions) -> Result<Self> {
         let plan = Plan::new(runtime, facts.block_bytes)?;
-        let workspace = Workspace::create(runtime, image)?;
-        estimate::check_space(&facts, options, workspace.temporary_directory())?;
+        let places = Places::new(runtime, image, options.replace)?;
+        if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
+            return Err(too_many_vertices());
+        }
+        estimate::check_space(&facts, options, places.temporary())?;
+        let workspace = Workspace::create(runtime, places)?;
         Ok(Job {
             runtime,
             options,
@@ -170,9 +174,6 @@ impl<'a> Job<'a> {
 
     /// A run of all integers in a range, none of them in an edge.
     fn declared_run(&self, first: u64, count: u64, signed: bool) -> Result<Run> {
-        if count > MAX_VERTICES {
-            return Err(too_many_vertices());
-        }
         let most = if signed { i64::MAX as u64 } else { u64::MAX };
         if first > most - (count - 1) {
             return Err(Error::Usage(format!(
@@ -410,11 +411,12 @@ impl<'a> Job<'a> {
         self.stats.image_bytes = ["", "columns", "edges"].iter().map(|name| files_bytes(&partial.join(name))).sum();
         self.stats.finish_seconds = self.lap();
         let Job { runtime, workspace, mut stats, start, step, .. } = self;
+        let removed = workspace.removed().to_vec();
         workspace.finish(runtime)?;
         stats.finish_seconds += step.elapsed().as_secs_f64();
         stats.seconds = start.elapsed().as_secs_f64();
         stats.memory_peak_bytes = peak_memory_bytes();
-        Ok(ImportReport { manifest, stats })
+        Ok(ImportReport { manifest, removed, stats })
     }
 }
 

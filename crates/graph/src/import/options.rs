@@ -3,6 +3,7 @@
 use crate::choice::Choice;
 use outcore_format::Manifest;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// What is done with edges that have the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub struct ImportOptions {
     pub self_loops: SelfLoops,
     /// How vertices are numbered.
     pub order: OrderChoice,
+    /// Whether an image that has the name already is replaced; otherwise that is an error.
+    pub replace: bool,
 }
 
 /// What an import did.
@@ -86,6 +89,8 @@ pub struct ImportOptions {
 pub struct ImportReport {
     /// The image's manifest.
     pub manifest: Manifest,
+    /// What killed imports had left in the same folder, and was removed.
+    pub removed: Vec<PathBuf>,
     /// How long it took and what it needed.
     pub stats: ImportStats,
 }
