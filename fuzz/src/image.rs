@@ -100,8 +100,14 @@ impl Scratch {
 
 impl Image {
     fn new(path: PathBuf, source: Box<dyn Source>, directed: bool, duplicates: Duplicates, order: OrderChoice) -> Self {
-        let options =
-            ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order, replace: true };
+        let options = ImportOptions {
+            directed: Some(directed),
+            duplicates,
+            self_loops: SelfLoops::Keep,
+            order,
+            replace: true,
+            ..ImportOptions::default()
+        };
         let runtime = runtime().expect("memory for an import");
         import(&runtime, source, &path, &options).expect("an image");
         let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());

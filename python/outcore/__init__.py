@@ -8,7 +8,7 @@ and keep only a few bytes per vertex in memory. Results are tables under the use
     g = oc.Graph("web.oc", memory="1GiB")
     oc.pagerank(g).top(10)
 
-The memory limit is for the whole process: the interpreter, imported libraries and what they hold count too.
+A memory limit is for what Outcore itself takes, whatever else the process holds. All graphs of a process share one `Runtime`, unless they are given another.
 """
 
 from outcore._algorithms import (
@@ -53,10 +53,12 @@ from outcore._outcore import (
     MultiSourceBfs,
     PageRank,
     ProgramResult,
+    Runtime,
     ScanStatistics,
     Sssp,
     Table,
     Triangles,
+    __version__,
 )
 from outcore._program import vertex_program
 
@@ -79,12 +81,14 @@ __all__ = [
     "OutcoreError",
     "PageRank",
     "ProgramResult",
+    "Runtime",
     "ScanStatistics",
     "Sssp",
     "Table",
     "Triangles",
     "UsageError",
     "VerificationError",
+    "__version__",
     "all_pairs",
     "betweenness_centrality",
     "bfs",

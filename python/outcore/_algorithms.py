@@ -1,5 +1,6 @@
 """The algorithms: defaults and documentation. The work is done by the extension module."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Literal, NamedTuple
 
@@ -94,7 +95,7 @@ def multi_source_bfs(
     Returns:
         A table with a row per vertex: `vertex`, `reached_by` (how many of the sources have a path to it) and `distance_sum` (the sum of its
         distances from those). In the order of the sources, `reached` says how many vertices each has a path to, itself included, and `depths` the
-        greatest distance among them. `distances` is an array of shape (sources, targets) of 64-bit integers, -1 where there is no path.
+        greatest distance among them. `distances` is a masked array of shape (sources, targets), masked where there is no path.
 
     Cost: up to 512 sources, as many as the memory limit holds, share one search, which reads the lists about once on graphs with hubs, and at most
     once per level. 16.4 bytes of memory per vertex, and 24 for every 64 sources that go together; 4 bytes per source and target.
@@ -137,9 +138,9 @@ def all_pairs(
 
     Returns:
         A table with a row per vertex, as that of `multi_source_bfs`. `sources` are the ids of the sources, `eccentricities` the greatest distance
-        from each of them to a vertex that it has a path to, `distances` an array of shape (sources, sources) of 64-bit integers, -1 where there is
+        from each of them to a vertex that it has a path to, `distances` a masked array of shape (sources, sources), masked where there is
         no path. `diameter` is a pair: the greatest distance between any two vertices of the graph that have a path is at least the first and at most
-        the second.
+        the second; both are the same if all vertices are sources.
 
     Cost: that of `multi_source_bfs`, twice in directed graphs, and that of `components`; 40.4 bytes of memory per vertex.
 
@@ -225,7 +226,8 @@ def sssp(
     Args:
         graph: The graph.
         source: The id of the vertex to start from.
-        weight: The name of the weights that are lengths; where edges have none named "weight", or for `None`, every length is 1.
+        weight: The name of the weights that are lengths; by default the only ones that the graph has, whatever they are called, which
+            `stats["weights"]` names. Where edges have none, or for `None`, every length is 1.
         delta: How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen by the weights if not
             given. It changes the time and nothing else.
         verify: Whether to check the result with another pass over the edges.
@@ -351,6 +353,13 @@ def personalized_pagerank(
     (['vertex', 'pagerank_0', 'pagerank_1'], 'about')
     """
     sets = personalization if isinstance(personalization, list) else [personalization]
+    for given in sets:
+        if not isinstance(given, (Mapping, Set, tuple)):
+            ids = "{" + ", ".join(map(repr, sets[:3])) + (", ...}" if len(sets) > 3 else "}")
+            raise TypeError(
+                f"expected seeds as a dict of shares, a set or a tuple, or a list of those for several runs, found {given!r}"
+                + (f"; for one run from all of them give the set {ids}" if isinstance(given, (int, str)) and len(sets) > 1 else "")
+            )
     seeds = [list(dict.fromkeys(given, 1.0).items() if not isinstance(given, Mapping) else given.items()) for given in sets]
     return _outcore.personalized_pagerank(graph, seeds, alpha, tol, max_iter, weight, verify)
 
@@ -609,11 +618,12 @@ class Estimate(NamedTuple):
     """What an operation will need."""
 
     memory_bytes: int
-    """The least memory limit that works: what the process holds already, and the state."""
+    """The least memory limit that works: what the graph's runtime holds already, and the state."""
     state_bytes: int
     """The memory of the operation's state alone."""
     passes: float
-    """How many passes over the lists it makes at most; for `strong_components` on most graphs, for `core_number` at least."""
+    """How many passes over the lists it makes at most; for `strong_components` on most graphs, for `core_number` at least. Those of `sssp` and
+    `betweenness_centrality` have no bound that is known beforehand: this is what they often are."""
     read_bytes: int
     """How many bytes those passes read at most; the page cache saves some."""
 
@@ -622,9 +632,6 @@ def estimate(
     function: Callable[..., Table],
     graph: Graph,
     *,
-    max_iter: int = 100,
-    method: Literal["power", "delta"] = "power",
-    weight: str | None = "weight",
     k: int | None = None,
     **options: Any,
 ) -> Estimate:
@@ -633,11 +640,9 @@ def estimate(
     Args:
         function: The algorithm, such as `bfs` or `pagerank`.
         graph: The graph.
-        max_iter: The most iterations, for `pagerank`, `personalized_pagerank` (of one set) and `label_propagation`.
-        method: The method, for `pagerank`.
-        weight: The name of the weights, for `sssp` and `pagerank`.
         k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many vertices, for `scan_statistics`.
-        options: Other options of the algorithm; they change nothing.
+        options: Options of the algorithm, by its own names and defaults, such as `max_iter`, `method` and `weight`. Those that
+            do not change what it needs are accepted too; `personalized_pagerank` is estimated for one set.
 
     >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
     >>> needs.state_bytes, needs.passes
@@ -649,4 +654,13 @@ def estimate(
     )
     if function not in algorithms:
         raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")
-    return Estimate(*_outcore.estimate(function.__name__, graph, max_iter, method, weight, k))
+    known = inspect.signature(function).parameters
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(f"{function.__name__} has no option {unknown[0]!r}; it has {', '.join(list(known)[1:])}")
+
+    def option(name: str, otherwise: Any) -> Any:
+        return options.get(name, known[name].default if name in known else otherwise)
+
+    needs = _outcore.estimate(function.__name__, graph, option("max_iter", 0), option("method", "power"), option("weight", None), k)
+    return Estimate(*needs)

@@ -40,6 +40,8 @@ class MemoryLimitError(OutcoreError, MemoryError):
     """What is left under the limit."""
     limit_bytes: int
     """The limit."""
+    holders: dict[str, int]
+    """Who holds what is not left, and how much; the largest first."""
 
 
 class UsageError(OutcoreError, ValueError):
@@ -60,3 +62,8 @@ class ConvergenceError(OutcoreError):
 
     result: "PageRank"
     """The ranks so far."""
+
+
+for _kind in (OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, VerificationError, ConvergenceError):
+    # What users import, tracebacks show.
+    _kind.__module__ = "outcore"

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from outcore import _outcore
 from outcore._inputs import Tables, tables, vertex_ids
+from outcore._outcore import Runtime
 
 
 def import_graph(
@@ -16,12 +17,17 @@ def import_graph(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
     vertices: Any = None,
-    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "first",
+    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
     replace: bool = False,
+    allow_empty: bool = False,
+    runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -36,43 +42,54 @@ def import_graph(
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix Market, METIS,
               DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges may stand in a file
               FILE.vertices beside a list of edges, one id a line, where `export` puts them;
-            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns `source` and `target` (or
-              `src`, `dst`, or `from`, `to`, or else the first two), and perhaps `weight`;
+            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean it, such as
+              `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and perhaps `weight`; others are
+              named by the options, and never guessed;
             - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if it is bool);
-            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction. Nodes must be integers or strings.
+            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True` an edge
+              without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or strings.
 
         image: Where the image goes. If there is an image of that name, see `replace`; anything else of that name is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
-        source: The column that holds the sources of edges: its name, or its number from 1.
+        source: The column of a file or table that holds the sources of edges: its name, or its number from 1.
         target: The column that holds the targets.
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that the
             format has, or a column `weight`.
+        delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a character; by
+            default found out from the first lines.
+        header: Whether the first line of a text file names the columns; by default found out from the first lines.
+        comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         ids: Whether ids are integers or strings; by default integers if they all are.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest weight, all of
-            them ("keep"), or none and the import fails ("error").
+            them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
         replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading the old one.
-        memory: The limit for all memory of this process, in bytes or as text such as "1GiB"; by default half of what is left.
-        threads: The number of workers; by default one per processor.
+        allow_empty: Whether an input without edges may replace an image.
+        runtime: The memory and workers to use; by default those of the process, which graphs and results share.
+        memory: A limit for this import alone, in bytes or as text such as "1GiB".
+        threads: The number of workers; by default those of the runtime.
         backend: How files are read and written.
         temporary: Where temporary files go; by default beside the image.
         progress: Whether to show progress on the standard error output, if that is a terminal.
 
     Returns:
-        What the import did, as a dict: `vertices`, `edges`, `directed`, `weights`, `order`, `edges_read`, `duplicates`, `self_loops`,
-        `isolated_vertices`, `notes` on how the input was read, and `stats`.
+        What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights` (their
+        name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`,
+        `isolated_vertices`; `source` and `target`, the columns
+            that were taken; `compression`, and of a list of edges in text `separator`, `header`, `comments`
+        (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 16 bytes per edge, 48 with weights.
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
         UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no image.
-        MemoryLimitError: A limit below about 32 MiB beside what the process holds already.
+        MemoryLimitError: Less than about 32 MiB under the limit.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
     >>> source = np.array(["home", "home", "news", "about", "about"])
@@ -87,15 +104,19 @@ def import_graph(
         "source": None if source is None else str(source),
         "target": None if target is None else str(target),
         "weight": None if weight is None else str(weight),
+        "delimiter": delimiter,
+        "header": header,
+        "comment": comment,
         "ids": ids,
-        "duplicates": duplicates,
+        "duplicates": duplicates or "first",
         "self_loops": self_loops,
         "order": order,
         "replace": replace,
-        "limits": _limits(memory, threads, backend, temporary, progress),
+        "allow_empty": allow_empty,
+        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)
-    given = tables(input, weight)
+    given = tables(input, weight, directed)
     if not isinstance(given, Tables):
         return _outcore.import_files(given, image, more, settings)
     if format is not None:
@@ -104,10 +125,19 @@ def import_graph(
         if vertices is not None:
             raise TypeError(f"a {type(input).__name__} has its vertices already; add others there")
         more = given.vertices
+    if given.fixed:
+        if source is not None or target is not None:
+            raise TypeError(f"expected source and target only with files and tables, found them with {given.name}")
+        settings["source"], settings["target"] = "1", "2"
     settings["weight"] = given.weights
     if directed is None:
         settings["directed"] = given.directed
-    return _outcore.import_tables(given.edges, given.name, image, more, settings)
+    if duplicates is None:
+        settings["duplicates"] = given.duplicates
+    report = _outcore.import_tables(given.edges, given.name, image, more, settings)
+    if given.note is not None:
+        report["notes"].append(given.note)
+    return report
 
 
 def generate(
@@ -121,6 +151,7 @@ def generate(
     directed: bool | None = None,
     order: Literal["auto", "input", "degree"] = "auto",
     replace: bool = False,
+    runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
@@ -153,12 +184,13 @@ def generate(
         "directed": directed,
         "order": order,
         "replace": replace,
-        "limits": _limits(memory, threads, backend, temporary, progress),
+        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     return _outcore.generate(shape, output, settings)
 
 
 def _limits(
+    runtime: Runtime | None,
     memory: int | str | None,
     threads: int | None,
     backend: str,
@@ -166,6 +198,7 @@ def _limits(
     progress: bool,
 ) -> dict[str, Any]:
     return {
+        "runtime": runtime,
         "memory": memory,
         "threads": threads,
         "backend": backend,

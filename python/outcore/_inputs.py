@@ -30,10 +30,16 @@ class Tables(NamedTuple):
     weights: str | None
     directed: bool | None = None
     vertices: Vertices | None = None
+    # Whether the first two columns are the ends, whatever the others are called.
+    fixed: bool = True
+    duplicates: str = "first"
+    note: str | None = None
 
 
-def tables(given: Any, weights: str | None) -> list[str] | Tables:
+def tables(given: Any, weights: str | int | None, directed: bool | None = None) -> list[str] | Tables:
     """The paths of files, or tables."""
+    attribute = weights
+    weights = None if weights is None else str(weights)
     if isinstance(given, (str, os.PathLike)):
         return [os.fspath(given)]
     if isinstance(given, (list, tuple)) and given and all(isinstance(path, (str, os.PathLike)) for path in given):
@@ -41,18 +47,20 @@ def tables(given: Any, weights: str | None) -> list[str] | Tables:
     # Only who has imported a library can hand over its objects.
     networkx, pandas, scipy = (sys.modules.get(name) for name in ("networkx", "pandas", "scipy.sparse"))
     if networkx is not None and isinstance(given, networkx.Graph):
-        return _networkx(given, weights)
+        return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
         return _scipy(given, weights)
     if pandas is not None and isinstance(given, pandas.DataFrame):
-        return Tables(_pandas(given), "the pandas frame", weights)
+        return Tables(_pandas(given), "the pandas frame", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
-        return Tables(given, f"the {type(given).__name__}", weights)
+        return Tables(given, f"the {type(given).__name__}", weights, fixed=False)
     if isinstance(given, tuple) and len(given) in (2, 3):
         arrays = list(zip(("source", "target", "weight"), map(np.asarray, given)))
         return Tables(_arrays(arrays), "the NumPy arrays", weights)
     if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
         return _list(given, weights)
+    if isinstance(given, list) and not given:
+        raise TypeError("expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows")
     raise TypeError(
         "expected a path, a list of paths, a list of edges as tuples, an Arrow stream, a pandas frame, a tuple (source, target"
         f"[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, found {type(given).__name__}"
@@ -134,7 +142,10 @@ def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:
     return Tables(Chunks(columns, _transposed(edge[: len(columns)] for edge in edges)), "the list of edges", weights)
 
 
-def _networkx(graph: Any, weights: str | None) -> Tables:
+def _networkx(graph: Any, weights: str | int | None, directed: bool | None) -> Tables:
+    if directed and not graph.is_directed():
+        # An edge without direction is an arc each way, as in NetworkX.
+        graph = graph.to_directed(as_view=True)
     kind = _id_kind("nodes", graph)
     attribute = "weight" if weights is None else weights
     found = [] if attribute == "none" else (data[attribute] for _, _, data in graph.edges(data=True) if attribute in data)
@@ -142,14 +153,19 @@ def _networkx(graph: Any, weights: str | None) -> Tables:
     columns = [("source", kind), ("target", kind)]
     rows: Callable[[], Iterable[tuple[Any, ...]]] = graph.edges
     if weight_kind is not None:
-        columns.append(("weight", weight_kind))
+        columns.append((str(attribute), weight_kind))
         rows = lambda: graph.edges(data=attribute, default=1)  # noqa: E731
     elif weights not in (None, "none"):
         raise ValueError(f"expected edges with the attribute {weights!r}, found none")
     nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in graph)))
     edges = Chunks(columns, _transposed(row[: len(columns)] for row in rows()))
-    wanted = None if weight_kind is None else "weight"
-    return Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
+    # By number, as the attribute may be called as an end is.
+    wanted = None if weight_kind is None else "3"
+    given = Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
+    if not graph.is_multigraph():
+        return given
+    note = "The graph is a multigraph: its parallel edges are kept, unless duplicates= says otherwise."
+    return given._replace(duplicates="keep", note=note)
 
 
 def _id_kind(what: str, ids: Iterable[Any]) -> str:
@@ -176,7 +192,7 @@ def _id_kind(what: str, ids: Iterable[Any]) -> str:
     return "u8" if greatest >= 2**63 else "i8"
 
 
-def _weight_kind(attribute: str, values: Iterable[Any]) -> str | None:
+def _weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
     """The type of all weights; none if there are none."""
     kind = None
     for value in values:

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, Never, Self, SupportsIndex, final
 
@@ -22,6 +22,7 @@ __all__ = [
     "MultiSourceBfs",
     "PageRank",
     "ProgramResult",
+    "Runtime",
     "ScanStatistics",
     "Sssp",
     "Table",
@@ -49,12 +50,34 @@ __all__ = [
     "vertex_program",
 ]
 
+__version__: str
+
+@final
+class Runtime:
+    def __new__(
+        cls,
+        *,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        temporary: str | os.PathLike[str] | None = None,
+        backend: Literal["auto", "uring", "posix"] = "auto",
+    ) -> Self: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def available(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
+    def holders(self) -> dict[str, int]: ...
+    def __reduce__(self) -> Never: ...
+
 @final
 class Graph:
     def __new__(
         cls,
         image: str | os.PathLike[str],
         *,
+        runtime: Runtime | None = None,
         memory: int | str | None = None,
         threads: int | None = None,
         backend: Literal["auto", "uring", "posix"] = "auto",
@@ -89,6 +112,9 @@ class Table:
     def stats(self) -> dict[str, Any]: ...
     def __getitem__(self, key: str, /) -> np.ndarray[tuple[int], np.dtype[Any]]: ...
     def __len__(self) -> int: ...
+    def keys(self) -> list[str]: ...
+    def _ipython_key_completions_(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[str]: ...
     def __contains__(self, key: str, /) -> bool: ...
     def top(self, k: int = 10, column: str | None = None) -> list[tuple[Any, ...]]: ...
     def row(self, vertex: SupportsIndex | str) -> dict[str, Any]: ...
@@ -116,7 +142,7 @@ class MultiSourceBfs(Table):
     @property
     def depths(self) -> list[int]: ...
     @property
-    def distances(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]: ...
+    def distances(self) -> np.ma.MaskedArray[tuple[int, int], np.dtype[np.int64]]: ...
 
 @final
 class AllPairs(Table):
@@ -125,7 +151,7 @@ class AllPairs(Table):
     @property
     def eccentricities(self) -> list[int]: ...
     @property
-    def distances(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]: ...
+    def distances(self) -> np.ma.MaskedArray[tuple[int, int], np.dtype[np.int64]]: ...
     @property
     def diameter(self) -> tuple[int, int]: ...
 

@@ -3,10 +3,10 @@
 use crate::columns::distances;
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise};
-use crate::graph::PyGraph;
+use crate::graph::{Opened, PyGraph};
 use crate::import::choose;
 use crate::result::PyTable;
-use crate::runtime::{Whole, run};
+use crate::runtime::Whole;
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
     LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Reach,
@@ -40,7 +40,7 @@ pub struct MultiSourceBfs {
     /// Per source, the greatest distance of a vertex that was reached.
     #[pyo3(get)]
     depths: Vec<u32>,
-    /// A row per source and a column per target: the distance, -1 where there is no path.
+    /// A row per source and a column per target: the distance, masked where there is no path.
     #[pyo3(get)]
     distances: Py<PyAny>,
 }
@@ -54,7 +54,7 @@ pub struct AllPairs {
     /// Per source, the greatest distance of a vertex with a path from it.
     #[pyo3(get)]
     eccentricities: Vec<u32>,
-    /// A row and a column per source: the distance, -1 where there is no path.
+    /// A row and a column per source: the distance, masked where there is no path.
     #[pyo3(get)]
     distances: Py<PyAny>,
     /// The greatest distance between two vertices with a path: at least and at most.
@@ -167,18 +167,12 @@ pub struct Lcc {
 }
 
 /// A table of a subclass.
-fn made<T>(
-    py: Python<'_>,
-    graph: Arc<outcore::Graph>,
-    columns: Vec<(&str, Column)>,
-    stats: &Stats,
-    found: T,
-) -> PyResult<Py<T>>
+fn made<T>(py: Python<'_>, graph: Opened, columns: Vec<(&str, Column)>, stats: &Stats, found: T) -> PyResult<Py<T>>
 where
     T: pyo3::PyClass<BaseType = PyTable, Frozen = pyo3::pyclass::boolean_struct::True>,
 {
     let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
-    let base = PyTable::new(py, Table::new(graph, columns), stats)?;
+    let base = PyTable::new(py, Table::new(graph.graph, columns), stats)?;
     Py::new(py, PyClassInitializer::from(base).add_subclass(found))
 }
 
@@ -194,7 +188,7 @@ pub fn bfs(
 ) -> PyResult<Py<Bfs>> {
     let (graph, id, target_id) = (graph.open(py)?, id_text(source)?, target.map(id_text).transpose()?);
     let max_depth = depth_limit.map(|limit| limit.0);
-    let (found, path) = run(py, graph.runtime(), || {
+    let (found, path) = graph.run(py, || {
         let target = target_id.map(|id| graph.vertex(&id)).transpose()?;
         let options = BfsOptions { source: graph.vertex(&id)?, max_depth, target };
         let found = outcore::bfs(&graph, &options)?;
@@ -237,7 +231,7 @@ pub fn multi_source_bfs(
 ) -> PyResult<Py<MultiSourceBfs>> {
     let (graph, source_ids, target_ids) = (graph.open(py)?, texts(&sources)?, texts(&targets)?);
     let max_depth = depth_limit.map(|limit| limit.0);
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let (sources, targets) = (graph.vertices_of(&source_ids)?, graph.vertices_of(&target_ids)?);
         let options = MultiSourceBfsOptions { sources, targets, max_depth };
         let found = outcore::multi_source_bfs(&graph, &options)?;
@@ -268,7 +262,7 @@ pub fn all_pairs(
 ) -> PyResult<Py<AllPairs>> {
     let graph = graph.open(py)?;
     let given = sources.map(|ids| texts(&ids)).transpose()?;
-    let (found, ids) = run(py, graph.runtime(), || {
+    let (found, ids) = graph.run(py, || {
         let drawn = Sources::Drawn { count: k.0, seed: seed.0 };
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options = AllPairsOptions { sources: given.map_or(drawn, Sources::Given) };
@@ -302,7 +296,7 @@ pub fn betweenness_centrality(
     let graph = graph.open(py)?;
     let given = sources.map(|ids| texts(&ids)).transpose()?;
     let some = given.is_some() || k.is_some();
-    let (found, ids) = run(py, graph.runtime(), || {
+    let (found, ids) = graph.run(py, || {
         let drawn = k.map_or(Sources::All, |k| Sources::Drawn { count: k.0, seed: seed.0 });
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options =
@@ -330,8 +324,8 @@ pub fn sssp(
     verify: bool,
 ) -> PyResult<Py<Sssp>> {
     let (graph, id) = (graph.open(py)?, id_text(source)?);
-    let weights = has_weights(py, &graph, weight)?;
-    let found = run(py, graph.runtime(), || {
+    let weights = has_lengths(py, &graph, weight)?;
+    let found = graph.run(py, || {
         let options = SsspOptions { source: graph.vertex(&id)?, weights, delta };
         let found = outcore::sssp(&graph, &options)?;
         if verify {
@@ -350,6 +344,12 @@ pub fn sssp(
 fn has_weights(py: Python<'_>, graph: &outcore::Graph, name: Option<&str>) -> PyResult<bool> {
     let Some(name) = name else { return Ok(false) };
     graph.has_weights(Some(name).filter(|&name| name != "weight")).map_err(|error| raise(py, error))
+}
+
+/// Whether weights are to be used as lengths: those of a name, or by default the only ones that there are.
+fn has_lengths(py: Python<'_>, graph: &outcore::Graph, name: Option<&str>) -> PyResult<bool> {
+    let Some(name) = name else { return Ok(false) };
+    outcore::has_lengths(graph, Some(name).filter(|&name| name != "weight")).map_err(|error| raise(py, error))
 }
 
 /// See `outcore.pagerank`.
@@ -371,7 +371,7 @@ pub fn pagerank(
     let dangling = choose(py, "dangling", dangling)?;
     let weights = has_weights(py, &graph, weight)?;
     let options = PageRankOptions { alpha, tol, max_iter: max_iter.0, method, dangling, weights };
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
             verify::verify_pagerank(&graph, &options, &found)?;
@@ -401,7 +401,7 @@ pub fn personalized_pagerank(
     let set = |set: &Vec<(Bound<'_, PyAny>, f64)>| set.iter().map(|(id, share)| Ok((id_text(id)?, *share))).collect();
     let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect::<PyResult<_>>()?;
     let weights = has_weights(py, &graph, weight)?;
-    let mut found = run(py, graph.runtime(), || {
+    let mut found = graph.run(py, || {
         let seeds = outcore::seeds_of_ids(&graph, &sets)?;
         let options = PersonalizedPageRankOptions { seeds, alpha, tol, max_iter: max_iter.0, weights };
         let found = outcore::personalized_pagerank(&graph, &options)?;
@@ -437,7 +437,7 @@ fn converged_or_error(py: Python<'_>, table: Py<PageRank>, tol: f64) -> PyResult
 #[pyfunction]
 pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
     let graph = graph.open(py)?;
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::components(&graph, &ComponentsOptions::default())?;
         if verify {
             verify::verify_components(&graph, &found)?;
@@ -451,7 +451,7 @@ pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
 #[pyfunction]
 pub fn strong_components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
     let graph = graph.open(py)?;
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
         if verify {
             verify::verify_strong_components(&graph, &found)?;
@@ -461,7 +461,7 @@ pub fn strong_components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyRes
     labelled(py, graph, found)
 }
 
-fn labelled(py: Python<'_>, graph: Arc<outcore::Graph>, found: outcore::Components) -> PyResult<Py<Components>> {
+fn labelled(py: Python<'_>, graph: Opened, found: outcore::Components) -> PyResult<Py<Components>> {
     let labels = vec![("component", Column::Component(Arc::new(found.labels)))];
     made(py, graph, labels, &found.stats, Components { count: found.count })
 }
@@ -470,7 +470,7 @@ fn labelled(py: Python<'_>, graph: Arc<outcore::Graph>, found: outcore::Componen
 #[pyfunction]
 pub fn core_number(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<CoreNumbers>> {
     let graph = graph.open(py)?;
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::core_numbers(&graph, &CoreNumbersOptions::default())?;
         if verify {
             verify::verify_core_numbers(&graph, &found)?;
@@ -491,7 +491,7 @@ pub fn label_propagation(
 ) -> PyResult<Py<LabelPropagation>> {
     let graph = graph.open(py)?;
     let options = LabelPropagationOptions { max_iter: max_iter.0 };
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::label_propagation(&graph, &options)?;
         if verify {
             verify::verify_label_propagation(&graph, &options, &found)?;
@@ -507,7 +507,7 @@ pub fn label_propagation(
 #[pyfunction]
 pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Triangles>> {
     let graph = graph.open(py)?;
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
         if verify {
             verify::verify_triangles(&graph, &found)?;
@@ -522,7 +522,7 @@ pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<T
 #[pyfunction]
 pub fn clustering(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Clustering>> {
     let graph = graph.open(py)?;
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
         if verify {
             verify::verify_clustering(&graph, &found)?;
@@ -539,7 +539,7 @@ pub fn clustering(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
 pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify: bool) -> PyResult<Py<ScanStatistics>> {
     let graph = graph.open(py)?;
     let options = ScanStatisticsOptions { top: top.0 };
-    let (found, column, ids) = run(py, graph.runtime(), || {
+    let (found, column, ids) = graph.run(py, || {
         let found = outcore::scan_statistics(&graph, &options)?;
         if verify {
             verify::verify_scan_statistics(&graph, &options, &found)?;
@@ -557,7 +557,7 @@ pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify:
 #[pyfunction]
 pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
     let graph = graph.open(py)?;
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let found = outcore::lcc(&graph, &LccOptions::default())?;
         if verify {
             verify::verify_lcc(&graph, &found)?;
@@ -599,7 +599,7 @@ pub fn estimate(
             outcore::estimate_betweenness(&graph, &options)
         }
         "sssp" => {
-            let weights = has_weights(py, &graph, weight)?;
+            let weights = has_lengths(py, &graph, weight)?;
             outcore::estimate_sssp(&graph, &SsspOptions { source: 0, weights, delta: None })
         }
         "pagerank" => {

@@ -1,18 +1,17 @@
 //! Columns of results as NumPy arrays.
 //!
-//! NumPy has no missing values: there they are -1, infinity among real distances (2^64 - 1 among unsigned ids, `None` among strings), as in `.npy` files. The
-//! memory of an array is set aside in the graph's budget for as long as the array lives.
+//! NumPy has no missing values. A column of whole numbers that may have some is a `numpy.ma.MaskedArray`, real numbers are NaN, strings
+//! `None`. The memory of an array is set aside in the graph's budget for as long as the array lives.
 
 use crate::convert::no_column;
-use crate::errors::{raise, usage};
-use arrow_array::Array;
+use crate::errors::raise;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::Reservation;
-use outcore::{Column, Graph, Table, distance_bits};
+use outcore::{Column, Graph, Table, distance_bits, signed_count};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -40,7 +39,7 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let graph = table.graph();
     let bytes = match (&graph.manifest().ids, field.data_type()) {
         (IdColumn::String { text_bytes, .. }, DataType::Utf8) => (STRING_BYTES + 8) * rows + text_bytes,
-        _ => 8 * rows,
+        _ => (8 + u64::from(field.is_nullable())) * rows,
     };
     let purpose = format!("column {name} as a NumPy array");
     graph.make_room(&purpose, bytes).map_err(|error| raise(py, error))?;
@@ -48,16 +47,15 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
     let array = match &column {
         Some(Column::Real(values)) => array(py, values.iter().map(|value| value.load()).collect()),
-        Some(Column::Number(values)) => array(py, values.iter().map(|value| value.load(Relaxed)).collect()),
-        Some(Column::Count(values)) => array(py, values.iter().map(|value| value.load(Relaxed)).collect()),
-        Some(Column::Level(values)) => {
-            array(py, values.iter().map(|value| i64::from(value.load(Relaxed)) - 1).collect())
-        }
+        Some(Column::Number(values)) => array(py, values.iter().map(|value| i64::from(value.load(Relaxed))).collect()),
+        Some(Column::Count(values)) => array(py, values.iter().map(signed_count).collect()),
+        Some(Column::Unsigned(values)) => array(py, values.iter().map(|value| value.load(Relaxed)).collect()),
+        Some(Column::Level(values)) => masked(py, values.iter().map(level))?,
         Some(Column::Distance(values, WeightKind::I64)) => {
-            array(py, values.iter().map(|value| distance_bits(value).map_or(-1, |bits| bits as i64)).collect())
+            masked(py, values.iter().map(|value| distance_bits(value).map(|bits| bits as i64)))?
         }
         Some(Column::Distance(values, WeightKind::F64)) => {
-            array(py, values.iter().map(|value| distance_bits(value).map_or(f64::INFINITY, f64::from_bits)).collect())
+            array(py, values.iter().map(|value| distance_bits(value).map_or(f64::NAN, f64::from_bits)).collect())
         }
         None => ids(py, &Table::new(graph.clone(), Vec::new()), 0)?,
         Some(column) => ids(py, &Table::new(graph.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
@@ -71,60 +69,94 @@ fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, values).into_any()
 }
 
-/// Distances plus one, 0 where there is no path, as a NumPy array with a row per source and a column per target.
+/// A level, of its value plus one; 0 is none.
+fn level(stored: &AtomicU32) -> Option<i64> {
+    stored.load(Relaxed).checked_sub(1).map(i64::from)
+}
+
+/// Values, of which some may be missing.
+struct Maybe<T> {
+    values: Vec<T>,
+    missing: Vec<bool>,
+}
+
+impl<T: Loud> Maybe<T> {
+    fn with_capacity(rows: usize) -> Self {
+        Maybe { values: Vec::with_capacity(rows), missing: Vec::with_capacity(rows) }
+    }
+
+    fn extend(&mut self, values: impl Iterator<Item = Option<T>>) {
+        for value in values {
+            self.missing.push(value.is_none());
+            self.values.push(value.unwrap_or(T::LOUD));
+        }
+    }
+
+    /// A masked array, or a plain one of a column that has no missing values.
+    fn into_array(self, py: Python<'_>, is_nullable: bool) -> PyResult<Bound<'_, PyAny>> {
+        let values = array(py, self.values);
+        if !is_nullable {
+            return Ok(values);
+        }
+        py.import("numpy.ma")?.getattr("MaskedArray")?.call1((values, array(py, self.missing)))
+    }
+}
+
+/// A masked array of some values.
+fn masked<'py, T: Loud>(
+    py: Python<'py>,
+    values: impl ExactSizeIterator<Item = Option<T>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut column = Maybe::with_capacity(values.len());
+    column.extend(values);
+    column.into_array(py, true)
+}
+
+/// What is under a mask: a number that no calculation that overlooks the mask can hide.
+trait Loud: Element {
+    const LOUD: Self;
+}
+
+impl Loud for i64 {
+    const LOUD: i64 = i64::MIN;
+}
+
+impl Loud for u64 {
+    const LOUD: u64 = u64::MAX;
+}
+
+/// Distances plus one, 0 where there is no path, as a masked NumPy array with a row per source and a column per target.
 pub fn distances(
     py: Python<'_>,
     graph: &Graph,
     levels: &[AtomicU32],
     (sources, targets): (usize, usize),
 ) -> PyResult<Py<PyAny>> {
-    let bytes = 8 * levels.len() as u64;
+    let bytes = 9 * levels.len() as u64;
     graph.make_room("distances as a NumPy array", bytes).map_err(|error| raise(py, error))?;
-    let values = levels.iter().map(|level| i64::from(level.load(Relaxed)) - 1).collect();
-    Ok(array::<i64>(py, values).call_method1("reshape", ((sources, targets),))?.unbind())
+    Ok(masked(py, levels.iter().map(level))?.call_method1("reshape", ((sources, targets),))?.unbind())
 }
 
 /// A column of ids: the one at this place among the table's.
 fn ids<'py>(py: Python<'py>, table: &Table, place: usize) -> PyResult<Bound<'py, PyAny>> {
-    let (rows, kind) = (table.rows() as usize, table.schema().field(place).data_type().clone());
-    let mut signed: Vec<i64> = Vec::with_capacity(if kind == DataType::Int64 { rows } else { 0 });
-    let mut unsigned: Vec<u64> = Vec::with_capacity(if kind == DataType::UInt64 { rows } else { 0 });
+    let (rows, schema) = (table.rows() as usize, table.schema());
+    let (kind, is_nullable) = (schema.field(place).data_type().clone(), schema.field(place).is_nullable());
+    let mut signed: Maybe<i64> = Maybe::with_capacity(if kind == DataType::Int64 { rows } else { 0 });
+    let mut unsigned: Maybe<u64> = Maybe::with_capacity(if kind == DataType::UInt64 { rows } else { 0 });
     let strings = PyList::empty(py);
     let mut reader = table.reader().map_err(|error| raise(py, error))?;
-    let (mut missing, mut taken) = (false, false);
     while let Some(batch) = py.detach(|| reader.next_batch()).map_err(|error| raise(py, error))? {
         py.check_signals()?;
-        let (own, column) = (batch.column(0), batch.column(place));
-        missing |= column.null_count() > 0;
+        let column = batch.column(place);
         match kind {
-            DataType::Int64 => {
-                taken |= own.as_primitive::<Int64Type>().values().contains(&-1);
-                signed.extend(column.as_primitive::<Int64Type>().iter().map(|id| id.unwrap_or(-1)));
-            }
-            DataType::UInt64 => {
-                taken |= own.as_primitive::<UInt64Type>().values().contains(&u64::MAX);
-                unsigned.extend(column.as_primitive::<UInt64Type>().iter().map(|id| id.unwrap_or(u64::MAX)));
-            }
+            DataType::Int64 => signed.extend(column.as_primitive::<Int64Type>().iter()),
+            DataType::UInt64 => unsigned.extend(column.as_primitive::<UInt64Type>().iter()),
             _ => column.as_string::<i32>().iter().try_for_each(|id| strings.append(id))?,
         }
     }
-    if missing && taken {
-        let text = "NumPy arrays say -1 (or 2^64-1) for a vertex that is missing, but this graph has a vertex of that id; \
-                    use to_arrow() or to_polars() instead";
-        return Err(usage(py, text));
-    }
     match kind {
-        DataType::Int64 => Ok(array(py, signed)),
-        DataType::UInt64 => Ok(array(py, unsigned)),
+        DataType::Int64 => signed.into_array(py, is_nullable),
+        DataType::UInt64 => unsigned.into_array(py, is_nullable),
         _ => py.import("numpy")?.call_method1("array", (strings, "O")),
     }
-}
-
-/// What stands for a missing value in a NumPy array of this type of column; nothing for strings.
-pub fn missing<'py>(py: Python<'py>, kind: &DataType) -> PyResult<Option<Bound<'py, PyAny>>> {
-    Ok(match kind {
-        DataType::Utf8 => None,
-        DataType::UInt64 => Some(u64::MAX.into_pyobject(py)?.into_any()),
-        _ => Some((-1i64).into_pyobject(py)?.into_any()),
-    })
 }

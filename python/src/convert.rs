@@ -1,10 +1,9 @@
 //! Rows of results as Python has them: tuples, dicts, frames. And ids of the user as text.
 
-use crate::columns::missing;
 pub use crate::columns::to_numpy;
 use crate::errors::raise;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use outcore::{Id, Table};
@@ -51,8 +50,9 @@ pub fn to_pandas<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyA
     let nullable = pandas.getattr("arrays")?.getattr("IntegerArray")?;
     for field in table.schema().fields() {
         let mut array = to_numpy(py, table, field.name())?;
-        if let (true, Some(missing)) = (field.is_nullable(), missing(py, field.data_type())?) {
-            array = nullable.call1((&array, array.call_method1("__eq__", (missing,))?))?;
+        // Real numbers and strings have missing values of their own in pandas.
+        if field.is_nullable() && field.data_type().is_integer() {
+            array = nullable.call1((array.getattr("data")?, array.getattr("mask")?))?;
         }
         columns.set_item(field.name(), array)?;
     }
@@ -75,7 +75,6 @@ pub fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bo
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into_pyobject(py)?.into_any(),
         _ => column.as_string::<i32>().value(row).into_pyobject(py)?.into_any(),
     })
 }

@@ -1,5 +1,6 @@
 //! Exceptions: the error tree of the engine, as classes of `outcore._errors`.
 
+use crate::runtime::holders_dict;
 use outcore::{Error, io};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
@@ -14,11 +15,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         Error::Io(io::Error::File { path, operation, offset_bytes, source }) => {
             return file_error(&path.to_string_lossy(), operation, offset_bytes, &source);
         }
-        Error::Io(io::Error::Memory { needed_bytes, available_bytes, limit_bytes, .. }) => {
+        Error::Io(io::Error::Memory { needed_bytes, available_bytes, limit_bytes, holders, .. }) => {
             exception(py, "MemoryLimitError", &text).and_then(|error| {
                 error.setattr("needed_bytes", needed_bytes)?;
                 error.setattr("available_bytes", available_bytes)?;
                 error.setattr("limit_bytes", limit_bytes)?;
+                error.setattr("holders", holders_dict(py, &holders)?)?;
                 Ok(error)
             })
         }
@@ -37,7 +39,8 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             error.setattr("found", found)?;
             Ok(error)
         }),
-        Error::Usage(_) => exception(py, "UsageError", &text),
+        // What is left are questions that cannot be answered.
+        _ => exception(py, "UsageError", &text),
     };
     made.map_or_else(|broken| broken, PyErr::from_value)
 }

@@ -1,10 +1,11 @@
 //! `outcore.Graph`: an image, opened.
 
-use crate::errors::usage;
-use crate::runtime::{Bytes, Limits, Whole, run};
-use outcore::{Graph, GraphOptions};
+use crate::errors::{raise, usage};
+use crate::runtime::{Bytes, Limits, PyRuntime, Turns, Whole, run};
+use outcore::{Graph, GraphOptions, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// Args:
 ///     image: The path of the image, a directory that `import_graph` or `generate` made.
-///     memory: The limit for all memory of this process, in bytes or as text such as "1GiB"; by default half of
-///         what the machine or its cgroup has left. The interpreter and everything that it holds count too.
-///     threads: The number of workers; by default one per processor. Results do not depend on it.
+///     runtime: The memory and workers to use, an `outcore.Runtime`; by default those of the process, which all graphs share.
+///     memory: A limit for this graph and its results alone, in bytes or as text such as "1GiB": it gets a runtime of its own.
+///     threads: The number of workers; by default those of the runtime. Results do not depend on it.
 ///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
 ///     cache: The most memory for the page cache; by default all that the limit leaves.
 ///     progress: Whether to show progress on the standard error output, if that is a terminal.
@@ -25,46 +26,81 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Raises:
 ///     UsageError: No image of that name, or an option that cannot be.
 ///     CorruptImageError: An image with damaged parts.
-///     MemoryLimitError: A limit below what the process holds already, or too little for indexes and buffers.
+///     MemoryLimitError: Too little memory for indexes and buffers.
 ///
-/// A graph runs one operation at a time; open it again to run several at once. It can be used in a `with` statement, and cannot
-/// be pickled: pass the path.
+/// A graph runs one operation at a time, and other threads wait for their turn; open it again to run several at once. It can be used in a `with`
+/// statement. It cannot be pickled, and a fork cannot use it: pass the path to other processes, and open it there.
 ///
 /// >>> with oc.Graph("web.oc", memory="1GiB") as g:
 /// ...     g
 /// <outcore.Graph 'web.oc': 4 vertices, 5 directed edges>
 #[pyclass(frozen, name = "Graph", module = "outcore")]
 pub struct PyGraph {
-    graph: Mutex<Option<Arc<Graph>>>,
+    graph: Mutex<Option<Opened>>,
     path: PathBuf,
 }
 
+/// A graph that is open, and whose turn it is to work on it.
+#[derive(Clone)]
+pub struct Opened {
+    pub graph: Arc<Graph>,
+    turns: Arc<Turns>,
+}
+
+impl Deref for Opened {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        &self.graph
+    }
+}
+
+impl Opened {
+    /// Runs an operation on the graph when it is its turn, without the interpreter's lock; a signal asks it to stop.
+    pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+        let _turn = self.turns.take(py)?;
+        run(py, self.graph.runtime(), work)
+    }
+}
+
 impl PyGraph {
-    /// The graph, unless it was closed.
-    pub fn open(&self, py: Python<'_>) -> PyResult<Arc<Graph>> {
+    /// The graph, unless it was closed, or opened by another process.
+    pub fn open(&self, py: Python<'_>) -> PyResult<Opened> {
         let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        graph.ok_or_else(|| usage(py, format!("the graph {} was closed; open it again", self.path.display())))
+        let graph =
+            graph.ok_or_else(|| usage(py, format!("the graph {} was closed; open it again", self.path.display())))?;
+        graph.runtime().budget().check_process().map_err(|error| raise(py, error))?;
+        Ok(graph)
+    }
+}
+
+impl Drop for PyGraph {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
 #[pymethods]
 impl PyGraph {
     #[new]
-    #[pyo3(signature = (image, *, memory=None, threads=None, backend="auto", cache=None, progress=false))]
+    #[expect(clippy::too_many_arguments, reason = "those of the Python function")]
+    #[pyo3(signature = (image, *, runtime=None, memory=None, threads=None, backend="auto", cache=None, progress=false))]
     fn new(
         py: Python<'_>,
         image: PathBuf,
+        runtime: Option<Py<PyRuntime>>,
         memory: Option<Bytes>,
         threads: Option<Whole<u32>>,
         backend: &str,
         cache: Option<Bytes>,
         progress: bool,
     ) -> PyResult<Self> {
-        let limits = Limits { memory, threads, backend: backend.to_owned(), temporary: None, progress };
+        let limits = Limits { runtime, memory, threads, backend: backend.to_owned(), temporary: None, progress };
         let runtime = limits.runtime(py)?;
         let options = GraphOptions { cache_bytes: cache.map(|bytes| bytes.0) };
         let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;
-        Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
+        let opened = Opened { graph: Arc::new(graph), turns: Arc::default() };
+        Ok(PyGraph { graph: Mutex::new(Some(opened)), path: image })
     }
 
     /// The path of the image.
@@ -113,7 +149,7 @@ impl PyGraph {
     ///     CorruptImageError: The first damage, with its file and byte.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let graph = self.open(py)?;
-        let report = run(py, graph.runtime(), || outcore::check(&graph))?;
+        let report = graph.run(py, || outcore::check(&graph))?;
         crate::to_dict(py, &report)
     }
 
@@ -123,12 +159,14 @@ impl PyGraph {
     /// (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
-        Ok(run(py, graph.runtime(), || outcore::export(&graph, &path))?.files)
+        Ok(graph.run(py, || outcore::export(&graph, &path))?.files)
     }
 
-    /// Closes the graph: gives back its memory as soon as no result needs it. Results stay usable.
+    /// Closes the graph: gives back its page cache and buffers. Results stay usable, and hold only what they are made of.
     fn close(&self) {
-        self.graph.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(opened) = self.graph.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            opened.graph.close();
+        }
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

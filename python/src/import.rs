@@ -3,7 +3,7 @@
 use crate::chunks::{Raised, reader};
 use crate::errors::usage;
 use crate::runtime::{Limits, run, settings};
-use outcore::format::{ImportFacts, Order};
+use outcore::format::{IdColumn, ImportFacts, Order};
 use outcore::import::{self, ImportOptions, ImportStats, InputOptions, Source};
 use outcore::{Choice, Result, Runtime};
 use pyo3::prelude::*;
@@ -21,11 +21,15 @@ pub struct Settings {
     source: Option<String>,
     target: Option<String>,
     weight: Option<String>,
+    delimiter: Option<String>,
+    header: Option<bool>,
+    comment: Option<String>,
     ids: String,
     duplicates: String,
     self_loops: String,
     order: String,
     replace: bool,
+    allow_empty: bool,
     limits: Limits,
 }
 
@@ -46,6 +50,9 @@ impl Settings {
             source: self.source.clone(),
             target: self.target.clone(),
             weight: self.weight.clone(),
+            delimiter: self.delimiter.clone(),
+            header: self.header,
+            comment: self.comment.clone(),
         })
     }
 
@@ -56,6 +63,7 @@ impl Settings {
             self_loops: choose(py, "self_loops", &self.self_loops)?,
             order: choose(py, "order", &self.order)?,
             replace: self.replace,
+            allow_empty: self.allow_empty,
         })
     }
 }
@@ -73,6 +81,9 @@ pub struct Report {
     order: Order,
     #[serde(flatten)]
     facts: ImportFacts,
+    ids: &'static str,
+    /// Source, target and weight of the first edges, as they were understood.
+    first_edges: Vec<(String, String, Option<String>)>,
     notes: Vec<String>,
     stats: ImportStats,
 }
@@ -84,10 +95,8 @@ pub fn import_noting(
     image: &Path,
     options: &ImportOptions,
 ) -> Result<Report> {
-    let mut notes = source.facts().notes.clone();
-    let import::ImportReport { manifest, removed, stats } = import::import(runtime, source, image, options)?;
-    let left = |path: &PathBuf| format!("removed {}, which a killed process had left", path.display());
-    notes.extend(removed.iter().map(left));
+    let report = import::import(runtime, source, image, options)?;
+    let import::ImportReport { manifest, first_edges, notes, stats } = report;
     Ok(Report {
         vertices: manifest.vertices,
         edges: manifest.edges,
@@ -95,6 +104,8 @@ pub fn import_noting(
         weights: manifest.weights.map(|weights| weights.name),
         order: manifest.order,
         facts: manifest.import,
+        ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
+        first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
         notes,
         stats,
     })

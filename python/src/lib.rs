@@ -30,6 +30,10 @@ fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, 
 /// The extension module behind `outcore`.
 #[pymodule]
 mod _outcore {
+    /// The version of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::algorithms::{
         AllPairs, Betweenness, Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, MultiSourceBfs,
@@ -47,4 +51,6 @@ mod _outcore {
     use super::program::{ProgramResult, program_symbols, vertex_program};
     #[pymodule_export]
     use super::result::PyTable;
+    #[pymodule_export]
+    use super::runtime::PyRuntime;
 }

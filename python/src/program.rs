@@ -10,7 +10,7 @@ use crate::convert::id_text;
 use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::result::PyTable;
-use crate::runtime::{Bytes, Whole, run, settings};
+use crate::runtime::{Bytes, Whole, in_callback, settings};
 use numpy::PyReadonlyArray1;
 use outcore::io::{Array, AtomicF64};
 use outcore::{
@@ -173,7 +173,7 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
 
     fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
         if let Some(end) = &self.0.end_iteration {
-            match Python::attach(|py| end.call1(py, (iteration,))?.is_truthy(py)) {
+            match in_callback(|| Python::attach(|py| end.call1(py, (iteration,))?.is_truthy(py))) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => self.0.fail(error),
@@ -201,7 +201,7 @@ pub fn vertex_program(
         given.start.take().map(|ids| ids.iter().map(|id| id_text(id.bind(py))).collect()).transpose()?;
     let functions = functions_of(py, &given, graph.vertices());
     let message_bytes = given.message_memory.map(|bytes| bytes.0);
-    let found = run(py, graph.runtime(), || {
+    let found = graph.run(py, || {
         let start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let purpose = "the states of a vertex program";
         graph.make_room(purpose, given.state_bytes)?;
@@ -230,7 +230,7 @@ pub fn vertex_program(
     let columns: Vec<(String, Bound<'_, PyAny>)> = columns.call0()?.extract()?;
     let columns = columns.into_iter().map(|(name, values)| Ok((name, column(py, &graph, &values)?)));
     let columns = columns.collect::<PyResult<_>>()?;
-    let base = PyTable::new(py, Table::new(graph, columns), &found.stats)?;
+    let base = PyTable::new(py, Table::new(graph.graph, columns), &found.stats)?;
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,
@@ -281,7 +281,7 @@ fn column(py: Python<'_>, graph: &Graph, values: &Bound<'_, PyAny>) -> PyResult<
     let values = values.extract::<PyReadonlyArray1<'_, u64>>()?;
     let mut column: Array<AtomicU64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
     column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot.get_mut() = value);
-    Ok(Column::Count(Arc::new(column)))
+    Ok(Column::Unsigned(Arc::new(column)))
 }
 
 /// What compiled functions call, and where it is.

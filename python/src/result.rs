@@ -13,7 +13,8 @@ use std::path::PathBuf;
 ///
 /// The column `vertex` holds the ids, the others what was found. Rows come in the order of the image: sorted by id in images of
 /// order "input", by degree class first in those of order "degree". A table holds only the arrays that the algorithm left;
-/// every conversion makes its rows anew, in bounded memory where its target allows. It implements the Arrow PyCapsule interface, so
+/// every conversion makes its rows anew, in bounded memory where its target allows. As in pandas, `len(table)` counts rows, while
+/// `in` and iteration are over the names of the columns, whose values `table[name]` has. It implements the Arrow PyCapsule interface, so
 /// `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB take it as it is.
 #[pyclass(frozen, subclass, name = "Table", module = "outcore")]
 pub struct PyTable {
@@ -51,8 +52,8 @@ impl PyTable {
 
     /// A column as a NumPy array, a copy that counts in the memory limit while it lives.
     ///
-    /// NumPy has no missing values: levels and ids of vertices that were not reached are -1 (2**64 - 1 if ids are unsigned, `None`
-    /// if they are strings).
+    /// NumPy has no missing values, such as the level of a vertex that was not reached. A column of whole numbers that may have some is
+    /// a `numpy.ma.MaskedArray`, which leaves them out of sums, means and comparisons; real numbers are NaN, strings `None`.
     ///
     /// Raises:
     ///     KeyError: No such column.
@@ -66,6 +67,19 @@ impl PyTable {
 
     fn __len__(&self) -> usize {
         self.table.rows() as usize
+    }
+
+    /// The names of the columns, so that `dict(table)` has all of them as arrays.
+    fn keys(&self) -> Vec<String> {
+        self.columns()
+    }
+
+    fn _ipython_key_completions_(&self) -> Vec<String> {
+        self.columns()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.columns().into_pyobject(py)?.try_iter()?.into_any())
     }
 
     fn __contains__(&self, column: &str) -> bool {
@@ -116,7 +130,7 @@ impl PyTable {
         slf.py().import("polars")?.call_method1("DataFrame", (slf,))
     }
 
-    /// A `pandas.DataFrame`; integers that may be missing are of nullable types.
+    /// A `pandas.DataFrame`; integers that may be missing are of nullable types, real numbers NaN.
     fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_pandas(py, &self.table)
     }

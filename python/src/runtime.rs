@@ -2,14 +2,15 @@
 
 use crate::errors::{raise, usage};
 use crate::progress::Bar;
-use outcore::io::{backend, parse_bytes};
+use outcore::io::{Holder, backend, bytes_text, parse_bytes};
 use outcore::{Progress, Result, Runtime, RuntimeOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often it is looked whether a signal has arrived.
@@ -49,10 +50,110 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
     }
 }
 
-/// The keyword arguments that every operation which makes a runtime has.
+/// What operations may take together: the memory under one limit, the number of workers, and how files are reached.
+///
+/// The limit is for Outcore alone, whatever else the process holds. Graphs, results, imports and page caches of one runtime draw on the same memory: caches shrink
+/// when something else needs it, and an error about missing memory says who holds the rest. There is one runtime per process, made when it is first
+/// needed, with half of the memory that is free then; make others to set limits.
+///
+/// Args:
+///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine or its cgroup has left.
+///     threads: The number of workers of an operation; by default one per processor. Results do not depend on it.
+///     temporary: Where temporary files go; by default beside the image.
+///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
+///
+/// Raises:
+///     UsageError: An option that cannot be.
+///     MemoryLimitError: A limit below 6 MiB, which code and small things take.
+///
+/// >>> runtime = oc.Runtime(memory="512MiB")
+/// >>> with oc.Graph("web.oc", runtime=runtime) as one, oc.Graph("web.oc", runtime=runtime) as other:
+/// ...     oc.pagerank(one).converged, oc.components(other).count
+/// (True, 2)
+#[pyclass(frozen, name = "Runtime", module = "outcore")]
+pub struct PyRuntime {
+    runtime: Arc<Runtime>,
+}
+
+#[pymethods]
+impl PyRuntime {
+    #[new]
+    #[pyo3(signature = (*, memory=None, threads=None, temporary=None, backend="auto"))]
+    fn new(
+        py: Python<'_>,
+        memory: Option<Bytes>,
+        threads: Option<Whole<u32>>,
+        temporary: Option<PathBuf>,
+        backend: &str,
+    ) -> PyResult<Self> {
+        let limits = Limits { runtime: None, memory, threads, backend: backend.to_owned(), temporary, progress: false };
+        let runtime = Runtime::new(limits.options(py)?).map_err(|error| raise(py, error))?;
+        Ok(PyRuntime { runtime: Arc::new(runtime) })
+    }
+
+    /// The limit, in bytes.
+    #[getter]
+    fn memory(&self) -> u64 {
+        self.runtime.budget().limit_bytes()
+    }
+
+    /// What can still be taken, in bytes. What page caches hold counts, for they give it back.
+    #[getter]
+    fn available(&self) -> u64 {
+        self.runtime.budget().available_bytes()
+    }
+
+    /// The number of workers of an operation.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.runtime.threads()
+    }
+
+    /// Who holds memory that is not given back before they end, and how much, as a dict; the largest first.
+    fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        holders_dict(py, &self.runtime.budget().holders())
+    }
+
+    fn __repr__(&self) -> String {
+        let (budget, threads) = (self.runtime.budget(), self.runtime.threads());
+        let (limit, available) = (bytes_text(budget.limit_bytes()), bytes_text(budget.available_bytes()));
+        format!("<outcore.Runtime: {available} of {limit} available, {threads} threads>")
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a Runtime cannot be pickled; make one in every process"))
+    }
+}
+
+/// Holders of memory as a dict.
+pub fn holders_dict<'py>(py: Python<'py>, holders: &[Holder]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    holders.iter().try_for_each(|holder| dict.set_item(&holder.name, holder.bytes))?;
+    Ok(dict)
+}
+
+/// The runtime of a process, and the process: a fork makes one of its own. The lock is taken with the interpreter's lock held, so no fork finds it taken.
+static OF_PROCESS: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
+
+fn of_process(py: Python<'_>) -> PyResult<Arc<Runtime>> {
+    let mut slot = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*slot {
+        Some((process, runtime)) if *process == std::process::id() => Ok(Arc::clone(runtime)),
+        _ => {
+            let options = RuntimeOptions { beside_process: true, ..RuntimeOptions::default() };
+            let runtime = Arc::new(Runtime::new(options).map_err(|error| raise(py, error))?);
+            // What a fork inherited is not dropped: it belongs to the other process.
+            std::mem::forget(slot.replace((std::process::id(), Arc::clone(&runtime))));
+            Ok(runtime)
+        }
+    }
+}
+
+/// The keyword arguments that every operation which needs a runtime has.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Limits {
+    pub runtime: Option<Py<PyRuntime>>,
     pub memory: Option<Bytes>,
     pub threads: Option<Whole<u32>>,
     pub backend: String,
@@ -61,22 +162,91 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The runtime within these limits.
+    /// The runtime within these limits: the given one or that of the process, with threads and such as they are given; one of its own if there is a limit.
     pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
+        let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
+        let options = self.options(py)?;
+        match given {
+            Some(_) if has_limit => Err(usage(
+                py,
+                "expected runtime= or memory=, found both; the limit of a runtime is given when it is made",
+            )),
+            Some(given) => Ok(Arc::new(given.get().runtime.for_work(options))),
+            None if has_limit => Runtime::new(options).map(Arc::new).map_err(|error| raise(py, error)),
+            None => Ok(Arc::new(of_process(py)?.for_work(options))),
+        }
+    }
+
+    fn options(self, py: Python<'_>) -> PyResult<RuntimeOptions> {
         let threads = match self.threads {
             None => None,
             Some(Whole(threads @ 1..=1024)) => Some(threads as usize),
             Some(Whole(threads)) => return Err(usage(py, format!("expected threads from 1 to 1024, found {threads}"))),
         };
         let backend = backend::by_name(&self.backend).map_err(|error| usage(py, error))?;
-        let options = RuntimeOptions {
+        Ok(RuntimeOptions {
             memory_bytes: self.memory.map(|bytes| bytes.0),
+            beside_process: true,
             threads,
-            backend: Some(backend),
+            backend: (self.runtime.is_none() || self.backend != "auto").then_some(backend),
             temporary: self.temporary,
             progress: self.progress.then(Bar::on_terminal).flatten().map(|bar| bar as Arc<dyn Progress>),
-        };
-        Runtime::new(options).map(Arc::new).map_err(|error| raise(py, error))
+        })
+    }
+}
+
+/// Operations on one graph take turns.
+#[derive(Default)]
+pub struct Turns {
+    is_busy: Mutex<bool>,
+    ended: Condvar,
+}
+
+/// Somebody's turn, until this is dropped.
+pub struct Turn<'a>(&'a Turns);
+
+thread_local! {
+    /// Whether a function of the user is being called in the middle of an operation.
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a function of the user in the middle of an operation.
+pub fn in_callback<T>(call: impl FnOnce() -> T) -> T {
+    let before = IN_CALLBACK.replace(true);
+    let outcome = call();
+    IN_CALLBACK.set(before);
+    outcome
+}
+
+impl Turns {
+    /// Waits until no other thread works on the graph. Signals end the wait.
+    pub fn take(&self, py: Python<'_>) -> PyResult<Turn<'_>> {
+        loop {
+            let is_mine = py.detach(|| {
+                let busy = self.is_busy.lock().unwrap_or_else(PoisonError::into_inner);
+                if *busy && IN_CALLBACK.get() {
+                    return None;
+                }
+                let waited = self.ended.wait_timeout_while(busy, SIGNAL_CHECK, |busy| *busy);
+                let (mut busy, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                Some(!std::mem::replace(&mut *busy, true))
+            });
+            match is_mine {
+                Some(true) => return Ok(Turn(self)),
+                Some(false) => py.check_signals()?,
+                None => {
+                    let text = "an operation on this graph waits for the function that asks for another one; open the graph a second time";
+                    return Err(usage(py, text));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.is_busy.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.0.ended.notify_one();
     }
 }
 

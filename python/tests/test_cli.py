@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -85,6 +86,45 @@ def test_explain_stops_before_anything_is_done(image, tmp_path):
     text = outcore("run", "pagerank", image, "--explain", "--output", tmp_path / "no.csv").stdout
     assert "memory" in text and "passes" in text and "reads" in text
     assert not list(tmp_path.iterdir())
+
+
+def test_explain_counts_the_output_and_claims_no_bound_that_is_none(image, tmp_path):
+    without = outcore("run", "components", image, "--explain", "--memory", "128MiB").stdout
+    explained = outcore("run", "components", image, "--explain", "--memory", "128MiB", "--output", tmp_path / "c.parquet").stdout
+    assert "output" in explained and "output" not in without
+    least = lambda text: float(re.search(r"memory +([0-9.]+) MiB", text)[1])
+    assert least(explained) >= least(without) + 10, "encoders take 16 MiB"
+    assert outcore("run", "components", image, "--memory", f"{least(explained) + 0.1:.1f}MiB", "--output", tmp_path / "c.parquet").returncode == 0
+    assert "no bound is known" in outcore("run", "sssp", "--source", 1, image, "--explain").stdout
+
+
+def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
+    (tmp_path / "names.txt").write_text("".join(f"{'x' * 250}{i} {'x' * 250}{i + 1}\n" for i in range(100_000)))
+    image = tmp_path / "names.oc"
+    outcore("import", tmp_path / "names.txt", image, "--undirected", "--memory", "256MiB")
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "old.csv").write_text("old")
+    outputs = {
+        "ranks.xyz": "ends in one of",
+        "nowhere/ranks.csv": "No such file",
+        "folder.csv": "name of a file",
+        "ranks.npy": "ids of this graph are strings",
+    }
+    for algorithm in (["pagerank"], ["bfs", "--source", f"{'x' * 250}7"], ["components"], ["lcc"]):
+        for output, said in outputs.items():
+            refused = outcore("run", *algorithm, image, "--output", tmp_path / output, check=False)
+            assert refused.returncode == 1 and said in refused.stderr and refused.stdout == "", (algorithm, refused)
+    # The ids of the components take 25 MB, which no other part of the run needs.
+    refused = outcore("run", "components", image, "--memory", "48MiB", "--output", tmp_path / "old.csv", check=False)
+    assert "the result and what writes it needs" in refused.stderr and refused.stdout == "", refused
+    advised = re.search(r"at least ([0-9.]+) MiB", refused.stderr)[1]
+    assert outcore("run", "components", image, "--memory", "48MiB").returncode == 0
+    assert (tmp_path / "old.csv").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"names.txt", "names.oc", "folder.csv", "old.csv"}
+    outcore("run", "components", image, "--memory", f"{float(advised) + 1}MiB", "--output", tmp_path / "old.csv")
+    assert (tmp_path / "old.csv").read_text() != "old"
+    refused = outcore("run", "pagerank", image, "--stats", tmp_path / "nowhere" / "stats.json", check=False)
+    assert refused.returncode == 1 and "stats.json" in refused.stderr and refused.stdout == ""
 
 
 def test_results_in_every_format(image, tmp_path):
@@ -223,7 +263,7 @@ def test_what_a_killed_import_left_is_removed_by_an_import_of_another_name(tmp_p
     (left,) = tmp_path.glob(".monday.oc.*")
     text.write_text("1 2\n")
     said = outcore("import", text, tmp_path / "tuesday.oc").stderr
-    assert f"removed {left}" in said and not left.exists()
+    assert f"Removed {left}" in said and not left.exists()
 
 
 def test_an_image_without_permission_says_so(tmp_path):

@@ -9,6 +9,7 @@ import outcore as oc
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet  # noqa: F401
 import pytest
 import scipy.sparse as sp
 
@@ -108,6 +109,42 @@ def test_an_image_is_replaced_only_if_that_is_asked_for(scratch):
     assert old.vertices == 2 and sorted(oc.components(old).to_dict()) == [1, 2]
 
 
+@pytest.mark.parametrize("name", ["out.txt", "out.edges.gz", "out.parquet"])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("weight", [None, "sim", "combined score", "source"])
+def test_exports_come_back_as_what_they_were(make, tmp_path, name, directed, weight):
+    """Direction and the name of the weights too, so that defaults are the same."""
+    plain = nx.DiGraph() if directed else nx.Graph()
+    plain.add_edges_from([("1", "2"), ("10", "2"), ("3", "1")], **({weight: 250} if weight else {}))
+    graph = make(plain, weight=weight or "none")
+    graph.export(tmp_path / name)
+    again = make(tmp_path / name)
+    for fact in ("vertices", "edges", "directed", "ids"):
+        assert again.info()[fact] == graph.info()[fact], fact
+    # A column called `source` is the sources, so that in Parquet weights of this name get another.
+    assert again.info()["weights"] == ("weight" if (weight, name) == ("source", "out.parquet") else weight)
+    assert exported(again, tmp_path) == exported(graph, tmp_path)
+    assert make(tmp_path / name, directed=True, weight="none").info()["weights"] is None
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_exported_tables_are_those_of_pandas_and_gephi(make, tmp_path, directed):
+    plain = nx.DiGraph() if directed else nx.Graph()
+    plain.add_edge(1, 2, sim=0.5)
+    make(plain, weight="sim").export(tmp_path / "out.csv")
+    expected = {"source": [1], "target": [2], "sim": [0.5]} | ({} if directed else {"Type": ["Undirected"]})
+    assert pd.read_csv(tmp_path / "out.csv").to_dict("list") == expected
+    assert make(tmp_path / "out.csv", weight="sim").info()["weights"] == "sim"
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.parquet"])
+def test_strings_without_edges_come_back(make, tmp_path, name):
+    graph = make((np.array([], str), np.array([], str)), vertices=["7", "anna"])
+    graph.export(tmp_path / name)
+    again = make(tmp_path / name)
+    assert again.info()["ids"] == "string" and again.vertices == 2 and again.edges == 0
+
+
 def test_many_rows(make):
     """More than one piece, and each edge in its place."""
     count = 200_000
@@ -153,6 +190,104 @@ def test_networkx_weights(make, tmp_path):
     plain["b"]["c"]["cost"] = "much"
     with pytest.raises(TypeError, match="'much'"):
         make(plain, weight="cost")
+
+
+def test_the_name_of_weights_is_kept(make, tmp_path):
+    plain = nx.Graph()
+    plain.add_edge(1, 2, sim=0.5, source=3, to=4)
+    for name in ("sim", "source", "to"):
+        assert make(plain, weight=name).info()["weights"] == name
+    report = oc.import_graph(plain, tmp_path / "named.oc", weight="sim")
+    assert (report["source"], report["target"], report["weights"]) == ("source", "target", "sim")
+
+
+@pytest.mark.parametrize("kind", [nx.MultiGraph, nx.MultiDiGraph])
+def test_parallel_edges_of_multigraphs_count(make, tmp_path, kind):
+    """As NetworkX has them: ranks follow their sum, paths the shortest."""
+    random = np.random.default_rng(5)
+    plain = kind()
+    plain.add_nodes_from(range(30))
+    for source, target, weight in zip(*random.integers(0, 30, (2, 200)), random.integers(1, 9, 200)):
+        plain.add_edge(int(source), int(target), **({"weight": int(weight)} if weight < 6 else {}))
+    for weight in (None, "none"):
+        graph = make(plain, weight=weight)
+        assert graph.edges == plain.number_of_edges() > len({frozenset(edge) for edge in plain.edges()})
+        name = "weight" if weight is None else None
+        ranks = oc.pagerank(graph, weight=name, tol=1e-14, max_iter=1000).to_dict()
+        expected = nx.pagerank(plain, weight=name, tol=1e-14, max_iter=1000)
+        assert max(abs(ranks[v] - expected[v]) for v in expected) < 1e-9
+        lengths = {v: length for v, length in oc.sssp(graph, 0, weight=name).to_dict("distance").items() if length is not None}
+        assert lengths == nx.single_source_dijkstra_path_length(plain, 0, weight=name)
+    report = oc.import_graph(plain, tmp_path / "kept.oc")
+    assert report["duplicates_policy"] == "keep" and "parallel edges are kept" in report["notes"][-1]
+    assert make(plain, duplicates="first").edges < graph.edges
+
+
+def test_an_edge_without_direction_is_two_arcs(make):
+    path = nx.path_graph(3)
+    graph = make(path, directed=True)
+    assert graph.directed and graph.edges == nx.DiGraph(path).number_of_edges() == 4
+    assert oc.strong_components(graph).count == 1
+    assert make(nx.Graph([(1, 1), (1, 2)]), directed=True).edges == 3
+
+
+def test_columns_are_asked_for_or_have_names(make, tmp_path):
+    """Three columns whose names mean nothing are refused, whoever hands them over."""
+    columns = {"edge_id": [7, 8], "a": [1, 2], "b": [2, 3]}
+    for table in (pl.DataFrame(columns), pd.DataFrame(columns), pa.table(columns)):
+        with pytest.raises(oc.InputError, match="edge_id, a, b; say with --source and --target"):
+            make(table)
+        assert exported(make(table, source="a", target="b"), tmp_path) == [(1, 2), (2, 3)]
+        assert exported(make(table, source=3, target="a", weight=1), tmp_path) == [(2, 1, 7), (3, 2, 8)]
+        report = oc.import_graph(table, tmp_path / "asked.oc", source="b", target="a")
+        assert (report["source"], report["target"], report["weights"]) == ("b", "a", None)
+    for given in ([(1, 2)], (SOURCE, TARGET), nx.Graph([(1, 2)]), sp.eye_array(3)):
+        with pytest.raises(TypeError, match="source and target only with files and tables"):
+            make(given, source="source")
+
+
+def test_arrays_of_other_libraries_are_not_believed(make):
+    """Indices beyond a dictionary, and bytes that are no text."""
+    for keys in ([0, 5_000_000], [0, -1]):
+        column = pa.DictionaryArray.from_arrays(pa.array(keys, pa.int32()), pa.array([7, 8]), safe=False)
+        with pytest.raises(oc.InputError, match="no valid Arrow data"):
+            make(pa.table({"source": column, "target": pa.array([1, 2])}))
+    text = pa.Array.from_buffers(pa.string(), 2, [None, pa.array([0, 1, 2], pa.int32()).buffers()[1], pa.py_buffer(b"a\xff")])
+    with pytest.raises(oc.InputError, match="no valid Arrow data"):
+        make(pa.table({"source": text, "target": pa.array(["a", "b"])}))
+
+
+def test_files_of_polars(make, tmp_path):
+    frame = pl.DataFrame({"source": ["a", "a long name of a vertex"], "target": ["b", "a"], "weight": [1.5, 2.5]})
+    many = pl.DataFrame({"source": np.arange(100_000), "target": np.arange(100_000) + 1})
+    for rows in (frame, many):
+        for compression in ("uncompressed", "lz4", "zstd"):
+            rows.write_ipc(tmp_path / "file.arrow", compression=compression)
+            assert exported(make(tmp_path / "file.arrow"), tmp_path) == sorted(rows.rows())
+        rows.write_ipc_stream(tmp_path / "stream.arrows")
+        whole = (tmp_path / "stream.arrows").read_bytes()
+        assert exported(make(tmp_path / "stream.arrows"), tmp_path) == sorted(rows.rows())
+        (tmp_path / "stream").write_bytes(whole)
+        assert exported(make(tmp_path / "stream"), tmp_path) == sorted(rows.rows()), "by its first bytes"
+        (tmp_path / "cut.arrows").write_bytes(whole[:-8])
+        with pytest.raises(oc.InputError, match="ends without the mark of its end"):
+            make(tmp_path / "cut.arrows")
+
+
+def test_parquet_pages_are_compared_with_their_checksums(make, tmp_path):
+    numbers = pa.array(np.arange(10_000) * 7919)
+    path = tmp_path / "checked.parquet"
+    options = {"write_page_checksum": True, "compression": "none", "use_dictionary": False}
+    pa.parquet.write_table(pa.table({"source": numbers, "target": numbers}), path, **options)
+    content = bytearray(path.read_bytes())
+    assert make(path).edges == 10_000
+    content[2000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(oc.InputError, match="(?i)checksum"):
+        make(path)
+    pa.parquet.write_table(pa.table({"source": numbers, "target": numbers}), path, compression="brotli")
+    with pytest.raises(oc.InputError, match="write the file again with zstd"):
+        make(path)
 
 
 def test_networkx_nodes(make):
@@ -240,6 +375,15 @@ def test_what_a_generator_raises_comes_through(tmp_path):
 ])  # fmt: skip
 def test_duplicates(make, tmp_path, policy, expected):
     assert exported(make([(1, 2, 4), (1, 2, 2)], duplicates=policy), tmp_path) == expected
+
+
+def test_sums_beyond_the_range_are_refused(make, tmp_path):
+    huge = np.finfo(float).max
+    with pytest.raises(oc.UsageError, match="sum does not"):
+        make([(1, 2, huge), (1, 2, huge)], duplicates="sum")
+    assert exported(make([(1, 2, huge), (1, 2, huge)], duplicates="max"), tmp_path) == [(1, 2, huge)]
+    with pytest.raises(oc.InputError, match="inf in row 1"):
+        make([(1, 2, 1.0), (1, 3, float("inf"))])
 
 
 def test_options_of_an_import(make, scratch):

@@ -64,8 +64,8 @@ def adjacency(vertices, edges, directed):
 def by_vertex(table, column):
     """Values of a column in the order of the ids; what is missing is -1, also where ids are unsigned."""
     values = table[column]
-    if values.dtype.kind == "u":
-        values = values.astype(np.int64)
+    if values.dtype.kind in "iu":
+        values = np.ma.filled(values.astype(np.int64), -1)
     return values[np.argsort(table["vertex"])]
 
 
@@ -113,11 +113,13 @@ def check_searches(graph, matrix, sources, id_of):
     found = oc.multi_source_bfs(graph, ids, targets=ids[::-1], verify=True)
     assert (by_vertex(found, "reached_by") == (expected >= 0).sum(axis=0)).all()
     assert (by_vertex(found, "distance_sum") == np.where(expected < 0, 0, expected).sum(axis=0)).all()
-    assert (found.distances == expected[:, sources[::-1]]).all() and found.depths == expected.max(axis=1).tolist()
+    assert (found.distances.filled(-1) == expected[:, sources[::-1]]).all() and found.depths == expected.max(axis=1).tolist()
     assert found.reached == (expected >= 0).sum(axis=1).tolist()
     pairs = oc.all_pairs(graph, sources=ids, verify=True)
-    assert (pairs.distances == expected[:, sources]).all() and pairs.sources == ids
+    assert (pairs.distances.filled(-1) == expected[:, sources]).all() and pairs.sources == ids
     assert pairs.eccentricities == found.depths and max(found.depths) <= pairs.diameter[0] <= pairs.diameter[1]
+    if len(set(sources)) == matrix.shape[0]:
+        assert pairs.diameter == (expected.max(), expected.max()), "all vertices are sources: it is exact"
 
 
 def check_betweenness(graph, plain):

@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -60,10 +61,41 @@ def test_columns_as_arrays(site):
     assert levels.columns == ["vertex", "level", "parent"]
     assert "level" in levels and "pagerank" not in levels and len(levels) == 4
     found = dict(zip(levels["vertex"], zip(levels["level"], levels["parent"])))
-    assert found == {"home": (0, "home"), "about": (1, "home"), "news": (1, "home"), "lone": (-1, None)}
+    assert found == {"home": (0, "home"), "about": (1, "home"), "news": (1, "home"), "lone": (np.ma.masked, None)}
+    assert levels["level"].sum() == 2 and levels["level"].count() == 3, "what is missing is in no sum"
     assert levels["level"].dtype == np.int64 and oc.pagerank(site)["pagerank"].dtype == np.float64
     with pytest.raises(KeyError, match="vertex, level, parent"):
         levels["rank"]
+    assert list(levels) == levels.keys() == levels.columns and dict(levels)["level"].count() == 3
+
+
+def test_no_number_stands_for_what_is_missing(make, tmp_path):
+    """Vertices that no path leads to, with whole and with real weights: in arrays, frames and files."""
+    for weight, length in [(2, "Int64"), (2.5, "float64")]:
+        found = oc.sssp(make([(1, 2, weight), (3, 1, weight)]), 1)
+        distances = found["distance"]
+        assert np.nansum(distances) == weight and np.isnan(np.ma.filled(distances.astype(float), np.nan)).sum() == 1
+        frame = found.to_pandas().set_index("vertex")
+        assert frame["distance"].dtype == length and frame["distance"].sum() == weight
+        assert pd.isna(frame.loc[3, "distance"]) and pd.isna(frame.loc[3, "predecessor"])
+        assert found.to_dict("distance") == {1: 0, 2: weight, 3: None}
+        found.write(tmp_path / "found.npy")
+        rows = np.load(tmp_path / "found.npy")
+        assert np.nansum(rows["distance"]) == weight
+        assert np.isnan(rows["distance"]).tolist() == np.isnan(rows["predecessor"]).tolist() == (rows["vertex"] == 3).tolist()
+    searches = oc.multi_source_bfs(make([(1, 2), (3, 1)]), [1, 3], targets=[3])
+    assert searches.distances.mask.tolist() == [[True], [False]] and searches.distances[1, 0] == 0
+    huge = make((np.array([2**63], np.uint64), np.array([2**64 - 1], np.uint64)))
+    assert oc.bfs(huge, 2**63)["parent"].tolist() == [2**63, 2**63]
+    assert oc.bfs(huge, 2**64 - 1)["parent"].tolist() == [None, 2**64 - 1]
+
+
+def test_counts_have_a_sign(make):
+    graph = make([(0, 1), (2, 2)])
+    searches = oc.multi_source_bfs(graph, [0])
+    for table, column in [(searches, "reached_by"), (searches, "distance_sum"), (oc.core_number(graph), "core"), (oc.triangles(graph), "triangles")]:
+        assert (table[column] - 2).max() < 0 and table.to_polars()[column].dtype == pl.Int64
+        assert (table.to_pandas()[column] - 2).max() < 0
 
 
 def test_conversions(site):
@@ -95,8 +127,7 @@ def test_integers_of_either_sign_as_ids(make):
     assert huge.info()["ids"] == "u64"
     levels = oc.bfs(huge, 2**63)
     assert levels["vertex"].dtype == np.uint64 and levels.row(7)["parent"] == 2**63
-    with pytest.raises(oc.UsageError, match="to_arrow"):
-        levels["parent"]
+    assert levels["parent"].dtype == np.uint64 and levels["parent"].count() == 2
     negative = make((np.array([-1, -5]), np.array([-5, 9])), directed=False)
     assert oc.bfs(negative, np.int64(-1)).to_dict() == {-5: 1, -1: 0, 9: 2}
     for wrong in (1.0, True, None, b"1"):
@@ -148,6 +179,12 @@ def test_options_out_of_range(site, options):
         oc.pagerank(site, **options)
 
 
+def test_names_are_those_that_users_import():
+    for name in ["OutcoreError", "InputError", "CorruptImageError", "MemoryLimitError", "UsageError", "VerificationError", "ConvergenceError"]:
+        assert getattr(oc, name).__module__ == "outcore"
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", oc.__version__)
+
+
 def test_exceptions_are_those_of_python_too():
     for kind, also in [(oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError)]:
         assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
@@ -186,17 +223,10 @@ def test_sizes_and_threads(site, scratch):
             oc.Graph("web.oc", **options)
 
 
-def test_a_limit_below_what_the_process_holds(site):
-    with pytest.raises(oc.MemoryLimitError, match="the process itself") as caught:
-        oc.Graph("web.oc", memory="10MiB")
-    assert caught.value.limit_bytes == 10 << 20 and caught.value.needed_bytes > 10 << 20
-
-
 LIMITED = """
-import re, outcore as oc
-def held(): return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+import outcore as oc
 oc.generate("path", scale=21, output="path.oc", memory="1GiB")
-g = oc.Graph("path.oc", memory=held() + (40 << 20), threads=1)
+g = oc.Graph("path.oc", memory="40MiB", threads=1)
 needs = oc.estimate(oc.pagerank, g)
 try:
     oc.pagerank(g)
@@ -204,7 +234,7 @@ except oc.MemoryLimitError as error:
     assert error.needed_bytes == needs.state_bytes == 20 * 2**21 > error.available_bytes, error
     print("refused")
 assert oc.components(g).count == 1
-levels = oc.bfs(oc.Graph("path.oc", memory=held() + (64 << 20)), 2**21 - 9)
+levels = oc.bfs(oc.Graph("path.oc", memory="64MiB"), 2**21 - 9)
 assert levels.reached == 9
 try:
     columns = [levels["level"] for _ in range(10)]
@@ -222,6 +252,7 @@ def test_memory_is_refused_beforehand(scratch):
 def test_arrays_count_in_the_limit_while_they_live(make):
     graph = make((np.arange(200_000), np.arange(200_000) + 1))
     ranks = oc.pagerank(graph)
+    gc.collect()  # what other tests left in the runtime of the process
     before = oc.estimate(oc.pagerank, graph).memory_bytes
     array = ranks["pagerank"]
     view = array[10:]
@@ -237,8 +268,28 @@ def test_estimates(site):
     estimate = oc.estimate(oc.bfs, site)
     assert estimate.memory_bytes >= estimate.state_bytes >= 48 and estimate.read_bytes % 4096 == 0
     assert oc.estimate(oc.pagerank, site, max_iter=7).passes == 7
+    assert oc.estimate(oc.label_propagation, site).passes == oc.estimate(oc.label_propagation, site, max_iter=10).passes
+    assert oc.estimate(oc.bfs, site, verify=True) == estimate
+    for function, wrong in [(oc.pagerank, "maxiter"), (oc.components, "max_iter"), (oc.bfs, "weight")]:
+        with pytest.raises(TypeError, match=f"{function.__name__} has no option '{wrong}'; it has .*verify"):
+            oc.estimate(function, site, **{wrong: 7})
     with pytest.raises(TypeError, match="expected outcore.bfs or another"):
         oc.estimate(len, site)
+
+
+def test_delta_is_above_zero(make):
+    with pytest.raises(oc.UsageError, match="expected a delta above 0, found 0$"):
+        oc.sssp(make([(0, 1, 2)]), 0, delta=0)
+
+
+def test_seeds_that_are_no_set(make):
+    graph = make([(0, 1), (1, 2)])
+    for wrong in ([0, 1], 0, ["a"]):
+        with pytest.raises(TypeError, match="expected seeds as a dict of shares, a set or a tuple"):
+            oc.personalized_pagerank(graph, wrong)
+    with pytest.raises(TypeError, match="give the set {0, 1}"):
+        oc.personalized_pagerank(graph, [0, 1])
+    assert oc.personalized_pagerank(graph, (0, 1)).columns == oc.personalized_pagerank(graph, {0, 1}).columns
 
 
 def test_verification_and_bits_across_threads(tmp_path):
@@ -275,30 +326,6 @@ def test_the_lock_is_released(tmp_path):
         turns += 1
         time.sleep(0.001)
     assert turns > 20, "this thread ran while the other worked"
-
-
-def test_one_operation_at_a_time(tmp_path):
-    """Two threads may use one graph: one waits for nothing and is told so, and no answer is wrong."""
-    oc.generate("kronecker", scale=13, output=tmp_path / "k.oc")
-    graph = oc.Graph(tmp_path / "k.oc", threads=2)
-    expected = oc.components(graph).count
-    seen = []
-
-    def work():
-        for _ in range(20):
-            try:
-                seen.append(oc.components(graph, verify=True).count)
-            except oc.UsageError as error:
-                assert "in use by another operation" in str(error)
-                seen.append(expected)
-
-    workers = [threading.Thread(target=work) for _ in range(3)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert seen == [expected] * 60
-    assert oc.components(graph).count == expected
 
 
 INTERRUPTED = """

@@ -3,7 +3,7 @@
 //! *Idea.* The sources search together ([`multi_source_bfs`](crate::multi_source_bfs())); in directed graphs they search against the edges as well. The greatest
 //! distance that is found is a lower bound of the diameter. A source that reaches all of its component, and is reached from there, is at most its two
 //! eccentricities away from being between any two vertices of it, which is an upper bound for the component; where there is no such source, no path has more
-//! edges than the component has other vertices.
+//! edges than the component has other vertices. Where all vertices of a component are sources, its greatest distance is known.
 //!
 //! *Cost.* The components first, 8.2 bytes per vertex, then the searches: 40.4 bytes per vertex, or 52.4 in directed graphs.
 //!
@@ -97,7 +97,15 @@ pub(crate) fn diameter(
     let mut order: Vec<usize> = (0..sources.len()).collect();
     order.sort_unstable_by_key(|&i| places[i].label);
     let components = order.chunk_by(|&a, &b| places[a].label == places[b].label);
-    let with = components.filter_map(|same| same.iter().map(bound).min()).max().unwrap_or(0);
+    let with = components.filter_map(|same| {
+        // Where all vertices of a component are sources, every path has been found.
+        let is_complete = same.first().is_some_and(|&i| places[i].size == same.len() as u64);
+        match is_complete {
+            true => same.iter().map(|&i| u64::from(along[i].depth)).max(),
+            false => same.iter().map(bound).min(),
+        }
+    });
+    let with = with.max().unwrap_or(0);
     Ok((least, with.max(without.saturating_sub(1)) as u32))
 }
 

@@ -98,7 +98,7 @@ fn spare_bytes(graph: &Graph, columns: u64) -> u64 {
 pub fn betweenness(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
     check(options)?;
-    let available = graph.runtime().budget().available_bytes() + graph.cache_bytes();
+    let available = graph.runtime().budget().available_bytes();
     let mut columns = options.sources.count(graph).max(1).next_power_of_two().min(MOST_COLUMNS);
     while columns > 1 && bytes(graph, options, columns) > available {
         columns /= 2;

@@ -18,10 +18,14 @@ pub struct Estimate {
 impl Estimate {
     pub(crate) fn new(graph: &Graph, state_bytes: u64, passes: f64, pages_per_pass: u64) -> Self {
         let budget = graph.runtime().budget();
-        let used = budget.limit_bytes() - budget.available_bytes() - graph.cache_bytes();
+        let used = budget.limit_bytes() - budget.available_bytes();
+        let missing = state_bytes.saturating_sub(budget.available_bytes());
         Estimate {
             state_bytes,
-            memory_bytes: used + state_bytes,
+            memory_bytes: match missing {
+                0 => used.saturating_add(state_bytes),
+                missing => budget.limit_bytes().saturating_add(graph.more_bytes(missing)),
+            },
             passes,
             read_bytes: (passes * pages_per_pass as f64) as u64 * outcore_graph::PAGE_BYTES,
         }

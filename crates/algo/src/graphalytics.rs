@@ -171,7 +171,7 @@ fn matches(
             (Some(bits), WeightKind::F64) => f64::from_bits(bits),
         }),
         Column::Number(values) => whole(values[place].load(Ordering::Relaxed).into()),
-        Column::Count(values) => whole(values[place].load(Ordering::Relaxed).into()),
+        Column::Count(values) | Column::Unsigned(values) => whole(values[place].load(Ordering::Relaxed).into()),
         Column::Level(values) => match values[place].load(Ordering::Relaxed) {
             0 => whole(UNREACHED),
             stored => whole((stored - 1).into()),

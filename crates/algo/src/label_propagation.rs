@@ -355,7 +355,7 @@ impl Buffer {
         let budget = graph.runtime().budget();
         let least = least_labels(graph);
         let usual = USUAL_LABELS.min(all_entries(graph)).max(least);
-        let available = budget.available_bytes() + graph.cache_bytes();
+        let available = budget.available_bytes();
         let room = if 2 * Self::bytes(graph, usual) <= available { usual } else { least };
         graph.make_room("labels of neighbours", Self::bytes(graph, room))?;
         let counter = |_| Array::zeroed(budget, "counters of labels", 2 * COUNTED).map(Mutex::new);

@@ -105,7 +105,7 @@ pub(crate) fn search(
     check_vertices(graph, "source", &options.sources)?;
     check_vertices(graph, "target", &options.targets)?;
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices() as usize);
-    let available = budget.available_bytes() + graph.cache_bytes();
+    let available = budget.available_bytes();
     // As many sources at once as there are and as the memory holds.
     let mut words = (options.sources.len().div_ceil(64).next_power_of_two() as u64).min(MOST_WORDS);
     while words > 1 && bytes(graph, options, words) > available {

@@ -18,7 +18,7 @@
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
 use crate::estimate::Estimate;
-use crate::weights::Refused;
+use crate::weights::{Refused, note};
 use outcore_graph::{
     Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, SPARSE_SHARE, Stats, StatsBuilder,
     SweepStats, WeightKind, distance_bits, fold, scan,
@@ -104,8 +104,8 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     if u64::from(options.source) >= vertices {
         return Err(Error::Usage(format!("expected a source below {vertices}, found {}", options.source)));
     }
-    if options.delta.is_some_and(|delta| delta.is_nan() || delta <= 0.0) {
-        return Err(Error::Usage(format!("expected a delta above 0, found {:?}", options.delta)));
+    if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
+        return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
     }
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
@@ -206,6 +206,8 @@ impl<'a, L: Length> Search<'a, L> {
     fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<Self> {
         let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
         let bitmap = |bits| Bitmap::new(budget, "frontiers", bits);
+        let mut stats = StatsBuilder::start();
+        note(&mut stats, graph, options.weights);
         Ok(Search {
             graph,
             options,
@@ -217,7 +219,7 @@ impl<'a, L: Length> Search<'a, L> {
             overflow: AtomicBool::new(false),
             weight_sum: 0.0,
             weight_count: 0,
-            stats: StatsBuilder::start(),
+            stats,
             length: std::marker::PhantomData,
         })
     }

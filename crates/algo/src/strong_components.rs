@@ -238,7 +238,7 @@ impl Work<'_> {
         };
         reach.found.clear();
         reach.found.insert(pivot);
-        self.mapper.restart(onwards, pivot);
+        self.mapper.restart(onwards, pivot)?;
         while self.mapper.active() > 0 {
             let step = self.mapper.step(&reach)?;
             self.stats.step(name, step.active, step.sweep);
@@ -252,7 +252,7 @@ impl Work<'_> {
 
     /// The most memory for finishing.
     fn room_bytes(&self) -> u64 {
-        let room = self.graph.runtime().budget().available_bytes() + self.graph.cache_bytes();
+        let room = self.graph.runtime().budget().available_bytes();
         self.options.in_memory_bytes.map_or(room, |bytes| bytes.min(room))
     }
 
@@ -344,7 +344,7 @@ impl Work<'_> {
                     trimmed.insert(v);
                 }
             })?;
-            self.mapper.restart_with(onwards, trimmed);
+            self.mapper.restart_with(onwards, trimmed)?;
             spread(&mut self.mapper, &mut self.stats, "trim", |vertex, other, next| {
                 if classes.join(vertex, other) && degrees[other as usize].fetch_sub(1, Relaxed) == 1 {
                     trimmed.insert(other);
@@ -371,7 +371,7 @@ impl Work<'_> {
         let (classes, colours, roots, settled) = (&self.classes, &self.first, &self.second, &self.found);
         let colour_of = |v: u32| mix(v ^ self.rounds);
         classes.for_each_left(self.graph, |v| store(colours, v, colour_of(v)))?;
-        self.mapper.restart_with(Direction::Out, &classes.left);
+        self.mapper.restart_with(Direction::Out, &classes.left)?;
         spread(&mut self.mapper, &mut self.stats, "colour", |vertex, other, next| {
             let colour = load(colours, vertex);
             if classes.join(vertex, other)
@@ -388,7 +388,7 @@ impl Work<'_> {
                 settled.insert(v);
             }
         })?;
-        self.mapper.restart_with(Direction::In, settled);
+        self.mapper.restart_with(Direction::In, settled)?;
         spread(&mut self.mapper, &mut self.stats, "lead back", |vertex, other, next| {
             if classes.join(vertex, other) && load(colours, vertex) == load(colours, other) && settled.insert(other) {
                 store(roots, other, load(roots, vertex));

@@ -149,7 +149,7 @@ impl Needs {
 pub(crate) fn estimate<S: Share>(graph: &Graph, possible: bool) -> Estimate {
     let needs = Needs::new::<S>(graph, possible);
     let least = needs.least_bytes(graph);
-    let left = graph.runtime().budget().available_bytes() + graph.cache_bytes();
+    let left = graph.runtime().budget().available_bytes();
     let left = left.max(least) - needs.fixed_bytes;
     let chunk = needs.chunk_entries(graph, left);
     let block = needs.block_entries(graph, left - Neighbourhoods::bytes(graph, chunk)).max(1);

@@ -31,6 +31,7 @@ fn graph500(directory: &std::path::Path, order: OrderChoice) -> Graph {
         self_loops: SelfLoops::Drop,
         order,
         replace: true,
+        ..ImportOptions::default()
     };
     import(&runtime(2, None), source(&OPTIONS).unwrap(), &image, &how).unwrap();
     open(&image, 1, None, None)

@@ -58,6 +58,7 @@ fn make(name: &str) {
         self_loops: SelfLoops::Keep,
         order,
         replace: true,
+        ..ImportOptions::default()
     };
     import(&runtime, source, &image, &options).unwrap();
 }

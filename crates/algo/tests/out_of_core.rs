@@ -135,7 +135,7 @@ fn imports_and_runs() {
         duplicates: Duplicates::First,
         self_loops: SelfLoops::Keep,
         order: OrderChoice::Degree,
-        replace: false,
+        ..ImportOptions::default()
     };
     let report = import(&Runtime::new(options(&directory)).unwrap(), source(&generate).unwrap(), &image, &how).unwrap();
     println!("imported in {:.1} s", report.stats.seconds);

@@ -5,10 +5,10 @@ use crate::convert::output_error;
 use crate::progress::runtime;
 use outcore::io::bytes_text;
 use outcore::{
-    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
-    CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
-    MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, SsspOptions,
-    Stats, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
+    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ColumnKind, Components,
+    ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions,
+    MultiSourceBfs, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions,
+    SsspOptions, Stats, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -16,6 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// What is said of passes whose number depends on weights, or on how long paths are.
+const NO_BOUND: &str = "no bound is known beforehand; often";
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
 
@@ -44,7 +46,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         }
         Algorithm::Sssp { source, delta, weights, common } => {
             let graph = open(common)?;
-            let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
+            let options =
+                SsspOptions { source: graph.vertex(source)?, weights: weights.as_lengths(&graph)?, delta: *delta };
             sssp(&graph, source, &options, common)
         }
         Algorithm::Pagerank { walk: Walk { alpha, tol, max_iter }, method, dangling, weights, common } => {
@@ -87,8 +90,8 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
 
 fn bfs(source: &str, max_depth: Option<u32>, target: Option<&str>, common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_bfs(&graph), "at most");
+    if planned(&graph, common, &outcore::estimate_bfs(&graph), "at most", &[ColumnKind::Level, ColumnKind::Vertex])? {
+        return Ok(());
     }
     let target_vertex = target.map(|id| graph.vertex(id)).transpose()?;
     let options = BfsOptions { source: graph.vertex(source)?, max_depth, target: target_vertex };
@@ -125,8 +128,14 @@ fn multi_source_bfs(
     options: &MultiSourceBfsOptions,
     common: &Common,
 ) -> Result<()> {
-    if common.explain {
-        return explain(&outcore::estimate_multi_source_bfs(graph, options), "per level at most");
+    if planned(
+        graph,
+        common,
+        &outcore::estimate_multi_source_bfs(graph, options),
+        "per level at most",
+        &[ColumnKind::Number, ColumnKind::Count],
+    )? {
+        return Ok(());
     }
     let found = outcore::multi_source_bfs(graph, options)?;
     if common.verify {
@@ -145,8 +154,14 @@ fn multi_source_bfs(
 }
 
 fn all_pairs(graph: &Arc<Graph>, options: &AllPairsOptions, common: &Common) -> Result<()> {
-    if common.explain {
-        return explain(&outcore::estimate_all_pairs(graph, options), "per level at most");
+    if planned(
+        graph,
+        common,
+        &outcore::estimate_all_pairs(graph, options),
+        "per level at most",
+        &[ColumnKind::Number, ColumnKind::Count],
+    )? {
+        return Ok(());
     }
     let found = outcore::all_pairs(graph, options)?;
     if common.verify {
@@ -169,8 +184,8 @@ fn finish_search(graph: &Arc<Graph>, found: MultiSourceBfs, common: &Common) -> 
 }
 
 fn betweenness(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common) -> Result<()> {
-    if common.explain {
-        return explain(&outcore::estimate_betweenness(graph, options), "about");
+    if planned(graph, common, &outcore::estimate_betweenness(graph, options), NO_BOUND, &[ColumnKind::Real])? {
+        return Ok(());
     }
     let found = outcore::betweenness(graph, options)?;
     if common.verify {
@@ -187,8 +202,14 @@ fn betweenness(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common
 }
 
 fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common) -> Result<()> {
-    if common.explain {
-        return explain(&outcore::estimate_sssp(graph, options), "about");
+    if planned(
+        graph,
+        common,
+        &outcore::estimate_sssp(graph, options),
+        NO_BOUND,
+        &[ColumnKind::Distance, ColumnKind::Vertex],
+    )? {
+        return Ok(());
     }
     let found = outcore::sssp(graph, options)?;
     if common.verify {
@@ -204,14 +225,17 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
 }
 
 fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> Result<()> {
-    if common.explain {
-        return explain(&outcore::estimate_pagerank(graph, options), "at most");
+    if planned(graph, common, &outcore::estimate_pagerank(graph, options), "at most", &[ColumnKind::Real])? {
+        return Ok(());
     }
     let found = outcore::pagerank(graph, options)?;
     if common.verify {
         verify::verify_pagerank(graph, options, &found)?;
     }
     show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
+    if let (false, Some(name)) = (options.weights, graph.weight_name()) {
+        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"))?;
+    }
     finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)
 }
 
@@ -230,8 +254,14 @@ fn personalized_pagerank(
     options: &PersonalizedPageRankOptions,
     common: &Common,
 ) -> Result<()> {
-    if common.explain {
-        return explain(&outcore::estimate_personalized_pagerank(graph, options), "at most");
+    if planned(
+        graph,
+        common,
+        &outcore::estimate_personalized_pagerank(graph, options),
+        "at most",
+        &vec![ColumnKind::Real; sets.len()],
+    )? {
+        return Ok(());
     }
     let mut found = outcore::personalized_pagerank(graph, options)?;
     if common.verify {
@@ -249,8 +279,8 @@ fn personalized_pagerank(
 
 fn components(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_components(&graph), "at most");
+    if planned(&graph, common, &outcore::estimate_components(&graph), "at most", &[ColumnKind::Component])? {
+        return Ok(());
     }
     let found = outcore::components(&graph, &ComponentsOptions::default())?;
     if common.verify {
@@ -261,8 +291,14 @@ fn components(common: &Common) -> Result<()> {
 
 fn strong_components(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_strong_components(&graph), "usually at most");
+    if planned(
+        &graph,
+        common,
+        &outcore::estimate_strong_components(&graph),
+        "usually at most",
+        &[ColumnKind::Component],
+    )? {
+        return Ok(());
     }
     let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
     if common.verify {
@@ -290,8 +326,8 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
 
 fn core_numbers(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_core_numbers(&graph), "at least");
+    if planned(&graph, common, &outcore::estimate_core_numbers(&graph), "at least", &[ColumnKind::Number])? {
+        return Ok(());
     }
     let found = outcore::core_numbers(&graph, &CoreNumbersOptions::default())?;
     if common.verify {
@@ -303,8 +339,9 @@ fn core_numbers(common: &Common) -> Result<()> {
 
 fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_label_propagation(&graph, options), "at most");
+    if planned(&graph, common, &outcore::estimate_label_propagation(&graph, options), "at most", &[ColumnKind::Label])?
+    {
+        return Ok(());
     }
     let found = outcore::label_propagation(&graph, options)?;
     if common.verify {
@@ -317,8 +354,8 @@ fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Resu
 
 fn triangles(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_triangles(&graph), "at most");
+    if planned(&graph, common, &outcore::estimate_triangles(&graph), "at most", &[ColumnKind::Count])? {
+        return Ok(());
     }
     let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
     if common.verify {
@@ -330,8 +367,8 @@ fn triangles(common: &Common) -> Result<()> {
 
 fn clustering(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_clustering(&graph), "at most");
+    if planned(&graph, common, &outcore::estimate_clustering(&graph), "at most", &[ColumnKind::Real])? {
+        return Ok(());
     }
     let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
     if common.verify {
@@ -343,8 +380,8 @@ fn clustering(common: &Common) -> Result<()> {
 
 fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_scan_statistics(&graph, options), "at most");
+    if planned(&graph, common, &outcore::estimate_scan_statistics(&graph, options), "at most", &[ColumnKind::Count])? {
+        return Ok(());
     }
     let found = outcore::scan_statistics(&graph, options)?;
     if common.verify {
@@ -359,8 +396,8 @@ fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<(
 
 fn lcc(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if common.explain {
-        return explain(&outcore::estimate_lcc(&graph), "at most");
+    if planned(&graph, common, &outcore::estimate_lcc(&graph), "at most", &[ColumnKind::Real])? {
+        return Ok(());
     }
     let found = outcore::lcc(&graph, &LccOptions::default())?;
     if common.verify {
@@ -375,14 +412,29 @@ pub fn say(line: impl Display) -> Result<()> {
     writeln!(std::io::stdout(), "{line}").map_err(output_error)
 }
 
-fn explain(estimate: &Estimate, how: &str) -> Result<()> {
-    say(format_args!(
-        "memory   {} ({} of state)",
-        bytes_text(estimate.memory_bytes),
-        bytes_text(estimate.state_bytes)
-    ))?;
-    say(format_args!("passes   {how} {}", estimate.passes))?;
-    say(format_args!("reads    {how} {}", bytes_text(estimate.read_bytes)))
+/// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing is left to do.
+fn planned(graph: &Graph, common: &Common, estimate: &Estimate, passes: &str, columns: &[ColumnKind]) -> Result<bool> {
+    if let Some(output) = &common.output {
+        graph.check_output(output, columns)?;
+    }
+    if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::metadata(folder).map_err(|error| outcore::io::Error::file(file, "write", error))?;
+    }
+    if !common.explain {
+        return Ok(false);
+    }
+    let output_bytes = common.output.as_ref().map_or(0, |_| graph.output_bytes(columns));
+    let before = estimate.memory_bytes.saturating_sub(estimate.state_bytes);
+    let least = estimate.memory_bytes.max(before.saturating_add(output_bytes));
+    let state = bytes_text(estimate.state_bytes);
+    say(format_args!("memory   {} ({state} of state)", bytes_text(least)))?;
+    if common.output.is_some() {
+        say(format_args!("output   {} of memory for values, ids and encoding", bytes_text(output_bytes)))?;
+    }
+    say(format_args!("passes   {passes} {}", estimate.passes))?;
+    say(format_args!("reads    {passes} {}", bytes_text(estimate.read_bytes)))?;
+    Ok(true)
 }
 
 fn show_top(table: &Table, column: &str) -> Result<()> {
@@ -402,6 +454,9 @@ fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, com
 fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, common: &Common) -> Result<()> {
     if common.verify {
         say("verified")?;
+    }
+    if let Some(name) = &stats.weights {
+        say(format_args!("edges count by their weights, `{name}`"))?;
     }
     let total = &stats.total;
     say(format_args!(

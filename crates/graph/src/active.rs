@@ -36,6 +36,13 @@ impl Active {
         Ok(Active { vertices, list: Some(Vec::new()), count: 0, set: bitmap()?, next: bitmap()? })
     }
 
+    /// No vertex is active, and none will be: what a step left that did not end is forgotten.
+    pub fn reset(&mut self) {
+        self.set.clear();
+        self.next.clear();
+        (self.list, self.count) = (Some(Vec::new()), 0);
+    }
+
     /// Makes one vertex the only active one.
     pub fn start(&mut self, vertex: u32) {
         self.set.clear();
@@ -46,6 +53,11 @@ impl Active {
     pub fn start_with(&mut self, vertices: &Bitmap) {
         (0..vertices.words()).for_each(|i| self.next.set_word(i, vertices.word(i)));
         self.advance(vertices.count());
+    }
+
+    /// How many vertices there are.
+    pub fn vertices(&self) -> u64 {
+        self.vertices
     }
 
     /// How many vertices are active.
@@ -130,5 +142,7 @@ impl Active {
 #[derive(Default)]
 pub(crate) struct Activated {
     pub count: u64,
+    /// A vertex that does not exist.
+    pub beyond: Option<u32>,
     list: Vec<u32>,
 }

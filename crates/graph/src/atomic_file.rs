@@ -18,6 +18,9 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// What a compressor takes, at most.
 const COMPRESSOR_BYTES: u64 = 8 << 20;
 
+/// What a file takes at most while it is written.
+pub(crate) const FILE_BYTES: u64 = BUFFER_BYTES as u64 + COMPRESSOR_BYTES;
+
 /// A file that is being written under a temporary name.
 pub(crate) struct AtomicFile {
     runtime: Arc<Runtime>,

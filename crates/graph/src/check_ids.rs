@@ -43,7 +43,7 @@ pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
 
 fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let vertices = graph.vertices();
-    let room = (graph.runtime().budget().available_bytes() + graph.cache_bytes()) / 2;
+    let room = graph.runtime().budget().available_bytes() / 2;
     let bytes = (8 * vertices).min(room.max(MIN_BYTES));
     // Parts are of about the same size; a part that is larger than its share after all is taken with the next size down.
     let mut parts = (8 * vertices * 9 / 8).div_ceil(bytes.max(1)).max(1);

@@ -7,7 +7,7 @@
 //! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
 
 use crate::active::{Activated, Active};
-use crate::error::Result;
+use crate::error::{Error, Outcome, Result};
 use crate::graph::{Direction, Edges, Graph};
 use crate::scan::{Frontier, List, scan};
 use crate::stats::SweepStats;
@@ -44,9 +44,14 @@ pub struct Next<'a> {
 }
 
 impl Next<'_> {
-    /// Makes a vertex active in the next step, however often it is said and whatever it was before.
+    /// Makes a vertex active in the next step, however often it is said and whatever it was before. One that the graph does not have makes the step
+    /// fail with [`Error::NoVertex`].
     #[inline]
     pub fn activate(&mut self, vertex: u32) {
+        if u64::from(vertex) >= self.active.vertices() {
+            self.activated.beyond = Some(vertex);
+            return;
+        }
         self.active.activate(vertex, true, self.activated);
     }
 }
@@ -82,6 +87,8 @@ pub struct Stepped {
 }
 
 /// A frontier, and the steps that lead from it to the next one. Takes three bits per vertex.
+///
+/// After a step that failed, or whose function panicked, steps fail with [`Error::Restart`] until the mapper is restarted.
 pub struct EdgeMapper<'a> {
     graph: &'a Graph,
     /// The lists that lead onwards: those of out-neighbours along the direction of the edges.
@@ -89,6 +96,8 @@ pub struct EdgeMapper<'a> {
     active: Active,
     /// The vertices that may still become active, as far as the last pull knew.
     undecided: Bitmap,
+    /// A step began and did not end.
+    failed: bool,
 }
 
 /// What a page costs whose edges are all pushed, in pulled pages: they are random updates, where a pull decodes and looks for one bit.
@@ -108,27 +117,41 @@ impl<'a> EdgeMapper<'a> {
     /// Starts with one active vertex, along the direction of the edges.
     ///
     /// # Errors
-    /// No memory under the budget.
+    /// A vertex that the graph does not have ([`Error::NoVertex`]), or no memory under the budget.
     pub fn new(graph: &'a Graph, start: u32) -> Result<Self> {
         let undecided = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
-        let mut mapper = EdgeMapper { graph, onwards: Direction::Out, active: Active::new(graph)?, undecided };
-        mapper.restart(Direction::Out, start);
+        let mut mapper =
+            EdgeMapper { graph, onwards: Direction::Out, active: Active::new(graph)?, undecided, failed: false };
+        mapper.restart(Direction::Out, start)?;
         Ok(mapper)
     }
 
     /// Forgets the frontier and starts with one active vertex; `onwards` says whether steps go along the direction of the edges or against it.
-    pub fn restart(&mut self, onwards: Direction, start: u32) {
+    ///
+    /// # Errors
+    /// A vertex that the graph does not have: [`Error::NoVertex`].
+    pub fn restart(&mut self, onwards: Direction, start: u32) -> Result<()> {
+        Frontier::List(&[start]).check(self.graph)?;
         self.begin(onwards);
         self.active.start(start);
+        Ok(())
     }
 
     /// As [`EdgeMapper::restart`], with the vertices of a set.
-    pub fn restart_with(&mut self, onwards: Direction, starts: &Bitmap) {
+    ///
+    /// # Errors
+    /// A vertex that the graph does not have: [`Error::NoVertex`].
+    pub fn restart_with(&mut self, onwards: Direction, starts: &Bitmap) -> Result<()> {
+        Frontier::Set(starts).check(self.graph)?;
         self.begin(onwards);
         self.active.start_with(starts);
+        Ok(())
     }
 
     fn begin(&mut self, onwards: Direction) {
+        if std::mem::take(&mut self.failed) {
+            self.active.reset();
+        }
         self.onwards = onwards;
         self.undecided.insert_all(self.graph.vertices());
     }
@@ -141,8 +164,9 @@ impl<'a> EdgeMapper<'a> {
     /// One step from the active vertices to the next ones.
     ///
     /// # Errors
-    /// A page that cannot be read or is damaged, or a request to stop.
+    /// An earlier step that failed ([`Error::Restart`]), a page that cannot be read or is damaged, or a request to stop.
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
+        self.start_step()?;
         let active = self.active();
         let push_cost = self.push_cost();
         if push_cost < 4 * PUSH_COST + self.graph.vertices() / VERTICES_PER_PAGE {
@@ -157,34 +181,61 @@ impl<'a> EdgeMapper<'a> {
             Way::Pull => self.pull(map)?,
         };
         self.active.advance(decided + activated.iter().map(|part| part.count).sum::<u64>());
+        self.failed = false;
         Ok(Stepped { way, active, sweep })
     }
 
     /// One step that pushes, whatever that costs: `visit` gets the ends of every edge that leads onwards from an active vertex, and says which
     /// vertices are active next, those that were active before among them.
     ///
+    /// `visit` returns nothing, or a `Result` whose error ends the step.
+    ///
     /// # Errors
-    /// A page that cannot be read or is damaged, or a request to stop.
-    pub fn push_step(&mut self, visit: impl Fn(u32, u32, &mut Next<'_>) + Sync) -> Result<Stepped> {
-        self.push_lists(false, |list, next| list.neighbours.iter().for_each(|&target| visit(list.vertex, target, next)))
+    /// An earlier step that failed ([`Error::Restart`]), the first error of `visit`, an active vertex that the graph does not have ([`Error::NoVertex`]), a
+    /// page that cannot be read or is damaged, or a request to stop.
+    pub fn push_step<R: Outcome>(&mut self, visit: impl Fn(u32, u32, &mut Next<'_>) -> R + Sync) -> Result<Stepped> {
+        self.start_step()?;
+        self.push_lists(false, |list, next| {
+            list.neighbours.iter().try_for_each(|&target| visit(list.vertex, target, next).outcome())
+        })
     }
 
     /// As [`EdgeMapper::push_step`], with the weight of every edge beside its ends, as a real number.
     ///
     /// # Errors
-    /// A graph without weights, a page that cannot be read or is damaged, or a request to stop.
-    pub fn weighted_step(&mut self, visit: impl Fn(u32, u32, f64, &mut Next<'_>) + Sync) -> Result<Stepped> {
+    /// As with [`EdgeMapper::push_step`], and a graph without weights.
+    pub fn weighted_step<R: Outcome>(
+        &mut self,
+        visit: impl Fn(u32, u32, f64, &mut Next<'_>) -> R + Sync,
+    ) -> Result<Stepped> {
+        self.start_step()?;
         self.push_lists(true, |list, next| {
-            let edges = list.neighbours.iter().enumerate();
-            edges.for_each(|(i, &target)| visit(list.vertex, target, list.weights.real(i), next));
+            let mut edges = list.neighbours.iter().enumerate();
+            edges.try_for_each(|(i, &target)| visit(list.vertex, target, list.weights.real(i), next).outcome())
         })
     }
 
+    /// Until the step ends well, it has failed: by an error or a panic.
+    fn start_step(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.failed, true) {
+            return Err(Error::Restart);
+        }
+        Ok(())
+    }
+
     /// One step that pushes along whole lists, or parts of them.
-    fn push_lists(&mut self, weights: bool, visit: impl Fn(List<'_>, &mut Next<'_>) + Sync) -> Result<Stepped> {
+    fn push_lists<R: Outcome>(
+        &mut self,
+        weights: bool,
+        visit: impl Fn(List<'_>, &mut Next<'_>) -> R + Sync,
+    ) -> Result<Stepped> {
         let active = self.active();
         let (activated, sweep) = self.push(weights, visit)?;
+        if let Some(vertex) = activated.iter().find_map(|part| part.beyond) {
+            return Err(Error::NoVertex { vertex: vertex.into(), vertices: self.graph.vertices() });
+        }
         self.active.advance_to(activated);
+        self.failed = false;
         Ok(Stepped { way: Way::Push, active, sweep })
     }
 
@@ -232,14 +283,14 @@ impl<'a> EdgeMapper<'a> {
         Ok(total.into_inner())
     }
 
-    fn push(
+    fn push<R: Outcome>(
         &self,
         weights: bool,
-        visit: impl Fn(List<'_>, &mut Next<'_>) + Sync,
+        visit: impl Fn(List<'_>, &mut Next<'_>) -> R + Sync,
     ) -> Result<(Vec<Activated>, SweepStats)> {
         let (active, edges) = (&self.active, Edges { direction: self.onwards, weights });
         scan(self.graph, edges, active.frontier(), Activated::default, |activated, list| {
-            visit(list, &mut Next { active, activated });
+            visit(list, &mut Next { active, activated })
         })
     }
 

@@ -7,6 +7,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure of an import, an image or an algorithm.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// A device, the memory budget, or a request to stop.
     Io(outcore_io::Error),
@@ -43,6 +44,26 @@ pub enum Error {
     },
     /// A question that this graph cannot answer, or an option that does not fit.
     Usage(String),
+    /// A vertex that the graph does not have.
+    NoVertex {
+        /// The vertex that was named.
+        vertex: u64,
+        /// How many vertices there are: they are numbered from 0.
+        vertices: u64,
+    },
+    /// Vertices of a frontier that do not rise, or one of them twice.
+    NotRising {
+        /// A vertex of the list.
+        before: u32,
+        /// The one behind it.
+        after: u32,
+    },
+    /// A step of an edge mapper after one that failed.
+    Restart,
+    /// Another operation uses this graph: one goes on at a time.
+    Busy,
+    /// What a function of the caller's own ended with.
+    Custom(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
@@ -77,12 +98,37 @@ impl Error {
         Error::Verification { expected: expected.into(), found: found.into() }
     }
 
+    /// What a function of the caller's own ended with: a text, or any error.
+    pub fn custom(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Error::Custom(error.into())
+    }
+
     /// The same error with a way out.
     pub fn advise(mut self, way_out: impl Into<String>) -> Self {
         if let Error::Input { advice, .. } = &mut self {
             *advice = way_out.into();
         }
         self
+    }
+}
+
+/// What a function that visits lists or edges returns: nothing, or whether it failed, which ends the visit with its error.
+pub trait Outcome {
+    /// The error, if it failed.
+    fn outcome(self) -> Result<()>;
+}
+
+impl Outcome for () {
+    #[inline(always)]
+    fn outcome(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<E: Into<Error>> Outcome for std::result::Result<(), E> {
+    #[inline(always)]
+    fn outcome(self) -> Result<()> {
+        self.map_err(Into::into)
     }
 }
 
@@ -119,6 +165,17 @@ impl std::fmt::Display for Error {
                  the result is wrong: check the image, and report this if it is sound"
             ),
             Error::Usage(text) => f.write_str(text),
+            Error::NoVertex { vertex, vertices } => {
+                write!(f, "expected a vertex below {vertices}, which the graph has, found {vertex}")
+            }
+            Error::NotRising { before, after } => {
+                write!(f, "expected vertices in rising order, each once, found {after} behind {before}; sort them")
+            }
+            Error::Restart => f.write_str("a step of this edge mapper failed; restart it before another one"),
+            Error::Busy => f.write_str(
+                "this graph is in use by another operation; wait for its end, or open the graph a second time",
+            ),
+            Error::Custom(error) => error.fmt(f),
         }
     }
 }
@@ -127,6 +184,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(error) => Some(error),
+            Error::Custom(error) => error.source(),
             _ => None,
         }
     }

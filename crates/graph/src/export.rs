@@ -2,16 +2,16 @@
 //!
 //! | ending | what | what it cannot say |
 //! |---|---|---|
-//! | `.txt` `.edges` | tabs, `#` comments | vertices without edges, ids with blanks |
-//! | `.tsv` `.csv` | a first line with names | vertices without edges, ids with line ends |
-//! | `.el` `.wel` | GAP's, without and with weights | as `.txt` |
-//! | `.parquet` | columns `source`, `target`, maybe `weight` | vertices without edges |
+//! | `.txt` `.edges` | tabs, `#` comments, of which the first says what the columns cannot | vertices without edges, ids with blanks |
+//! | `.tsv` `.csv` | a first line with names; Gephi's column `Type` without direction | vertices without edges, ids with line ends |
+//! | `.el` `.wel` | GAP's, without and with weights | as `.txt`; direction, the name of weights |
+//! | `.parquet` | columns `source`, `target`, maybe weights; metadata with the rest | vertices without edges |
 //! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
 //! | `.mtx` | Matrix Market, vertices from 1 | ids, unless they are consecutive integers |
 //! | `.graph` | METIS, vertices from 1 | direction; ids |
 //!
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller id first (METIS has it
-//! in both lines); importing such a file wants `--undirected` where the format does not say so. What a format cannot say of vertices goes
+//! in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their name. What a format cannot say of vertices goes
 //! to a file beside it, `FILE.vertices`: ids without edges, which the importer reads again, or, where vertices had to be numbered, all ids by
 //! their numbers. Strings stand in quotes there where CSV has them.
 //!
@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, Id, IdLookup, IdStream, string_ids};
 use crate::image::ImageFile;
+use crate::import::own_comment::OwnComment;
 use crate::output::push_quoted;
 use crate::stream::ColumnStream;
 use outcore_format::{IdColumn, WeightKind};
@@ -107,20 +108,27 @@ impl Job<'_> {
         } else if text.weights.is_none() {
             self.push_comments(isolated, &mut line);
         }
+        let kind: &[u8] = if text.names && !self.graph.is_directed() { b"Undirected" } else { b"" };
         file.put(&line)?;
         let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
         let mut edges = 0;
         for_each_edge(self.graph, &lookup, |edge| {
             let (source, target) = (lookup.id(edge.vertex), lookup.id(edge.neighbour));
             line.clear();
-            // A first line of two numbers can look like the size of the graph: then name the columns before it.
-            if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
+            // A third column without a name is no weight to an importer, and a first line of two numbers can look like the size of
+            // the graph: then name the columns before it.
+            let unclear = weighted || may_be_size(self.graph, target);
+            if edges == 0 && !text.names && text.weights.is_none() && unclear {
                 self.push_names(text, &mut line);
             }
             self.push_id(text, source, &mut line)?;
             line.push(text.separator);
             self.push_id(text, target, &mut line)?;
             push_weight(text.separator, edge.weight, &mut line);
+            if !kind.is_empty() {
+                line.push(text.separator);
+                line.extend_from_slice(kind);
+            }
             line.push(b'\n');
             edges += 1;
             task.advance(1);
@@ -130,21 +138,24 @@ impl Job<'_> {
     }
 
     fn push_names(&self, text: &Text, line: &mut Vec<u8>) {
-        for (place, name) in ["source", "target"].into_iter().enumerate() {
+        let weight = weight_column(self.graph);
+        // What Gephi calls the column that says whether edges have a direction.
+        let kind = if text.names && !self.graph.is_directed() { Some("Type") } else { None };
+        for (place, name) in ["source", "target"].into_iter().chain(weight).chain(kind).enumerate() {
             line.extend((place > 0).then_some(text.separator));
-            line.extend_from_slice(name.as_bytes());
-        }
-        if self.graph.manifest().weights.is_some() {
-            line.push(text.separator);
-            line.extend_from_slice(b"weight");
+            push_quoted(line, name);
         }
         line.push(b'\n');
     }
 
     fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
-        let direction = if self.graph.is_directed() { "directed" } else { "undirected, every edge once" };
+        let own = OwnComment {
+            directed: self.graph.is_directed(),
+            string_ids: string_ids(self.graph),
+            weight: self.graph.manifest().weights.as_ref().map(|weights| weights.name.clone()),
+        };
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
-        line.extend_from_slice(format!("# {direction}: {vertices} vertices, {edges} edges\n").as_bytes());
+        line.extend_from_slice(format!("{}\n# {vertices} vertices, {edges} edges\n", own.line()).as_bytes());
         if isolated > 0 {
             let beside = beside(self.output);
             let name = beside.file_name().unwrap_or_default().to_string_lossy();
@@ -265,7 +276,9 @@ impl Job<'_> {
         );
         if let Some(weights) = &self.graph.manifest().weights {
             let kind = if weights.kind == WeightKind::I64 { "int" } else { "real" };
-            lines.push_str(&format!("graph.{stem}.edge-properties.names = weight\n"));
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+            let name = Some(weights.name.as_str()).filter(|name| !name.is_empty() && name.chars().all(is_plain));
+            lines.push_str(&format!("graph.{stem}.edge-properties.names = {}\n", name.unwrap_or("weight")));
             lines.push_str(&format!("graph.{stem}.edge-properties.types = {kind}\n"));
         }
         properties.put(lines.as_bytes())?;
@@ -461,6 +474,14 @@ fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
     }
     // Ids are unique, so as many as fit between the least and the greatest are all of those.
     Ok((most - least + 1 == i128::from(graph.vertices())).then_some(least))
+}
+
+/// What the column of the weights is called in a file: as the weights are, unless another column could be meant by it.
+pub(crate) fn weight_column(graph: &Graph) -> Option<&str> {
+    let name = graph.manifest().weights.as_ref()?.name.as_str();
+    let is_other = ["source", "target", "type"].iter().any(|other| name.eq_ignore_ascii_case(other));
+    let is_odd = name.is_empty() || name.contains(char::is_control) || name.parse::<u64>().is_ok();
+    Some(if is_other || is_odd { "weight" } else { name })
 }
 
 /// Whether a first line whose second number is this may be taken for the numbers of vertices and edges.

@@ -1,8 +1,9 @@
-//! Export to Parquet: columns `source`, `target` and maybe `weight`.
+//! Export to Parquet: columns `source`, `target` and maybe the weights under their name. The metadata say what columns cannot.
 
 use crate::atomic_file::AtomicFile;
 use crate::edge_stream::{EDGE_STREAM_BYTES, Entry, Weight, for_each_edge};
 use crate::error::Result;
+use crate::export::weight_column;
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream};
 use crate::output::{ENCODER_BYTES, finish, parquet_writer, refuse};
@@ -11,8 +12,14 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::WeightKind;
 use outcore_io::Unit;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The entry of the metadata that says whether edges have a direction.
+pub(crate) const DIRECTED_KEY: &str = "outcore.directed";
+/// The entry that says which column holds the weights.
+pub(crate) const WEIGHT_KEY: &str = "outcore.weight";
 
 /// What a batch of edges takes, as entries and as arrays.
 const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
@@ -38,12 +45,15 @@ fn encode(
     edges: &mut u64,
 ) -> Result<()> {
     let kind = graph.manifest().weights.as_ref().map(|weights| weights.kind);
+    let weight = weight_column(graph).unwrap_or_default();
     let mut fields = vec![Field::new("source", id_type(graph), false), Field::new("target", id_type(graph), false)];
     fields.extend(kind.map(|kind| match kind {
-        WeightKind::I64 => Field::new("weight", DataType::Int64, false),
-        WeightKind::F64 => Field::new("weight", DataType::Float64, false),
+        WeightKind::I64 => Field::new(weight, DataType::Int64, false),
+        WeightKind::F64 => Field::new(weight, DataType::Float64, false),
     }));
-    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    let mut metadata = HashMap::from([(DIRECTED_KEY.to_owned(), graph.is_directed().to_string())]);
+    metadata.extend(kind.map(|_| (WEIGHT_KEY.to_owned(), weight.to_owned())));
+    let schema: SchemaRef = Arc::new(Schema::new_with_metadata(fields, metadata));
     let mut writer = parquet_writer(file, Arc::clone(&schema), refused)?;
     let task = graph.runtime().task("exporting", Unit::Edges, Some(graph.edges()));
     let mut batch: Vec<Entry> = Vec::with_capacity(BATCH_IDS);

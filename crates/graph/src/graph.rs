@@ -15,12 +15,14 @@ use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The largest ring of read buffers of a worker.
 const MAX_RING_BYTES: u64 = 4 << 20;
 /// The smallest: room for one unit of pages.
 const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
+/// The rings of all workers take this share of the memory.
+const RING_SHARE: u64 = 8;
 
 /// Which lists: those of out-neighbours or those of in-neighbours.
 ///
@@ -75,9 +77,13 @@ pub struct Graph {
     options: GraphOptions,
     workers: Mutex<Vec<Worker>>,
     cache: Mutex<Option<Arc<PageCache>>>,
+    closed: AtomicBool,
+    /// What the ring of a worker takes.
+    ring_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
-    _reservation: Reservation,
+    /// The indexes, and the workers' decoders.
+    reservation: Reservation,
 }
 
 /// The pages of one direction.
@@ -96,6 +102,73 @@ pub(crate) struct Worker {
     pub decoder: Decoder,
     /// The file and the page that the decoder holds.
     pub decoded: Option<(usize, u64)>,
+}
+
+/// The workers of a graph while an operation has them. They go back when it ends, be it by an error or by a panic in a function of the caller's.
+struct LentWorkers<'g> {
+    graph: &'g Graph,
+    slots: Vec<Mutex<Option<Worker>>>,
+    /// An operation that failed: all give up.
+    stop: AtomicBool,
+}
+
+impl<'g> LentWorkers<'g> {
+    fn take(graph: &'g Graph) -> Result<Self> {
+        let workers = std::mem::take(&mut *graph.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        if workers.is_empty() {
+            return Err(Error::Busy);
+        }
+        let slots = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
+        Ok(LentWorkers { graph, slots, stop: AtomicBool::new(false) })
+    }
+
+    fn slot(&self, number: usize) -> Option<MutexGuard<'_, Option<Worker>>> {
+        self.slots.get(number).map(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn worker(&self, number: usize) -> Option<LentWorker<'_, 'g>> {
+        let worker = self.slot(number)?.take()?;
+        Some(LentWorker { lent: self, number, worker: Some(worker) })
+    }
+}
+
+impl Drop for LentWorkers<'_> {
+    fn drop(&mut self) {
+        let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
+        *self.graph.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
+        if self.graph.is_closed() {
+            self.graph.close();
+        }
+    }
+}
+
+/// One of them.
+struct LentWorker<'l, 'g> {
+    lent: &'l LentWorkers<'g>,
+    number: usize,
+    /// There until it goes back.
+    worker: Option<Worker>,
+}
+
+impl LentWorker<'_, '_> {
+    fn get(&mut self) -> &mut Worker {
+        self.worker.as_mut().expect("a worker goes back only when this is dropped")
+    }
+}
+
+impl Drop for LentWorker<'_, '_> {
+    fn drop(&mut self) {
+        let Some(mut worker) = self.worker.take() else { return };
+        if std::thread::panicking() {
+            self.lent.stop.store(true, Ordering::Relaxed);
+        }
+        if self.lent.stop.load(Ordering::Relaxed) {
+            worker.reader.clear();
+        }
+        if let Some(mut slot) = self.lent.slot(self.number) {
+            *slot = Some(worker);
+        }
+    }
 }
 
 impl Worker {
@@ -128,17 +201,24 @@ impl Graph {
         let path = path.as_ref();
         let image = ImageFiles::open(path, runtime.cancel())?;
         let manifest = image.manifest();
+        let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
+        let budget = runtime.budget();
+        // An index is read whole, then decoded; neither happens before there is memory for both.
+        let in_pages = manifest.in_lists.as_ref().map_or(0, |lists| lists.pages);
+        let reading_bytes = image.index_reading_bytes(ImageFile::OutLists, manifest.out_lists.pages)
+            + image.index_reading_bytes(ImageFile::InLists, in_pages);
+        let reading = budget.reserve("reading the page indexes", reading_bytes)?;
         let out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
         let in_ = match &manifest.in_lists {
             Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),
             None => None,
         };
-        let budget = runtime.budget();
         let index_bytes = out.index.memory_bytes() + in_.as_ref().map_or(0, |lists| lists.index.memory_bytes());
         let threads = runtime.threads() as u64;
         let decoders = threads * DECODER_BYTES;
+        drop(reading);
         let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
-        let share = budget.available_bytes() / 8 / threads;
+        let share = budget.available_bytes() / RING_SHARE / threads;
         let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
         let worker = |_| Worker::new(runtime, &image, ring);
         let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
@@ -151,8 +231,10 @@ impl Graph {
             options,
             workers: Mutex::new(workers),
             cache: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            ring_bytes: ring,
             merge_gap: OnceLock::new(),
-            _reservation: reservation,
+            reservation,
         })
     }
 
@@ -277,37 +359,27 @@ impl Graph {
     /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
     ///
     /// # Errors
-    /// The error of the first worker that failed; then the reads of all are given up.
+    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the reads of all are given up.
     pub(crate) fn with_workers<T: Send>(
         &self,
         most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
-        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
-        let slots: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
-        let stop = AtomicBool::new(false);
+        self.check_process()?;
+        if self.is_closed() {
+            return Err(Error::Usage(format!("the graph {} was closed; open it again", self.path.display())));
+        }
+        let lent = LentWorkers::take(self)?;
         let outcome = self.runtime.run_on(most, |number| {
-            let slot = slots.get(number).and_then(|slot| slot.lock().ok()?.take());
-            let Some(mut worker) = slot else {
-                return Err(Error::Usage("this graph is in use by another operation; open it a second time".into()));
-            };
-            let result = work(&mut worker, &stop);
+            let Some(mut worker) = lent.worker(number) else { return Err(Error::Busy) };
+            let result = work(worker.get(), &lent.stop);
             if result.is_err() {
-                stop.store(true, Ordering::Relaxed);
+                lent.stop.store(true, Ordering::Relaxed);
             }
-            if stop.load(Ordering::Relaxed) {
-                worker.reader.clear();
-            }
-            let stats = worker.take_stats();
-            if let Ok(mut slot) = slots[number].lock() {
-                *slot = Some(worker);
-            }
+            let stats = worker.get().take_stats();
             result.map(|value| (value, stats))
         });
-        let workers: Vec<_> = slots.into_iter().filter_map(|slot| slot.into_inner().ok()?).collect();
-        if !workers.is_empty() {
-            *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
-        }
+        drop(lent);
         let mut total = SweepStats::default();
         let mut values = Vec::new();
         for (value, stats) in outcome? {
@@ -343,39 +415,88 @@ impl Graph {
         self.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// Makes sure that so much memory can be reserved, by giving up the page cache if it must be.
+    /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
     /// # Errors
-    /// [`outcore_io::Error::Memory`] with the numbers.
+    /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
-        let budget = self.runtime.budget();
-        if budget.available_bytes() < bytes {
-            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
-        Ok(budget.require(purpose, bytes)?)
+        let advise = |error| match error {
+            outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
+                let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
+                outcore_io::Error::Memory {
+                    purpose,
+                    needed_bytes,
+                    available_bytes,
+                    limit_bytes,
+                    advised_bytes,
+                    holders,
+                }
+            }
+            other => other,
+        };
+        Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }
 
-    /// Gives what is left under the limit to the page cache, unless there is one already.
+    /// By how much the limit must rise for so much more to be available: under a larger limit a graph has larger read buffers too.
+    pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
+        let threads = self.runtime.threads() as u64;
+        let most = threads * (MAX_RING_BYTES - self.ring_bytes);
+        let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
+        missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
+    }
+
+    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs, an equal share.
     ///
-    /// Algorithms call this once their state is allocated.
+    /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
     ///
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.is_some() {
+        self.check_process()?;
+        let mut slot = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_closed() {
             return Ok(());
         }
         let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
         let pages = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages) + weights;
         // Room for all lists and weights and some more, for files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
-        let available = self.runtime.budget().available_bytes();
-        let bytes = wanted.min(available).min(self.options.cache_bytes.unwrap_or(u64::MAX));
-        *cache = PageCache::new(self.runtime.budget(), bytes)?.map(Arc::new);
+        let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
+        let budget = self.runtime.budget();
+        let room = budget.room_for_cache(wanted, slot.as_ref());
+        if let Some(cache) = &*slot {
+            cache.grow(room);
+            let (has, free) = (cache.memory_bytes(), budget.free_bytes());
+            // A cache that was made when there was little memory makes place for one that is twice as large.
+            if has < cache.most_bytes() || wanted < 2 * has || free < has {
+                return Ok(());
+            }
+            *slot = None;
+        }
+        *slot = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
         Ok(())
+    }
+
+    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Tables of results stay usable; they read ids with buffers of their
+    /// own. Nothing else reads the graph from then on.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        if self.check_process().is_ok() {
+            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let idle = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+            self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// An error in another process than the one that opened the graph: locks, threads and rings of a fork are those of nobody.
+    fn check_process(&self) -> Result<()> {
+        Ok(self.runtime.budget().check_process()?)
     }
 }
 

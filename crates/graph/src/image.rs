@@ -170,6 +170,11 @@ impl ImageFiles {
         self.index(file).map_or(0, DataFile::len_bytes)
     }
 
+    /// The memory that reading and decoding the index of a file of `pages` pages takes. One that is too large is refused and not read.
+    pub fn index_reading_bytes(&self, file: ImageFile, pages: u64) -> u64 {
+        2 * self.index_bytes(file).min(most_index_bytes(pages)).min(u64::MAX / 4)
+    }
+
     /// Where the index of a file lies.
     pub fn index_path(&self, file: ImageFile) -> PathBuf {
         self.index(file).map_or_else(PathBuf::new, |index| index.path().to_owned())
@@ -186,8 +191,8 @@ impl ImageFiles {
         let Some(data) = self.index(file) else {
             return Err(corrupt("an index".into(), "none in the manifest".into()));
         };
-        // An index has at most some 130 bits per page, so a larger one is damaged: do not read it into memory.
-        let most = pages.saturating_mul(17).saturating_add(64);
+        // A larger one is damaged: do not read it into memory.
+        let most = most_index_bytes(pages);
         if data.len_bytes() > most {
             return Err(corrupt(format!("an index of at most {most} bytes"), format!("{} bytes", data.len_bytes())));
         }
@@ -199,6 +204,11 @@ impl ImageFiles {
         }
         Ok(index)
     }
+}
+
+/// An index has at most some 130 bits per page.
+fn most_index_bytes(pages: u64) -> u64 {
+    pages.saturating_mul(17).saturating_add(64)
 }
 
 /// Reads an image's manifest.

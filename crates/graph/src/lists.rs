@@ -7,7 +7,7 @@
 //! Liu and Huang, *Graphene: fine-grained IO management for graph computing*, FAST 2017, section 3.
 
 use crate::decode::DECODER_BYTES;
-use crate::error::Result;
+use crate::error::{Outcome, Result};
 use crate::graph::{Edges, Graph, Worker};
 use crate::scan::{Frontier, List, list_at};
 use crate::stats::SweepStats;
@@ -78,17 +78,19 @@ impl ListsOf<'_> {
 
     /// Visits the lists on all workers, in no order. Every worker gets a state from `make`; the states are returned.
     ///
-    /// Which lists a worker gets is a matter of chance, so what is made of the states must not depend on it. A list of a single page is
-    /// visited where it was decoded; those that span pages take memory until they are complete.
+    /// Lists are assigned to workers nondeterministically: combine the states with an associative, commutative operation. A list of a single page is
+    /// visited where it was decoded; those that span pages take memory until they are complete. `visit` returns nothing, or a `Result` whose error
+    /// ends the visit.
     ///
     /// # Errors
-    /// A page that cannot be read or is damaged, too little memory for the longest list, or a request to stop.
-    pub fn par_for_each<S: Send>(
+    /// As with [`scan`](crate::scan()), and too little memory for the longest list.
+    pub fn par_for_each<S: Send, R: Outcome>(
         self,
         make: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, List<'_>) + Sync,
+        visit: impl Fn(&mut S, List<'_>) -> R + Sync,
     ) -> Result<(Vec<S>, SweepStats)> {
         let ListsOf { graph, edges, frontier } = self;
+        frontier.check(graph)?;
         // One that is put together, and one under way at every worker.
         let bytes = (graph.runtime().threads() as u64 + 1) * self.longest_bytes();
         graph.make_room("lists that span pages", bytes)?;
@@ -205,6 +207,7 @@ impl ListLoop<'_> {
 
     fn start(&mut self) -> Result<()> {
         let ListsOf { graph, edges, frontier } = self.lists;
+        frontier.check(graph)?;
         let once = u64::from(LOOP_PAGES) * MAX_NEIGHBOURS as u64 * self.lists.bytes_per_edge();
         let once = once.min(graph.manifest().out_lists.entries * self.lists.bytes_per_edge());
         let bytes = once + self.lists.longest_bytes() + DECODER_BYTES;
@@ -431,13 +434,18 @@ struct WholeVisitor<'a, S, V> {
     ended: Vec<Piece>,
 }
 
-impl<S: Send, V: Fn(&mut S, List<'_>) + Sync> PageVisitor for WholeVisitor<'_, S, V> {
+impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> PageVisitor for WholeVisitor<'_, S, V> {
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let WholeVisitor { frontier, state, visit, open, ended, .. } = self;
+        let mut outcome = Ok(());
         frontier.wanted(lists, |i| {
+            if outcome.is_err() {
+                return;
+            }
             let list = list_at(lists, weights, i);
             if !list.continues && !list.continued {
-                return visit(state, list);
+                outcome = visit(state, list).outcome();
+                return;
             }
             let piece = match open.take().filter(|_| list.continues) {
                 Some(mut piece) => {
@@ -447,12 +455,12 @@ impl<S: Send, V: Fn(&mut S, List<'_>) + Sync> PageVisitor for WholeVisitor<'_, S
                 None => Piece::new(list),
             };
             match (piece.begins, piece.ends) {
-                (true, true) => visit(state, piece.list()),
+                (true, true) => outcome = visit(state, piece.list()).outcome(),
                 (false, true) => ended.push(piece),
                 _ => *open = Some(piece),
             }
         });
-        Ok(())
+        outcome
     }
 
     fn end_unit(&mut self, unit: u64) -> Result<()> {
@@ -460,7 +468,7 @@ impl<S: Send, V: Fn(&mut S, List<'_>) + Sync> PageVisitor for WholeVisitor<'_, S
         for mut piece in self.ended.drain(..) {
             piece.units = unit..unit + 1;
             if let Some(whole) = self.joiner.join(piece) {
-                (self.visit)(&mut self.state, whole.list());
+                (self.visit)(&mut self.state, whole.list()).outcome()?;
             }
         }
         Ok(())

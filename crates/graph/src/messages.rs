@@ -7,7 +7,7 @@
 //! go to a temporary file. (Zheng et al., *FlashGraph*, FAST 2015, section 3.4; Matam, Hashemi, Annavaram, *MultiLogVC*, IPDPS 2021, keeps
 //! such logs on the device.)
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use outcore_io::buffer::{Raw, raw_bytes, raw_bytes_mut, zeroed};
 use outcore_io::{Reservation, Spill};
@@ -50,8 +50,16 @@ struct Block<M> {
 }
 
 enum Place<M> {
-    Memory { targets: Vec<u32>, messages: Vec<M> },
-    Disk { spill: Arc<Spill>, offset_bytes: u64 },
+    Memory {
+        targets: Vec<u32>,
+        messages: Vec<M>,
+    },
+    /// What stays in memory, the block itself and where its ranges begin, is reserved.
+    Disk {
+        spill: Arc<Spill>,
+        offset_bytes: u64,
+        _reservation: Reservation,
+    },
 }
 
 impl<M: Raw> Mail<M> {
@@ -63,8 +71,12 @@ impl<M: Raw> Mail<M> {
     /// No messages. Blocks take at most `most_bytes`; what is more goes to a file beside the image, or where temporary files go.
     ///
     /// # Errors
-    /// No memory under the budget.
+    /// Messages of which a log does not hold one, or no memory under the budget.
     pub fn new(graph: &Graph, most_bytes: u64) -> Result<Self> {
+        if Outbox::<M>::room(0) == 0 {
+            let bytes = size_of::<M>();
+            return Err(Error::Usage(format!("expected messages of less than 1 MiB, found a type of {bytes} bytes")));
+        }
         let runtime = graph.runtime();
         let bytes = most_bytes + Self::logs_bytes(runtime.threads());
         let reservation = runtime.budget().reserve("messages", bytes)?;
@@ -131,15 +143,17 @@ impl<M: Raw> Mail<M> {
     fn write(&self, block: Block<M>) -> Result<Block<M>> {
         let bytes = block.memory_bytes();
         let Place::Memory { targets, messages } = &block.place else { return Ok(block) };
+        let kept_bytes = (size_of_val(&block.starts[..]) + size_of::<Block<M>>()) as u64;
+        let _reservation = self.runtime.budget().reserve("places of messages in temporary files", kept_bytes)?;
         let spill = self.spill()?;
         let (targets, messages) = (raw_bytes(targets), raw_bytes(messages));
         let offset_bytes = spill.take((targets.len() + messages.len()) as u64);
         spill.write(targets, offset_bytes)?;
         spill.write(messages, offset_bytes + targets.len() as u64)?;
         self.spilled_bytes.fetch_add((targets.len() + messages.len()) as u64, Ordering::Relaxed);
-        let written = Block { order: block.order, starts: block.starts, place: Place::Disk { spill, offset_bytes } };
-        self.held_bytes.fetch_sub(bytes - written.memory_bytes(), Ordering::Relaxed);
-        Ok(written)
+        let place = Place::Disk { spill, offset_bytes, _reservation };
+        self.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        Ok(Block { order: block.order, starts: block.starts, place })
     }
 
     fn spill(&self) -> Result<Arc<Spill>> {
@@ -161,11 +175,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<M> Block<M> {
+    /// The memory that it takes of that which messages may take.
     fn memory_bytes(&self) -> u64 {
-        let messages = match &self.place {
-            Place::Memory { targets, messages } => size_of_val(&targets[..]) + size_of_val(&messages[..]),
-            Place::Disk { .. } => 0,
-        };
+        let Place::Memory { targets, messages } = &self.place else { return 0 };
+        let messages = size_of_val(&targets[..]) + size_of_val(&messages[..]);
         (messages + size_of_val(&self.starts[..]) + size_of::<Self>()) as u64
     }
 }
@@ -193,7 +206,7 @@ impl<M: Raw> Delivery<'_, M> {
                 Place::Memory { targets, messages } => {
                     (&targets[t0 as usize..t1 as usize], &messages[m0 as usize..m1 as usize])
                 }
-                Place::Disk { spill, offset_bytes } => {
+                Place::Disk { spill, offset_bytes, .. } => {
                     let all_targets = u64::from(block.starts[self.mail.ranges()][0]);
                     read_targets.resize((t1 - t0) as usize, 0);
                     read_messages.resize((m1 - m0) as usize, zeroed());
@@ -271,14 +284,20 @@ impl<M: Raw> Outbox<M> {
         Ok(())
     }
 
+    /// How many targets of one more message have room in a log and its block, of which so much is used.
+    #[inline]
+    fn room(used: usize) -> usize {
+        // A target in the log, and in the block a target and a copy of the message at most.
+        LOG_BYTES.saturating_sub(used + size_of::<(M, u32)>()) / (8 + size_of::<M>())
+    }
+
     /// Sends a message to vertices, of which each must exist.
     #[inline]
     pub fn send(&mut self, mut targets: &[u32], message: M) {
         self.sent += u64::from(!targets.is_empty());
-        let most = 4 + size_of::<M>();
         while !targets.is_empty() {
-            let used = 4 * self.targets.len() + size_of::<(M, u32)>() * (self.messages.len() + 1) + self.block_bytes;
-            let room = LOG_BYTES.saturating_sub(used) / (4 + most);
+            let used = 4 * self.targets.len() + size_of::<(M, u32)>() * self.messages.len() + self.block_bytes;
+            let room = Self::room(used);
             if room == 0 {
                 self.close();
                 continue;

@@ -1,16 +1,18 @@
 //! Tables as files: Parquet, CSV, NumPy and Arrow, chosen by the name's ending.
 //!
 //! A file appears complete or not at all, and memory does not grow with the table. Missing values (the level of a vertex that
-//! was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy has neither nulls nor strings of any length: there a
-//! missing value is -1 (2^64-1 among unsigned ids), ids must be integers, and the array is structured, with a field per column.
+//! was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy files have neither nulls nor strings of any length: there a
+//! column that may have missing values is of real numbers, NaN where one is missing, and refused if it holds a whole number beyond
+//! 2^53; ids must be integers, and the array is structured, with a field per column.
 
-use crate::atomic_file::{AtomicFile, Compression, TextFile};
+use crate::atomic_file::{AtomicFile, Compression, FILE_BYTES, TextFile};
 use crate::error::{Error, Result};
-use crate::ids::BATCH_IDS;
-use crate::table::Table;
+use crate::graph::Graph;
+use crate::ids::{BATCH_IDS, string_ids};
+use crate::table::{ColumnKind, Table, reader_bytes};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, SchemaRef};
 use outcore_io::Unit;
@@ -28,6 +30,67 @@ const GROUP_ROWS: usize = 4 * BATCH_IDS;
 const GROUP_BYTES: usize = 8 << 20;
 /// What the encoders of Parquet and Arrow take beside a batch.
 pub(crate) const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
+/// What all of that takes at most, with the buffer of the file.
+const WRITER_BYTES: u64 = ENCODER_BYTES + FILE_BYTES;
+
+/// What a name's ending says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv(Compression),
+    Parquet,
+    Npy,
+    Arrow,
+}
+
+impl Format {
+    fn of(output: &Path) -> Result<Self> {
+        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let (compression, bare) = Compression::of(&name);
+        match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
+            Some(("csv", _)) => Ok(Format::Csv(compression)),
+            Some(("parquet", Compression::None)) => Ok(Format::Parquet),
+            Some(("npy", Compression::None)) => Ok(Format::Npy),
+            Some(("arrow", Compression::None)) => Ok(Format::Arrow),
+            _ => Err(Error::Usage(format!(
+                "expected an output file that ends in one of {OUTPUT_ENDINGS}, found {}",
+                output.display()
+            ))),
+        }
+    }
+}
+
+impl Graph {
+    /// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending that is none, a folder that is not there or
+    /// in which nothing can be made, ids that the format cannot hold, too little memory for the result, the ids and the encoder.
+    ///
+    /// # Errors
+    /// What [`Table::write`] would say, with nothing in the place of an older file.
+    pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
+        let output = output.as_ref();
+        if Format::of(output)? == Format::Npy && string_ids(self) {
+            return Err(no_strings(output));
+        }
+        // The file itself, under its temporary name: nothing else tells all that may be in its way.
+        drop(AtomicFile::create(self, output)?);
+        self.make_room("the result and what writes it", self.output_bytes(columns))
+    }
+
+    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices, and encoders.
+    pub fn output_bytes(&self, columns: &[ColumnKind]) -> u64 {
+        let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(self.vertices());
+        values.saturating_add(reader_bytes(self, columns)).saturating_add(WRITER_BYTES)
+    }
+}
+
+fn no_strings(output: &Path) -> Error {
+    Error::Usage(format!(
+        "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or .arrow instead",
+        output.display()
+    ))
+}
+
+/// The integers up to this are all real numbers.
+const MOST_EXACT_INTEGER: u128 = 1 << 53;
 
 impl Table {
     /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
@@ -37,17 +100,11 @@ impl Table {
     /// old one of that name is as it was.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
         let output = output.as_ref();
-        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let (compression, bare) = Compression::of(&name);
-        match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
-            Some(("csv", _)) => self.write_csv(output, compression),
-            Some(("parquet", Compression::None)) => self.write_parquet(output),
-            Some(("npy", Compression::None)) => self.write_npy(output),
-            Some(("arrow", Compression::None)) => self.write_arrow(output),
-            _ => Err(Error::Usage(format!(
-                "expected an output file that ends in one of {OUTPUT_ENDINGS}, found {}",
-                output.display()
-            ))),
+        match Format::of(output)? {
+            Format::Csv(compression) => self.write_csv(output, compression),
+            Format::Parquet => self.write_parquet(output),
+            Format::Npy => self.write_npy(output),
+            Format::Arrow => self.write_arrow(output),
         }
     }
 
@@ -130,16 +187,16 @@ impl Table {
                 rows.clear();
                 for row in 0..batch.num_rows() {
                     for (column, field) in batch.columns().iter().zip(schema.fields()) {
-                        push_binary(&mut rows, column, row, field.is_nullable());
+                        if !push_binary(&mut rows, column, row, field.is_nullable()) {
+                            return Err(Error::Usage(format!(
+                                "NumPy files hold columns with missing values as real numbers, but column {} has {}, beyond \
+                                 2^53; write {} as .parquet, .csv or .arrow instead",
+                                field.name(),
+                                cell_text(column, row),
+                                output.display()
+                            )));
+                        }
                     }
-                }
-                let ids = batch.column(0);
-                if schema.fields().iter().any(|field| field.is_nullable() && ambiguous(ids, field.data_type())) {
-                    return Err(Error::Usage(format!(
-                        "NumPy files say -1 (or 2^64-1) for a vertex that is missing, but this graph has a vertex of that \
-                         id; write {} as .parquet instead",
-                        output.display()
-                    )));
                 }
                 file.write_all(&rows).map_err(|error| file.error(error))
             });
@@ -152,17 +209,10 @@ impl Table {
         let mut fields = String::new();
         for field in self.schema().fields() {
             let kind = match (field.data_type(), field.is_nullable()) {
-                (DataType::Float64, _) => "<f8",
-                (DataType::Int64, _) | (DataType::UInt32, true) => "<i8",
-                (DataType::UInt64, _) => "<u8",
-                (DataType::UInt32, false) => "<u4",
-                _ => {
-                    return Err(Error::Usage(format!(
-                        "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or \
-                         .arrow instead",
-                        output.display()
-                    )));
-                }
+                (DataType::Float64, _) | (DataType::Int64 | DataType::UInt64, true) => "<f8",
+                (DataType::Int64, false) => "<i8",
+                (DataType::UInt64, false) => "<u8",
+                _ => return Err(no_strings(output)),
             };
             let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
             fields.push_str(&format!("('{name}', '{kind}'), "));
@@ -260,7 +310,6 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     // Writing into memory does not fail.
     let _ = match column.data_type() {
         DataType::Float64 => write!(line, "{:?}", column.as_primitive::<Float64Type>().value(row)),
-        DataType::UInt32 => write!(line, "{}", column.as_primitive::<UInt32Type>().value(row)),
         DataType::UInt64 => write!(line, "{}", column.as_primitive::<UInt64Type>().value(row)),
         DataType::Int64 => write!(line, "{}", column.as_primitive::<Int64Type>().value(row)),
         _ => {
@@ -281,30 +330,25 @@ pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-/// Appends a value as NumPy has it, -1 where it is missing, infinity among real distances. Small numbers that may be missing have 64 bits, with a sign.
-fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, nullable: bool) {
-    match column.data_type() {
-        DataType::Float64 if column.is_null(row) => rows.extend(f64::INFINITY.to_le_bytes()),
-        _ if column.is_null(row) => rows.extend_from_slice(&[0xff; 8]),
-        DataType::Float64 => rows.extend(column.as_primitive::<Float64Type>().value(row).to_le_bytes()),
-        DataType::Int64 => rows.extend(column.as_primitive::<Int64Type>().value(row).to_le_bytes()),
-        DataType::UInt64 => rows.extend(column.as_primitive::<UInt64Type>().value(row).to_le_bytes()),
-        _ => {
-            let value = column.as_primitive::<UInt32Type>().value(row);
-            if nullable {
-                rows.extend(i64::from(value).to_le_bytes());
-            } else {
-                rows.extend(value.to_le_bytes());
-            }
+/// Appends a value as NumPy has it: as a real number if the column may have missing values. `false` says that it is none exactly.
+fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, nullable: bool) -> bool {
+    if column.is_null(row) {
+        rows.extend(f64::NAN.to_le_bytes());
+        return true;
+    }
+    let whole: i128 = match column.data_type() {
+        DataType::Float64 => {
+            rows.extend(column.as_primitive::<Float64Type>().value(row).to_le_bytes());
+            return true;
         }
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
+        _ => column.as_primitive::<UInt64Type>().value(row).into(),
+    };
+    if nullable {
+        rows.extend((whole as f64).to_le_bytes());
+        return whole.unsigned_abs() <= MOST_EXACT_INTEGER;
     }
-}
-
-/// Whether a vertex among `ids` has the id that stands for "missing" in a column of this type.
-fn ambiguous(ids: &dyn arrow_array::Array, kind: &DataType) -> bool {
-    match (ids.data_type() == kind, kind) {
-        (true, DataType::Int64) => ids.as_primitive::<Int64Type>().values().contains(&-1),
-        (true, DataType::UInt64) => ids.as_primitive::<UInt64Type>().values().contains(&u64::MAX),
-        _ => false,
-    }
+    // Either type is its low 64 bits.
+    rows.extend((whole as u64).to_le_bytes());
+    true
 }

@@ -15,6 +15,7 @@
 //! Zheng, Mhembere, Burns, Vogelstein, Priebe, Szalay, *FlashGraph: processing billion-node graphs on an array of commodity SSDs*, FAST 2015, section 3.
 
 use crate::active::{Activated, Active};
+use crate::error::{Error, Result};
 use crate::graph::Direction;
 use crate::messages::Outbox;
 use crate::scan::{Frontier, List};
@@ -23,6 +24,7 @@ use crate::vertex_set::Bitmap;
 use outcore_io::buffer::Raw;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// An algorithm, told from a vertex's point of view.
 ///
@@ -154,6 +156,24 @@ pub(crate) struct Shared {
     /// The vertices that asked for the end of the iteration.
     pub ending: Bitmap,
     pub any_ending: AtomicBool,
+    /// Some vertex failed, and the first error.
+    pub failed: AtomicBool,
+    pub error: Mutex<Option<Error>>,
+}
+
+impl Shared {
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// The first error of a vertex, if there was one.
+    pub fn check(&self) -> Result<()> {
+        match self.error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<M: Raw> Events<'_, M> {
@@ -202,6 +222,13 @@ impl<M: Raw> Events<'_, M> {
     #[inline]
     pub fn activate_self(&mut self) {
         self.shared.active.activate(self.id, true, self.activated);
+    }
+
+    /// Ends the program with an error: [`run_program`](crate::run_program()) returns the first one. What goes on at the same time may come to its end.
+    #[cold]
+    pub fn fail(&mut self, error: Error) {
+        self.shared.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.shared.failed.store(true, Ordering::Relaxed);
     }
 
     /// Asks for [`VertexProgram::on_iteration_end`].

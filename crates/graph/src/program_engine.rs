@@ -1,7 +1,8 @@
 //! What runs vertex programs: batches of active vertices, the lists that they ask for, and the delivery of their messages.
 //!
-//! **Invariant:** the state of a vertex is touched by one worker at a time. A vertex is in one batch of a round and in one range of a delivery; rounds,
-//! deliveries and ends of iterations come one after the other.
+//! **Invariant:** the state of a vertex is changed by one worker at a time, and read by no other meanwhile. A vertex is in one batch of a round and in one range of
+//! a delivery; rounds, deliveries and ends of iterations come one after the other. Parts of a vertex, of which several workers may have one, come in
+//! rounds of their own, where states are only read.
 
 use crate::active::{Activated, Active};
 use crate::error::Result;
@@ -41,7 +42,7 @@ enum Batch {
     Part { request: Request, pages: Range<u64> },
 }
 
-/// The memory that a program needs beside its states, in bytes: what does not depend on what it does.
+/// The memory that a program needs, its states included, in bytes: what does not depend on what it does.
 ///
 /// Its messages take a quarter of what is left then, or what [`ProgramOptions::message_bytes`] says.
 pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
@@ -49,7 +50,18 @@ pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
     let inbox = if P::COMBINES { Inbox::<P::Message>::bytes(vertices) } else { 0 };
     let order = if P::ORDERED { 16 * vertices } else { 0 };
     let logs = Mail::<P::Message>::logs_bytes(graph.runtime().threads());
-    Active::bytes(vertices) + Bitmap::bytes(vertices) + inbox + order + logs + lists_bytes::<P>(graph)
+    states_bytes::<P>(graph)
+        + Active::bytes(vertices)
+        + Bitmap::bytes(vertices)
+        + inbox
+        + order
+        + logs
+        + lists_bytes::<P>(graph)
+}
+
+/// The memory that the states take, which the caller allocated.
+fn states_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
+    size_of::<P::State>() as u64 * graph.vertices()
 }
 
 /// The memory in which every worker has the longest list, and a request by every vertex of a batch.
@@ -62,7 +74,8 @@ fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
 /// Runs a program until no vertex is active and no message under way. `states` has a state for every vertex.
 ///
 /// # Errors
-/// A page that cannot be read or is damaged, too little memory, a full disk, or a request to stop.
+/// A vertex that failed ([`Events::fail`]), a start that [`Frontier::check`] refuses, messages of 1 MiB or more, a page that cannot be read or is damaged, too
+/// little memory, a full disk, another operation on the same graph ([`Error::Busy`](crate::Error::Busy)), or a request to stop.
 ///
 /// # Panics
 /// `states` has another length.
@@ -104,8 +117,8 @@ struct Lent<'a, T> {
     lent: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: workers get disjoint values, which may be sent; see `Lent::of`.
-unsafe impl<T: Send> Sync for Lent<'_, T> {}
+// SAFETY: workers get disjoint values, which may be sent, or read the same ones, which may be shared; see `Lent::of` and `Lent::read`.
+unsafe impl<T: Send + Sync> Sync for Lent<'_, T> {}
 
 impl<'a, T> Lent<'a, T> {
     fn new(values: &'a mut [T]) -> Self {
@@ -121,6 +134,15 @@ impl<'a, T> Lent<'a, T> {
         assert!((vertex as usize) < self.len);
         // SAFETY: the value exists, and the caller sees to it that the borrow is the only one.
         unsafe { &mut *self.first.add(vertex as usize) }
+    }
+
+    /// # Safety
+    /// Nobody changes the value of this vertex while the borrow lives.
+    #[inline]
+    unsafe fn read(&self, vertex: u32) -> &T {
+        assert!((vertex as usize) < self.len);
+        // SAFETY: the value exists, and the caller sees to it that all borrows are shared ones.
+        unsafe { &*self.first.add(vertex as usize) }
     }
 
     /// All of them.
@@ -179,7 +201,8 @@ struct Engine<'a, P: VertexProgram> {
     found: Mutex<Found>,
     /// What was read before the first iteration.
     prepared: SweepStats,
-    _lists: Reservation,
+    /// The states, and requests of lists.
+    _held: [Reservation; 2],
 }
 
 /// What workers left when their work was done.
@@ -197,13 +220,15 @@ fn into_inner<T>(mutex: Mutex<T>) -> T {
 
 impl<'a, P: VertexProgram> Engine<'a, P> {
     fn new(graph: &'a Graph, program: &'a P, states: &'a mut [P::State], options: &ProgramOptions<'_>) -> Result<Self> {
+        options.start.check(graph)?;
         let budget = graph.runtime().budget();
         let bytes = program_bytes::<P>(graph);
         graph.make_room("a vertex program", bytes)?;
-        let left = (budget.available_bytes() + graph.cache_bytes()).saturating_sub(bytes);
+        let left = budget.available_bytes().saturating_sub(bytes);
         let message_bytes = options.message_bytes.unwrap_or((left / 4).min(1 << 30));
         graph.make_room("a vertex program and its messages", bytes + message_bytes)?;
         let mut prepared = SweepStats::default();
+        let states_held = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
         let mut active = Active::new(graph)?;
         let ending = Bitmap::new(budget, "frontiers", graph.vertices())?;
         match options.start {
@@ -219,7 +244,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         ending.clear();
         let mail = Arc::new(Mail::new(graph, message_bytes)?);
         let inbox = if P::COMBINES { Some(Inbox::new(graph)?) } else { None };
-        let _lists = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
+        let lists_held = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
         graph.fill_cache()?;
         // What a sweep finds out when it is the first one needs all workers.
         for &direction in graph.directions() {
@@ -233,7 +258,13 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             graph,
             program,
             states: Lent::new(states),
-            shared: Shared { active, ending, any_ending: AtomicBool::new(false) },
+            shared: Shared {
+                active,
+                ending,
+                any_ending: AtomicBool::new(false),
+                failed: AtomicBool::new(false),
+                error: Mutex::default(),
+            },
             mail,
             inbox,
             cells,
@@ -243,7 +274,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             step: AtomicU64::new(0),
             found: Mutex::default(),
             prepared,
-            _lists,
+            _held: [states_held, lists_held],
         })
     }
 
@@ -305,7 +336,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             _ => active.set().iter(0..active.set().words()).collect(),
         };
         if P::ORDERED {
-            let priority = |&vertex: &u32| Reverse(self.program.priority(vertex, self.state(vertex)));
+            let priority = |&vertex: &u32| Reverse(self.program.priority(vertex, self.shared_state(vertex)));
             order.sort_by_cached_key(|vertex| (priority(vertex), *vertex));
         }
         let mut last = u64::MAX;
@@ -339,7 +370,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             let end = if self.asynchronous { plan.len().min(begin + ROUND) } else { plan.len() };
             let (found, sweep) = self.graph.with_workers(end - begin, |worker, stop| {
                 let (mut hand, mut sweep) = (Hand::new(&self.mail), SweepStats::default());
-                while !stop.load(Ordering::Relaxed) {
+                while !stop.load(Ordering::Relaxed) && !self.shared.has_failed() {
                     let take = |place: usize| (place < end).then_some(place + 1);
                     let Ok(place) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { break };
                     hand.outbox.begin(step | place as u64)?;
@@ -351,6 +382,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 self.lay_down(hand)?;
                 Ok(sweep)
             })?;
+            self.shared.check()?;
             found.iter().chain([&sweep]).for_each(|sweep| total.add(sweep));
             if self.asynchronous {
                 self.collect()?;
@@ -387,7 +419,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             }
             Batch::Listed(places) => order[places.clone()].iter().for_each(|&vertex| turn(vertex, hand)),
             Batch::Part { request, pages } => {
-                let whole = self.state(request.vertex);
+                let whole = self.shared_state(request.vertex);
                 let Some(mut state) = self.program.part(whole) else { return Ok(SweepStats::default()) };
                 let edges = Edges { direction: request.direction, weights: P::WEIGHTS };
                 let frontier = Frontier::Range { first: request.vertex, end: request.vertex + 1 };
@@ -456,7 +488,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             return false;
         }
         let pages = pages_of_range(self.graph.list_pages(direction), vertex, vertex + 1);
-        let apart = pages.end - pages.start > UNIT_PAGES && self.program.part(self.state(vertex)).is_some();
+        let apart = pages.end - pages.start > UNIT_PAGES && self.program.part(self.shared_state(vertex)).is_some();
         if apart {
             parts.lock().unwrap_or_else(PoisonError::into_inner).push(*request);
         }
@@ -508,7 +540,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             loop {
                 self.graph.runtime().cancel().check()?;
                 let range = next.fetch_add(1, Ordering::Relaxed);
-                if range >= count {
+                if range >= count || self.shared.has_failed() {
                     return self.lay_down(hand);
                 }
                 hand.outbox.begin(step | range as u64)?;
@@ -516,7 +548,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 work(&mut hand, range, Bitmap::words_of(&(vertices.start as usize..vertices.end as usize)))?;
             }
         })?;
-        Ok(())
+        self.shared.check()
     }
 
     /// The state of a vertex that this worker has in its hands.
@@ -525,6 +557,13 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     fn state(&self, vertex: u32) -> &mut P::State {
         // SAFETY: nobody else has it, by this module's invariant.
         unsafe { self.states.of(vertex) }
+    }
+
+    /// The state of a vertex that nobody changes now: this worker has the vertex, no worker has any, or all have parts.
+    #[inline]
+    fn shared_state(&self, vertex: u32) -> &P::State {
+        // SAFETY: nobody changes it, by this module's invariant.
+        unsafe { self.states.read(vertex) }
     }
 
     fn next_step(&self) -> u64 {

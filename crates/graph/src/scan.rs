@@ -4,7 +4,7 @@
 //! hides that: every part is folded to a value, values of one list are merged in page order, within units
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
 
-use crate::error::Result;
+use crate::error::{Error, Outcome, Result};
 use crate::graph::{Direction, Edges, Graph};
 use crate::stats::SweepStats;
 use crate::sweep::{PageVisitor, Selection, count_pages, pages_of_range, sweep, units_of};
@@ -13,12 +13,12 @@ use crate::weights::Weights;
 use outcore_format::Lists;
 use std::ops::Range;
 
-/// Whose lists are visited.
-#[derive(Clone, Copy)]
+/// The vertices whose lists are visited.
+#[derive(Clone, Copy, Debug)]
 pub enum Frontier<'a> {
     /// Those of all vertices: one pass.
     All,
-    /// Those of the vertices in a list, which rises.
+    /// Those of the vertices in a list, which rises and has each of them once.
     List(&'a [u32]),
     /// Those of adjacent vertices.
     Range {
@@ -67,6 +67,37 @@ impl<'a> Frontier<'a> {
             Frontier::Part { set, first, end } => {
                 Selection::Set(set, pages_of_range(graph.list_pages(direction), first, end))
             }
+        }
+    }
+
+    /// Whether the graph has these vertices, and a list of them rises.
+    ///
+    /// # Errors
+    /// [`Error::NoVertex`], or [`Error::NotRising`].
+    pub fn check(&self, graph: &Graph) -> Result<()> {
+        let vertices = graph.vertices();
+        let beyond = |vertex: u64| Err(Error::NoVertex { vertex, vertices });
+        if let Frontier::Set(set) | Frontier::Part { set, .. } = self
+            && let Some(vertex) = set.any_beyond(vertices)
+        {
+            return beyond(vertex);
+        }
+        match *self {
+            Frontier::List(list) => {
+                if let Some(pair) = list.windows(2).find(|pair| pair[0] >= pair[1]) {
+                    return Err(Error::NotRising { before: pair[0], after: pair[1] });
+                }
+                match list.last() {
+                    Some(&last) if u64::from(last) >= vertices => beyond(last.into()),
+                    _ => Ok(()),
+                }
+            }
+            Frontier::Range { first, end } | Frontier::Part { first, end, .. } => match () {
+                () if first > end => Err(Error::NotRising { before: first, after: end }),
+                () if u64::from(end) > vertices => beyond(u64::from(end) - 1),
+                () => Ok(()),
+            },
+            Frontier::All | Frontier::Set(_) => Ok(()),
         }
     }
 
@@ -126,20 +157,29 @@ pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> L
 
 /// Visits the lists of a frontier, part by part.
 ///
-/// Every worker gets a state from `make`; the states are returned in the order of the workers. Which lists a worker
-/// gets is a matter of chance, so what is made of the states must not depend on it. Reads each wanted page once.
+/// Every worker gets a state from `make`; the states are returned in the order of the workers. Lists are assigned to workers
+/// nondeterministically: combine the states with an associative, commutative operation. Reads each wanted page once.
+///
+/// `visit` returns nothing, or a `Result` whose error ends the scan. It cannot start another operation on the same graph ([`Error::Busy`]).
 ///
 /// # Errors
-/// A page that cannot be read or is damaged, or a request to stop.
-pub fn scan<S: Send>(
+/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged, another operation on the same
+/// graph ([`Error::Busy`]), or a request to stop.
+pub fn scan<S: Send, R: Outcome>(
     graph: &Graph,
     edges: impl Into<Edges>,
     frontier: Frontier<'_>,
     make: impl Fn() -> S + Sync,
-    visit: impl Fn(&mut S, List<'_>) + Sync,
+    visit: impl Fn(&mut S, List<'_>) -> R + Sync,
 ) -> Result<(Vec<S>, SweepStats)> {
     scan_pages(graph, edges, frontier, make, |state, lists, weights| {
-        frontier.wanted(lists, |i| visit(state, list_at(lists, weights, i)));
+        let mut outcome = Ok(());
+        frontier.wanted(lists, |i| {
+            if outcome.is_ok() {
+                outcome = visit(state, list_at(lists, weights, i)).outcome();
+            }
+        });
+        outcome
     })
 }
 
@@ -148,14 +188,15 @@ pub fn scan<S: Send>(
 /// Everything else is as with [`scan`].
 ///
 /// # Errors
-/// A page that cannot be read or is damaged, or a request to stop.
-pub fn scan_pages<S: Send>(
+/// As with [`scan`].
+pub fn scan_pages<S: Send, R: Outcome>(
     graph: &Graph,
     edges: impl Into<Edges>,
     frontier: Frontier<'_>,
     make: impl Fn() -> S + Sync,
-    visit: impl Fn(&mut S, &Lists, Weights<'_>) + Sync,
+    visit: impl Fn(&mut S, &Lists, Weights<'_>) -> R + Sync,
 ) -> Result<(Vec<S>, SweepStats)> {
+    frontier.check(graph)?;
     let edges = edges.into();
     let selection = frontier.selection(graph, edges.direction);
     let visit = &visit;
@@ -169,11 +210,10 @@ struct ScanVisitor<'a, S, V> {
 }
 
 // Visitors are shared, states are sent.
-impl<S: Send, V: Fn(&mut S, &Lists, Weights<'_>) + Sync> PageVisitor for ScanVisitor<'_, S, V> {
+impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> PageVisitor for ScanVisitor<'_, S, V> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
-        (self.visit)(&mut self.state, lists, weights);
-        Ok(())
+        (self.visit)(&mut self.state, lists, weights).outcome()
     }
 
     fn end_unit(&mut self, _unit: u64) -> Result<()> {
@@ -216,13 +256,15 @@ pub trait ListFold: Sync {
 /// Folds the list of every vertex of a frontier to a value, and all of them to a total.
 ///
 /// # Errors
-/// A page that cannot be read or is damaged, or a request to stop.
+/// A frontier that [`Frontier::check`] refuses, a page that cannot be read or is damaged, another operation on the same graph ([`Error::Busy`]), or a
+/// request to stop.
 pub fn fold<F: ListFold>(
     graph: &Graph,
     edges: impl Into<Edges>,
     frontier: Frontier<'_>,
     folder: &F,
 ) -> Result<(F::Total, SweepStats)> {
+    frontier.check(graph)?;
     let edges = edges.into();
     let selection = frontier.selection(graph, edges.direction);
     let make = || FoldVisitor {

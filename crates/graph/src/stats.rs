@@ -64,8 +64,13 @@ pub struct Stats {
     pub threads: usize,
     /// The back end that read the files.
     pub backend: &'static str,
+    /// What ended the iterations of an algorithm that goes on until its values hardly change: "residual", "networkx" or "iterations".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<&'static str>,
     /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.
     pub steps: Vec<Step>,
+    /// The name of the weights that edges counted by; none where all edges counted alike.
+    pub weights: Option<String>,
 }
 
 /// So many steps are told apart: a long path has a step per vertex.
@@ -76,11 +81,12 @@ pub struct StatsBuilder {
     start: Instant,
     steps: Vec<Step>,
     other: SweepStats,
+    weights: Option<String>,
 }
 
 impl Default for StatsBuilder {
     fn default() -> Self {
-        StatsBuilder { start: Instant::now(), steps: Vec::new(), other: SweepStats::default() }
+        StatsBuilder { start: Instant::now(), steps: Vec::new(), other: SweepStats::default(), weights: None }
     }
 }
 
@@ -88,6 +94,11 @@ impl StatsBuilder {
     /// Starts the clock.
     pub fn start() -> Self {
         Self::default()
+    }
+
+    /// Notes the name of the weights that edges count by.
+    pub fn weights(&mut self, name: Option<&str>) {
+        self.weights = name.map(str::to_owned);
     }
 
     /// Adds a step.
@@ -123,7 +134,9 @@ impl StatsBuilder {
             memory_peak_bytes: peak_memory_bytes(),
             threads: runtime.threads(),
             backend: runtime.backend().name(),
+            stopped_by: None,
             steps: self.steps,
+            weights: self.weights,
         }
     }
 }

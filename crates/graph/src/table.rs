@@ -8,9 +8,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
-use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
-};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::{IdColumn, Order, WeightKind};
@@ -23,10 +21,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub enum Column {
     /// Real numbers.
     Real(Arc<Array<AtomicF64>>),
-    /// Whole numbers.
+    /// Whole numbers. Users calculate with them, so that they see them with a sign.
     Number(Arc<Array<AtomicU32>>),
-    /// Whole numbers that may be large.
+    /// Whole numbers that may be large, below 2^63. Users see them with a sign, too.
     Count(Arc<Array<AtomicU64>>),
+    /// Whole numbers of 64 bits without a sign, as vertex programs leave them.
+    Unsigned(Arc<Array<AtomicU64>>),
     /// Levels: 0 is none, otherwise the level plus one.
     Level(Arc<Array<AtomicU32>>),
     /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
@@ -39,14 +39,79 @@ pub enum Column {
     Label(Arc<Array<AtomicU32>>),
 }
 
+/// What the values of a column are, said before there are any; see [`Column`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Real numbers.
+    Real,
+    /// Whole numbers.
+    Number,
+    /// Whole numbers that may be large.
+    Count,
+    /// Levels.
+    Level,
+    /// Distances.
+    Distance,
+    /// Vertices.
+    Vertex,
+    /// Components.
+    Component,
+    /// Labels.
+    Label,
+}
+
+impl ColumnKind {
+    /// The memory that a value takes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            ColumnKind::Real | ColumnKind::Count | ColumnKind::Distance => 8,
+            ColumnKind::Number | ColumnKind::Level | ColumnKind::Vertex => 4,
+            ColumnKind::Component | ColumnKind::Label => 4,
+        }
+    }
+
+    fn names_vertices(self) -> bool {
+        matches!(self, ColumnKind::Vertex | ColumnKind::Component | ColumnKind::Label)
+    }
+}
+
+/// The memory that reading the rows of a table with such columns takes.
+pub(crate) fn reader_bytes(graph: &Graph, columns: &[ColumnKind]) -> u64 {
+    let (mut bytes, ids) = (batch_bytes(graph, columns.len()) + IdStream::bytes(), IdLookup::bytes(graph));
+    if columns.iter().any(|column| column.names_vertices()) {
+        bytes = bytes.saturating_add(ids);
+        if columns.contains(&ColumnKind::Component) && graph.manifest().order != Order::Input {
+            bytes += 4 * graph.vertices();
+        }
+    }
+    bytes
+}
+
+/// The memory that a batch of rows takes.
+fn batch_bytes(graph: &Graph, columns: usize) -> u64 {
+    let columns = columns as u64 + 1;
+    let texts = if string_ids(graph) { columns } else { 0 };
+    16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts
+}
+
 impl Column {
     /// How many values there are.
     fn rows(&self) -> usize {
         match self {
             Column::Real(values) => values.len(),
-            Column::Count(values) | Column::Distance(values, _) => values.len(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.len(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
             Column::Component(values) | Column::Label(values) => values.len(),
+        }
+    }
+
+    /// What holds the memory of the values.
+    fn reservation(&self) -> &Reservation {
+        match self {
+            Column::Real(values) => values.reservation(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.reservation(),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.reservation(),
+            Column::Component(values) | Column::Label(values) => values.reservation(),
         }
     }
 
@@ -84,13 +149,14 @@ impl Table {
     pub fn new(graph: Arc<Graph>, columns: Vec<(String, Column)>) -> Self {
         for (name, column) in &columns {
             assert_eq!(column.rows() as u64, graph.vertices(), "column {name} has one value per vertex");
+            column.reservation().rename(&format!("the result column {name}"));
         }
         let mut fields = vec![Field::new("vertex", id_type(&graph), false)];
         fields.extend(columns.iter().map(|(name, column)| match column {
             Column::Real(_) => Field::new(name, DataType::Float64, false),
-            Column::Number(_) => Field::new(name, DataType::UInt32, false),
-            Column::Count(_) => Field::new(name, DataType::UInt64, false),
-            Column::Level(_) => Field::new(name, DataType::UInt32, true),
+            Column::Number(_) | Column::Count(_) => Field::new(name, DataType::Int64, false),
+            Column::Unsigned(_) => Field::new(name, DataType::UInt64, false),
+            Column::Level(_) => Field::new(name, DataType::Int64, true),
             Column::Distance(_, WeightKind::I64) => Field::new(name, DataType::Int64, true),
             Column::Distance(_, WeightKind::F64) => Field::new(name, DataType::Float64, true),
             Column::Vertex(_) => Field::new(name, id_type(&graph), true),
@@ -124,10 +190,7 @@ impl Table {
     /// # Errors
     /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
     pub fn reader(&self) -> Result<TableReader> {
-        let columns = self.columns.len() as u64 + 1;
-        let texts = if string_ids(&self.graph) { columns } else { 0 };
-        let bytes = 16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts;
-        self.graph.make_room("a batch of rows", bytes)?;
+        let bytes = batch_bytes(&self.graph, self.columns.len());
         let reservation = self.graph.runtime().budget().reserve("a batch of rows", bytes)?;
         let names = match self.columns.iter().any(|(_, column)| column.names_vertices()) {
             true => Some(Names::new(self)?),
@@ -157,14 +220,18 @@ impl Table {
                     Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize].load())))
                 }
                 Column::Number(values) => {
-                    Arc::new(UInt32Array::from_iter_values(rows.iter().map(|&row| at(values, row))))
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| at(values, row).into())))
                 }
                 Column::Count(values) => {
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| signed_count(&values[row as usize]))))
+                }
+                Column::Unsigned(values) => {
                     let value = |&row: &u32| values[row as usize].load(Ordering::Relaxed);
                     Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
                 }
                 Column::Level(values) => {
-                    Arc::new(rows.iter().map(|&row| at(values, row).checked_sub(1)).collect::<UInt32Array>())
+                    let level = |&row: &u32| at(values, row).checked_sub(1).map(i64::from);
+                    Arc::new(rows.iter().map(level).collect::<Int64Array>())
                 }
                 Column::Distance(values, kind) => {
                     let bits = rows.iter().map(|&row| distance_bits(&values[row as usize]));
@@ -182,6 +249,12 @@ impl Table {
         }
         RecordBatch::try_new(self.schema(), arrays).map_err(from_arrow)
     }
+}
+
+/// A count as users see it.
+#[inline]
+pub fn signed_count(count: &AtomicU64) -> i64 {
+    i64::try_from(count.load(Ordering::Relaxed)).unwrap_or(i64::MAX)
 }
 
 /// The bits of a distance as [`Column::Distance`] stores it, if there is one.

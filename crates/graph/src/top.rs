@@ -87,7 +87,7 @@ fn rank(column: &Column, row: u32) -> Option<u64> {
     match column {
         Column::Real(values) => real_rank(values[row].load()),
         Column::Number(values) => Some(u64::from(values[row].load(Ordering::Relaxed))),
-        Column::Count(values) => Some(values[row].load(Ordering::Relaxed)),
+        Column::Count(values) | Column::Unsigned(values) => Some(values[row].load(Ordering::Relaxed)),
         Column::Level(values) => values[row].load(Ordering::Relaxed).checked_sub(1).map(u64::from),
         // The bits of numbers that are not negative order as they do.
         Column::Distance(values, _) => distance_bits(&values[row]),

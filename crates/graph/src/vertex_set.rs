@@ -10,6 +10,12 @@ pub struct Bitmap {
     words: Array<AtomicU64>,
 }
 
+impl std::fmt::Debug for Bitmap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bitmap").field("words", &self.words()).field("count", &self.count()).finish()
+    }
+}
+
 impl Bitmap {
     /// No vertex of `0..vertices`, reserved under the name `purpose`.
     ///
@@ -78,6 +84,17 @@ impl Bitmap {
     /// How many vertices are in the set.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+    }
+
+    /// A vertex of the set that a graph of so many vertices does not have, or the number of vertices if the set is of another size.
+    pub(crate) fn any_beyond(&self, vertices: u64) -> Option<u64> {
+        let words = vertices.div_ceil(64);
+        if self.words() as u64 != words {
+            return Some(64 * self.words() as u64).map(|size| size.max(vertices));
+        }
+        let rest = vertices % 64;
+        let last = if rest == 0 { 0 } else { self.word(words as usize - 1) >> rest };
+        (last != 0).then(|| vertices + u64::from(last.trailing_zeros()))
     }
 
     /// Removes all vertices.

@@ -176,8 +176,12 @@ pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(
 
 impl WeightColumn {
     fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
-        let (file, kind, index) = read_weight_index(graph, direction)?;
         graph.make_room("weights of edges", graph.weight_bytes(direction))?;
+        let pages = graph.weight_pages(direction);
+        let index_bytes = graph.image().index_reading_bytes(weight_file(graph, direction), pages);
+        let reading = graph.runtime().budget().reserve("reading the index of weights", index_bytes)?;
+        let (file, kind, index) = read_weight_index(graph, direction)?;
+        drop(reading);
         let (budget, lists) = (graph.runtime().budget(), graph.list_pages(direction));
         let workers = graph.runtime().threads() as u64 * WORKER_BYTES;
         let workers = budget.reserve("weights of edges", workers + index.memory_bytes())?;

@@ -112,8 +112,11 @@ fn edge_lists_come_back_and_so_do_vertices_without_edges() {
         for name in [endings[i % 7], endings[(i + 3) % 7], "edges.parquet"] {
             let directory = tempfile::tempdir().unwrap();
             let (report, output) = exported(model, directory.path(), name).unwrap();
-            let (edges, vertices, _) = read(&output, model.directed);
+            let (edges, vertices, directed) = read(&output, model.directed);
             assert!(edges == expected(model, |place| model.id(place)), "model {i} as {name}");
+            if name.contains("txt") || name.contains("parquet") {
+                assert_eq!(directed, Some(model.directed), "model {i} as {name}");
+            }
             assert_eq!(lines(&report.files[0]).len() as u64, report.isolated_vertices);
             assert_eq!(vertices, (0..model.vertices).map(|place| model.id(place)).collect(), "model {i} as {name}");
             assert!(!report.renumbered);

@@ -8,9 +8,11 @@ use given::{Given, Id};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Direction, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, check, read_manifest};
+use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A weighted graph with string ids: an image with every file but in-lists of undirected ones.
@@ -201,4 +203,26 @@ fn a_path_that_is_no_image_says_what_it_is() {
     let fifo = directory.path().join("fifo");
     assert!(put("FIFO", &fifo, &fifo));
     assert!(error(&fifo).contains("is a file, not an Outcore image"));
+}
+
+/// A sound manifest may promise more pages than there is memory for their index: it is refused before it is read.
+#[test]
+fn an_index_is_reserved_before_it_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = common::Model::random(5, 50, 200, false, true).write(directory.path());
+    let pages = 1 << 24;
+    common::edit_manifest(&image, |manifest| manifest.out_lists.pages = pages);
+    let stretch = |name: &str, len| {
+        std::fs::OpenOptions::new().write(true).open(image.join(name)).unwrap().set_len(len).unwrap();
+    };
+    stretch(outcore_graph::ImageFile::OutLists.name(), pages * outcore_graph::PAGE_BYTES);
+    stretch(outcore_graph::ImageFile::OutLists.index_name().unwrap(), 17 * pages);
+    let memory_bytes = Some(64 << 20);
+    let options = RuntimeOptions { memory_bytes, beside_process: true, threads: Some(1), ..RuntimeOptions::default() };
+    let before = outcore_io::peak_memory_bytes();
+    let opened = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, GraphOptions::default());
+    let error = opened.map(|_| ()).unwrap_err();
+    let outcore_graph::Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
+    assert_eq!(needed_bytes, 2 * 17 * pages);
+    assert!(outcore_io::peak_memory_bytes() < before + (32 << 20), "nothing of it was read");
 }

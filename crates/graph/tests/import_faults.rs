@@ -253,7 +253,8 @@ fn what_killed_imports_left_is_removed_and_what_runs_is_not() {
     let runtime = Runtime::new(runtime).unwrap();
     let report = import(&runtime, graph(5).source(), &path, &ImportOptions::default()).unwrap();
     let places = [directory.path().join(&dead), directory.path().join(&empty), temporary.path().join(&dead)];
-    assert_eq!(report.removed, places);
+    let said = places.map(|path| format!("Removed {}, which a killed process had left.", path.display()));
+    assert_eq!(report.notes, said);
     assert_eq!(names(directory.path()), [alive.as_str(), "graph.oc"]);
     assert_eq!(names(temporary.path()), Vec::<String>::new());
     drop(lock);

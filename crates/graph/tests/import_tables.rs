@@ -352,6 +352,24 @@ fn a_row_group_larger_than_the_limit_stays_under_it() {
 }
 
 #[test]
+fn metadata_of_wide_files_are_refused_or_stay_under_the_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    // 400 columns that nobody wants, in 500 row groups of two rows: the metadata are a hundred times the data that are wanted.
+    let column = || -> ArrayRef { Arc::new(Int64Array::from_iter_values(0..1000)) };
+    let mut columns = vec![("source".to_owned(), column()), ("target".to_owned(), column())];
+    columns.extend((0..400).map(|i| (format!("feature {i}"), column())));
+    let wide = directory.path().join("wide.parquet");
+    write(&wide, &[RecordBatch::try_from_iter(columns).unwrap()], groups_of(2));
+    let runtime = Runtime::new(options(2, 40)).unwrap();
+    let text = open(&runtime, std::slice::from_ref(&wide), &InputOptions::default()).err().unwrap().to_string();
+    assert!(text.contains("the metadata of") && text.contains("larger row groups"), "{text}");
+    stays_under(&wide, 200, 1000);
+    let groups = directory.path().join("groups.parquet");
+    write(&groups, &[table(40_000, 1000, false)], groups_of(5));
+    stays_under(&groups, 64, 40_000);
+}
+
+#[test]
 fn long_strings_in_dictionaries_stay_under_the_limit() {
     let directory = tempfile::tempdir().unwrap();
     // 120 MB of ids, of which there are 2000: some 200 KB.

@@ -134,6 +134,15 @@ fn data(part: &str) -> Option<PathBuf> {
     Some(path)
 }
 
+/// What a file without names for its columns has to be told.
+fn options_for(name: &str) -> InputOptions {
+    let [source, target, weight] = ["1", "2", "3"].map(|number| Some(number.to_owned()));
+    match name.contains("bitcoinotc") {
+        true => InputOptions { source, target, weight, ..InputOptions::default() },
+        false => InputOptions::default(),
+    }
+}
+
 #[test]
 fn shared_graphs_have_the_documented_counts() {
     let Some(graphs) = data("graphs") else { return };
@@ -159,7 +168,7 @@ fn shared_graphs_have_the_documented_counts() {
         ("luxembourg_osm.mtx.zst", 114_599, 119_666, 0, None),
     ];
     for (name, vertices, edges, loops, declared) in documented {
-        let read = read(&graphs.join(name));
+        let read = read_with(&graphs.join(name), &options_for(name)).unwrap_or_else(|error| panic!("{error}"));
         let found = (read.distinct(), read.pairs.len(), read.loops(), read.declared);
         assert_eq!(found, (vertices, edges, loops, declared), "{name}");
     }
@@ -176,7 +185,7 @@ fn both_forms_of_cnr_2000_are_one_graph() {
 fn shared_weights_are_the_documented_ones() {
     let Some(graphs) = data("graphs") else { return };
     let range = |name: &str| {
-        let read = read(&graphs.join(name));
+        let read = read_with(&graphs.join(name), &options_for(name)).unwrap_or_else(|error| panic!("{error}"));
         let fold = |f: fn(f64, f64) -> f64| read.weights.iter().copied().reduce(f).expect("weights");
         (fold(f64::min), fold(f64::max), read.weights.iter().filter(|&&w| w < 0.0).count())
     };
@@ -397,7 +406,7 @@ fn several_inputs_are_one_graph_in_their_order() {
     assert!(error.contains("--ids string"), "{error}");
     let weighted = scratch.write("w.txt", "1 2 3\n");
     let error = failure(open(&[paths[3].clone(), weighted], &InputOptions::default()).and_then(collect));
-    assert!(error.contains("kind of weights"), "{error}");
+    assert!(error.contains("w.txt:1") && error.contains("--weight 3"), "{error}");
     let other = scratch.write("m.graph", "1 0\n\n");
     let error = failure(open(&[paths[0].clone(), other.clone()], &InputOptions::default()).and_then(collect));
     assert!(error.contains("edge-list"), "{error}");
@@ -447,147 +456,8 @@ fn compressed_inputs_that_stop_in_their_middle_are_refused() {
     assert!(error.contains("b: expected a complete gzip stream") && error.contains("truncated"), "{error}");
 }
 
-mod tables {
-    use super::*;
-    use arrow_array::types::Int32Type;
-    use arrow_array::{
-        ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray,
-        RecordBatch, RecordBatchIterator, StringArray, StringViewArray, UInt64Array,
-    };
-    use std::sync::Arc;
-
-    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-        RecordBatch::try_from_iter(columns).expect("columns of one length")
-    }
-
-    fn parquet(batch: &RecordBatch) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("a writer");
-        writer.write(batch).expect("written");
-        writer.close().expect("closed");
-        bytes
-    }
-
-    fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
-        writer.write(batch).expect("written");
-        writer.finish().expect("finished");
-        writer.into_inner().expect("the bytes")
-    }
-
-    fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
-        writer.write(batch).expect("written");
-        writer.finish().expect("finished");
-        writer.into_inner().expect("the bytes")
-    }
-
-    /// Reads a table in every form it may come in; all must agree.
-    fn every_way(batch: &RecordBatch, options: &InputOptions) -> Result<Read> {
-        let scratch = Scratch::new();
-        let file = read_with(&scratch.write("t.arrow", arrow_file(batch)), options);
-        let stream = read_with(&scratch.write("t.ipc", arrow_stream(batch)), options);
-        let parquet = read_with(&scratch.write("t.parquet", parquet(batch)), options);
-        let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
-        let direct = from_batches(Box::new(reader), "a table", options).and_then(collect);
-        let first = file?;
-        for other in [stream?, parquet?, direct?] {
-            assert!(other.pairs == first.pairs && other.weights == first.weights && other.strings == first.strings);
-        }
-        Ok(first)
-    }
-
-    fn weights(name: &str) -> InputOptions {
-        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
-    }
-
-    #[test]
-    fn columns_are_found_by_name_in_any_order_and_width() {
-        let table = batch(vec![
-            ("Weight", Arc::new(Float32Array::from(vec![0.5, 1.5])) as ArrayRef),
-            ("dst", Arc::new(Int8Array::from(vec![2, -3]))),
-            ("km", Arc::new(Int32Array::from(vec![7, 8]))),
-            ("src", Arc::new(Int64Array::from(vec![1, i64::MIN]))),
-        ]);
-        let read = every_way(&table, &InputOptions::default()).expect("reads");
-        assert_eq!(read.pairs, [(1, 2), (1 << 63, -3i64 as u64)]);
-        assert_eq!(read.weights, [0.5, 1.5]);
-        assert_eq!(every_way(&table, &weights("km")).expect("reads").weights, [7.0, 8.0]);
-        assert!(every_way(&table, &weights("none")).expect("reads").weights.is_empty());
-        assert!(failure(every_way(&table, &weights("mm"))).contains("there is no such column"));
-        assert!(failure(every_way(&table, &weights("src"))).contains("holds the ids"));
-    }
-
-    #[test]
-    fn strings_of_every_kind() {
-        let dictionary: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
-        let columns: [ArrayRef; 4] = [
-            Arc::new(StringArray::from(vec!["x", "", "z"])),
-            Arc::new(LargeStringArray::from(vec!["x", "", "z"])),
-            Arc::new(StringViewArray::from(vec!["x", "a string longer than twelve bytes", "z"])),
-            Arc::new(dictionary),
-        ];
-        for column in &columns {
-            let table = batch(vec![("p", column.clone()), ("q", columns[0].clone())]);
-            let read = every_way(&table, &InputOptions::default()).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(read.strings, 6);
-            assert!(read.facts.string_ids);
-        }
-        let mixed = batch(vec![("p", columns[0].clone()), ("q", Arc::new(Int64Array::from(vec![1, 2, 3])))]);
-        assert!(failure(every_way(&mixed, &InputOptions::default())).contains("of one kind"));
-    }
-
-    #[test]
-    fn large_tables_come_in_blocks() {
-        let count = 300_000u64;
-        let source = UInt64Array::from_iter_values((0..count).map(|i| i + (1 << 63)));
-        let target = UInt64Array::from_iter_values(0..count);
-        let table = batch(vec![("from", Arc::new(source) as ArrayRef), ("to", Arc::new(target))]);
-        let read = every_way(&table, &InputOptions::default()).expect("reads");
-        assert!(read.blocks > 3);
-        assert!(read.pairs.iter().copied().eq((0..count).map(|i| (i + (1 << 63), i))));
-    }
-
-    #[test]
-    fn nulls_floats_and_nan_are_refused() {
-        let ones = || Arc::new(Int64Array::from(vec![1, 1, 1])) as ArrayRef;
-        let cases: [(ArrayRef, ArrayRef, &str); 5] = [
-            (Arc::new(Int64Array::from(vec![Some(1), Some(2), None])), ones(), "null in row 2"),
-            (Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0])), ones(), "integers or strings in column `source`"),
-            (ones(), Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0])), "NaN in row 1"),
-            (ones(), Arc::new(Int64Array::from(vec![Some(1), None, Some(2)])), "null in row 1"),
-            (ones(), Arc::new(UInt64Array::from(vec![1, u64::MAX, 2])), "in column `weight`"),
-        ];
-        for (source, weight, expected) in cases {
-            let table = batch(vec![("source", source), ("target", ones()), ("weight", weight)]);
-            let error = failure(every_way(&table, &InputOptions::default()));
-            assert!(error.contains(expected), "{expected}: {error}");
-        }
-    }
-
-    #[test]
-    fn damaged_tables_are_errors_wherever_they_are_cut_or_changed() {
-        let numbers = || Arc::new(Int64Array::from_iter_values(0..5000)) as ArrayRef;
-        let table = batch(vec![("source", numbers()), ("target", numbers())]);
-        for (format, whole) in
-            [("parquet", parquet(&table)), ("arrow", arrow_file(&table)), ("arrow", arrow_stream(&table))]
-        {
-            assert_eq!(parse_bytes(format, &whole).expect("whole"), 5000);
-            for tenth in 0..10 {
-                let cut = whole.len() * tenth / 10;
-                assert!(parse_bytes(format, &whole[..cut]).is_err(), "{format} cut at {cut} of {}", whole.len());
-            }
-            // A changed byte may change a value, so the only claim is that nothing breaks.
-            for place in (0..whole.len()).step_by(whole.len() / 300) {
-                let mut changed = whole.clone();
-                changed[place] ^= 0x5a;
-                if let Ok(edges) = parse_bytes(format, &changed) {
-                    assert!(edges <= 5000, "{format}: {edges} edges with byte {place} changed");
-                }
-            }
-        }
-    }
-}
+#[path = "parsers/tables.rs"]
+mod tables;
 
 #[test]
 fn no_format_breaks_on_bytes_that_are_not_its_own() {

@@ -4,15 +4,17 @@ mod common;
 
 use common::{Model, Random, open, open_with};
 use outcore_format::{Order, WeightKind};
+use outcore_graph::generate::{GenerateOptions, source};
+use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{
-    Bitmap, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, ProgramRun, Vertex, VertexProgram,
-    program_bytes, run_program,
+    Bitmap, Direction, Error, Events, Frontier, Graph, GraphOptions, List, ProgramOptions, ProgramRun, Vertex,
+    VertexProgram, program_bytes, run_program,
 };
-use outcore_io::AtomicF64;
 use outcore_io::backend::{Faults, Sim};
+use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 fn options() -> ProgramOptions<'static> {
     ProgramOptions::default()
@@ -593,4 +595,108 @@ fn vertices_that_do_not_exist_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&model(1000, 100, true).write(directory.path()), 1);
     let _ = run_program(&graph, &Wrong, &mut [(); 1000], &options());
+}
+
+/// A runtime of its own, whatever other tests hold.
+fn runtime(mib: u64) -> Arc<Runtime> {
+    let (memory_bytes, threads) = (Some(mib << 20), Some(2));
+    let options = RuntimeOptions { memory_bytes, beside_process: true, threads, ..RuntimeOptions::default() };
+    Arc::new(Runtime::new(options).unwrap())
+}
+
+/// The program of `docs/howto/write-an-algorithm.md`, over an image larger than the memory, with default options: requests, states and messages find
+/// room beside a page cache that has all the rest.
+#[test]
+fn programs_work_out_of_core_by_default() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("kronecker.oc");
+    let generated = GenerateOptions { scale: 17, edge_factor: 160, ..GenerateOptions::default() };
+    let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    import(&runtime(256), source(&generated).unwrap(), &image, &undirected).unwrap();
+    let ranks_within = |mib| {
+        let graph = Graph::open(&runtime(mib), &image, GraphOptions::default())?;
+        let mut ranks = vec![Rank { now: 1.0, next: 0.0 }; graph.vertices() as usize];
+        let run = run_program(&graph, &Ranks { iterations: 3 }, &mut ranks, &options())?;
+        assert_eq!(run.iterations, 3);
+        let read = run.stats.total.bytes_read;
+        Ok::<_, Error>((ranks.iter().map(|rank| rank.now.to_bits()).collect::<Vec<_>>(), read, graph.image_bytes()))
+    };
+    let (expected, _, image_bytes) = ranks_within(256).unwrap();
+    // The first limit that is not refused is below the size of the image, and none above it is refused or changes a bit.
+    let least = (7..64).find(|&mib| ranks_within(mib).is_ok()).expect("a limit that is enough");
+    assert!(least << 20 < image_bytes, "{least} MiB for an image of {image_bytes} bytes");
+    for mib in [least, least + 1, least + 2, least + 4, least + 8, 2 * least] {
+        let (ranks, read, _) = ranks_within(mib).unwrap_or_else(|error| panic!("{mib} MiB: {error}"));
+        assert!(ranks == expected, "with {mib} MiB");
+        assert!(mib << 20 > image_bytes || read > image_bytes, "{read} bytes read with {mib} MiB");
+    }
+}
+
+#[test]
+fn the_limit_that_a_refused_program_asks_for_is_enough() {
+    let model = model(200_000, 20_000, false);
+    let directory = tempfile::tempdir().unwrap();
+    let image = model.write(directory.path());
+    let run = |limit_bytes: u64| {
+        let options = RuntimeOptions {
+            memory_bytes: Some(limit_bytes),
+            beside_process: true,
+            threads: Some(1),
+            ..RuntimeOptions::default()
+        };
+        let graph = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, GraphOptions::default()).unwrap();
+        run_program(&graph, &Ranks { iterations: 2 }, &mut vec![Rank::default(); model.vertices], &self::options())
+    };
+    // The states alone are 3.2 million bytes.
+    for too_little in [8 << 20, 10 << 20] {
+        let Err(Error::Io(outcore_io::Error::Memory { needed_bytes, advised_bytes, .. })) = run(too_little) else {
+            panic!("{too_little} bytes are too little")
+        };
+        assert!(needed_bytes > 16 * model.vertices as u64);
+        run(advised_bytes).map(|_| ()).unwrap_or_else(|error| panic!("{advised_bytes} bytes: {error}"));
+    }
+}
+
+/// Two graphs of one runtime work at the same time, beside a result that is kept, and find what each finds alone.
+#[test]
+fn graphs_of_one_runtime_share_its_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let generated = GenerateOptions { scale: 15, edge_factor: 220, ..GenerateOptions::default() };
+    let image = directory.path().join("kronecker.oc");
+    import(&runtime(256), source(&generated).unwrap(), &image, &ImportOptions::default()).unwrap();
+    let run = |graph: &Graph| {
+        let mut ranks = vec![Rank { now: 1.0, next: 0.0 }; graph.vertices() as usize];
+        run_program(graph, &Ranks { iterations: 4 }, &mut ranks, &options()).unwrap();
+        ranks.iter().map(|rank| rank.now.to_bits()).collect::<Vec<_>>()
+    };
+    let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, GraphOptions::default()).unwrap();
+    let expected = run(&open(&runtime(256)));
+    let shared = runtime(40);
+    let (one, other) = (open(&shared), open(&shared));
+    let kept = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
+    std::thread::scope(|scope| {
+        let runs = [&one, &other].map(|graph| scope.spawn(|| (0..3).map(|_| run(graph)).collect::<Vec<_>>()));
+        runs.into_iter().flat_map(|run| run.join().unwrap()).for_each(|ranks| assert!(ranks == expected));
+    });
+    let text = shared.budget().reserve("all of it", 34 << 20).unwrap_err().to_string();
+    assert!(
+        text.contains("a result of ") && text.contains("kronecker.oc") && !text.contains("by the page cache"),
+        "{text}"
+    );
+    // Beside full caches there is memory for whoever needs it; closed graphs give it all back.
+    one.fill_cache().unwrap();
+    other.fill_cache().unwrap();
+    assert!(one.cache_bytes() > 0 && other.cache_bytes() > 0, "each has a share");
+    let budget = shared.budget();
+    let cached = one.cache_bytes() + other.cache_bytes();
+    drop(Bitmap::new(budget, "a set", 8 * (budget.free_bytes() + (1 << 20))).unwrap());
+    assert!(one.cache_bytes() + other.cache_bytes() < cached, "one of them shrank");
+    open(&shared).degrees(Direction::Out).unwrap();
+    [&one, &other].into_iter().for_each(Graph::close);
+    let all = budget.reserve("what closed graphs gave back", 32 << 20);
+    all.unwrap_or_else(|error| panic!("{error}"));
+    let error =
+        run_program(&one, &Ranks { iterations: 1 }, &mut vec![Rank::default(); 1 << 15], &options()).unwrap_err();
+    assert!(error.to_string().contains("was closed"), "{error}");
+    drop(kept);
 }

@@ -3,10 +3,9 @@
 //! A [`Array`] is a fixed number of plain values. Arrays that workers share hold atomics; relaxed loads and
 //! stores of those cost what plain ones do.
 
-use crate::error::{Error, Result};
-use crate::runtime::{Budget, Reservation};
-use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use crate::budget::{Budget, Reservation};
+use crate::error::Result;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// From this size on huge pages are asked for.
@@ -96,7 +95,7 @@ pub struct Array<T: Plain> {
     start: *mut T,
     len: usize,
     mapped_bytes: usize,
-    _reservation: Reservation,
+    reservation: Reservation,
 }
 
 // SAFETY: an array owns its memory, and `Plain` values may be sent and shared.
@@ -110,17 +109,34 @@ impl<T: Plain> Array<T> {
     /// `len` zeroed values, reserved under the name `purpose`.
     ///
     /// # Errors
-    /// [`Error::Memory`] if the budget or the machine does not have that much.
-    pub fn zeroed(budget: &Arc<Budget>, purpose: &str, len: usize) -> Result<Self> {
+    /// [`Error::Memory`](crate::Error::Memory) if the budget or the machine does not have that much.
+    pub fn zeroed(budget: &Budget, purpose: &str, len: usize) -> Result<Self> {
         let bytes = len.saturating_mul(size_of::<T>());
         let reservation = budget.reserve(purpose, bytes as u64)?;
-        let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| Error::Memory {
-            purpose: purpose.to_owned(),
-            needed_bytes: bytes as u64,
-            available_bytes: 0,
-            limit_bytes: budget.limit_bytes(),
-        })?;
-        Ok(Array { start: start.cast(), len, mapped_bytes, _reservation: reservation })
+        let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| budget.refusal(purpose, bytes as u64, 0))?;
+        Ok(Array { start: start.cast(), len, mapped_bytes, reservation })
+    }
+
+    /// What holds the array's memory in the ledger.
+    pub fn reservation(&self) -> &Reservation {
+        &self.reservation
+    }
+
+    /// Gives the pages of some values back to the system: they are zero from then on. The reservation stays as it is.
+    ///
+    /// # Safety
+    /// Nobody reads or writes these values meanwhile, and they begin and end at pages.
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn discard(&self, values: Range<usize>) {
+        assert!(values.start <= values.end && values.end <= self.len);
+        let bytes = (values.end - values.start) * size_of::<T>();
+        if cfg!(miri) {
+            return;
+        }
+        // SAFETY: the range lies within the mapping, and zeroes are valid values that nobody looks at now.
+        unsafe {
+            libc::madvise(self.start.add(values.start).cast(), bytes, libc::MADV_DONTNEED);
+        }
     }
 
     /// Where the values lie: for those who write some of them while others read others. A pointer made from `&[T]` must not be written through.
@@ -278,7 +294,7 @@ mod tests {
 
     #[test]
     fn arrays_are_zeroed_aligned_and_counted() {
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        let budget = Budget::new(1 << 30, 0).unwrap();
         let before = budget.available_bytes();
         let large = if cfg!(miri) { 3 << 10 } else { 3 << 20 };
         for len in [0usize, 1, 1000, large] {

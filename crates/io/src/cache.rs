@@ -7,23 +7,28 @@
 //!   else: every pass then hits as much as any policy could, where least-recently-used would hit nothing.
 //! * A selective sweep inserts what it reads.
 //!
+//! A cache is memory that can be given back: it shrinks by closing ways, each of which is one piece of memory that holds a frame of every set, and
+//! grows again by opening them. The pages in the other ways stay.
+//!
 //! A page that is found is pinned until its guard is dropped: its frame is not reused meanwhile. What is inserted has been
 //! verified, so what is found need not be. (Zheng, *FlashX*, 2016, section 2.4; scan resistance as in Chou and DeWitt,
 //! *An evaluation of buffer management strategies*, VLDB 1985.)
 #![allow(unsafe_code)]
 
+use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
 use crate::buffer::Array;
 use crate::error::Result;
-use crate::runtime::Budget;
 use std::cell::UnsafeCell;
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::{Deref, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const PAGE_BYTES: usize = 4096;
 /// The frames of a set.
 const WAYS: usize = 8;
 /// What a frame costs besides its page.
 const FRAME_BYTES: u64 = 32;
+const _: () = assert!(size_of::<Mutex<Set>>() <= WAYS * FRAME_BYTES as usize);
 
 /// A page of one of several files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +42,12 @@ pub struct PageKey {
 /// A set-associative cache of pages.
 pub struct PageCache {
     sets: Box<[Mutex<Set>]>,
+    /// The frames of way 0, those of way 1, and so on.
     frames: Frames,
+    /// How many ways are open. Whoever opens or closes some holds the other lock.
+    open_ways: AtomicUsize,
+    resizing: Mutex<()>,
+    _headers: Reservation,
 }
 
 struct Frames(UnsafeCell<Array<[u8; PAGE_BYTES]>>);
@@ -46,26 +56,43 @@ struct Frames(UnsafeCell<Array<[u8; PAGE_BYTES]>>);
 unsafe impl Sync for Frames {}
 
 impl Frames {
+    fn array(&self) -> &Array<[u8; PAGE_BYTES]> {
+        // SAFETY: only the array's address, length and reservation are used, none of which lies in the frames.
+        unsafe { &*self.0.get() }
+    }
+
     fn at(&self, frame: usize) -> *mut [u8; PAGE_BYTES] {
-        // SAFETY: only the array's address and length are read, which never change.
-        let array: &Array<[u8; PAGE_BYTES]> = unsafe { &*self.0.get() };
+        let array = self.array();
         assert!(frame < array.len());
         array.start().wrapping_add(frame)
     }
+
+    /// Gives the memory of frames back.
+    ///
+    /// # Safety
+    /// Nobody has them pinned, and no set hands them out.
+    unsafe fn give_back(&self, frames: Range<usize>) {
+        let bytes = frames.len() * PAGE_BYTES;
+        // SAFETY: nobody reads or writes them, as the caller says, and a frame is a page.
+        unsafe { self.array().discard(frames) };
+        self.array().reservation().shrink(bytes as u64);
+    }
 }
 
-#[derive(Default)]
+/// The frames of a set. Frames of ways that are closed have no key, but may be pinned still.
 struct Set {
     keys: [Option<PageKey>; WAYS],
     pins: [u16; WAYS],
     used: [bool; WAYS],
-    hand: usize,
+    hand: u8,
+    open: u8,
 }
 
 /// A cached page; it stays where it is until this is dropped.
 pub struct Pinned {
     cache: Arc<PageCache>,
-    frame: usize,
+    set: usize,
+    way: usize,
 }
 
 impl PageCache {
@@ -73,24 +100,92 @@ impl PageCache {
     ///
     /// # Errors
     /// No memory under the budget.
-    pub fn new(budget: &Arc<Budget>, bytes: u64) -> Result<Option<Self>> {
+    pub fn new(budget: &Budget, bytes: u64) -> Result<Option<Arc<Self>>> {
         let sets = (bytes / (WAYS as u64 * (PAGE_BYTES as u64 + FRAME_BYTES))) as usize;
         if sets == 0 {
             return Ok(None);
         }
-        let frames = Array::zeroed(budget, "the page cache", sets * WAYS)?;
-        let sets = (0..sets).map(|_| Mutex::new(Set::default())).collect();
-        Ok(Some(PageCache { sets, frames: Frames(UnsafeCell::new(frames)) }))
+        let headers = budget.reserve("the headers of the page cache", (sets * size_of::<Mutex<Set>>()) as u64)?;
+        let frames = Array::zeroed(budget, CACHE_PURPOSE, sets * WAYS)?;
+        let empty =
+            || Mutex::new(Set { keys: [None; WAYS], pins: [0; WAYS], used: [false; WAYS], hand: 0, open: WAYS as u8 });
+        let cache = Arc::new(PageCache {
+            sets: (0..sets).map(|_| empty()).collect(),
+            frames: Frames(UnsafeCell::new(frames)),
+            open_ways: AtomicUsize::new(WAYS),
+            resizing: Mutex::default(),
+            _headers: headers,
+        });
+        budget.add_cache(&cache);
+        Ok(Some(cache))
     }
 
     /// How many pages the cache has room for.
     pub fn capacity_pages(&self) -> u64 {
-        (self.sets.len() * WAYS) as u64
+        (self.sets.len() * self.open_ways.load(Ordering::Relaxed)) as u64
     }
 
     /// The memory that the pages take.
     pub fn memory_bytes(&self) -> u64 {
         self.capacity_pages() * PAGE_BYTES as u64
+    }
+
+    /// The memory that the pages take once all ways are open.
+    pub fn most_bytes(&self) -> u64 {
+        (self.sets.len() * WAYS * PAGE_BYTES) as u64
+    }
+
+    fn way_bytes(&self) -> u64 {
+        (self.sets.len() * PAGE_BYTES) as u64
+    }
+
+    /// Shrinks by at least so much, if it has that much, and returns by how much. Pages that are pinned are given back when they are let go.
+    pub fn give_back(&self, bytes: u64) -> u64 {
+        let _resizing = self.resizing.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open_ways.load(Ordering::Relaxed);
+        let close = (bytes.div_ceil(self.way_bytes()) as usize).min(open);
+        let ways = open - close..open;
+        self.open_ways.store(ways.start, Ordering::Relaxed);
+        let mut pinned = Vec::new();
+        for (number, set) in self.sets.iter().enumerate() {
+            let mut set = lock(set);
+            set.open = ways.start as u8;
+            for way in ways.clone() {
+                set.keys[way] = None;
+                if set.pins[way] > 0 {
+                    pinned.push(way * self.sets.len() + number);
+                }
+            }
+        }
+        pinned.sort_unstable();
+        let mut start = ways.start * self.sets.len();
+        for end in pinned.into_iter().chain([ways.end * self.sets.len()]) {
+            // SAFETY: these frames were not pinned when their sets closed them, and a closed frame is not handed out.
+            unsafe { self.frames.give_back(start..end) };
+            start = end + 1;
+        }
+        close as u64 * self.way_bytes()
+    }
+
+    /// Opens ways again, as far as so much memory goes and is free.
+    pub fn grow(&self, bytes: u64) {
+        let _resizing = self.resizing.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..bytes / self.way_bytes() {
+            let way = self.open_ways.load(Ordering::Relaxed);
+            let reservation = self.frames.array().reservation();
+            if way == WAYS || !reservation.grow(self.way_bytes()) {
+                break;
+            }
+            for set in &self.sets {
+                let mut set = lock(set);
+                set.open += 1;
+                if set.pins[way] > 0 {
+                    // Its memory had not been given back yet.
+                    reservation.shrink(PAGE_BYTES as u64);
+                }
+            }
+            self.open_ways.store(way + 1, Ordering::Relaxed);
+        }
     }
 
     fn set_of(&self, key: PageKey) -> usize {
@@ -101,17 +196,17 @@ impl PageCache {
     /// The page, pinned, if it is here.
     pub fn get(self: &Arc<Self>, key: PageKey) -> Option<Pinned> {
         let number = self.set_of(key);
-        let mut set = self.sets[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut set = lock(&self.sets[number]);
         let way = set.keys.iter().position(|&there| there == Some(key))?;
         set.pins[way] = set.pins[way].checked_add(1)?;
         set.used[way] = true;
-        Some(Pinned { cache: Arc::clone(self), frame: number * WAYS + way })
+        Some(Pinned { cache: Arc::clone(self), set: number, way })
     }
 
     /// Keeps a verified page, if a frame of its set can be given up.
     pub fn insert(&self, key: PageKey, bytes: &[u8; PAGE_BYTES]) {
         let number = self.set_of(key);
-        let mut set = self.sets[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut set = lock(&self.sets[number]);
         if set.keys.contains(&Some(key)) {
             return;
         }
@@ -119,24 +214,34 @@ impl PageCache {
         set.keys[way] = Some(key);
         set.used[way] = false;
         // SAFETY: the lock is held and nobody has the frame pinned, so nobody reads or writes it.
-        unsafe { self.frames.at(number * WAYS + way).write(*bytes) };
+        unsafe { self.frames.at(way * self.sets.len() + number).write(*bytes) };
     }
 
-    fn unpin(&self, frame: usize) {
-        let mut set = self.sets[frame / WAYS].lock().unwrap_or_else(PoisonError::into_inner);
-        set.pins[frame % WAYS] -= 1;
+    fn unpin(&self, number: usize, way: usize) {
+        let mut set = lock(&self.sets[number]);
+        set.pins[way] -= 1;
+        if way >= usize::from(set.open) && set.pins[way] == 0 {
+            let frame = way * self.sets.len() + number;
+            // SAFETY: nobody has it pinned any more, and it cannot be opened while the lock is held.
+            unsafe { self.frames.give_back(frame..frame + 1) };
+        }
     }
+}
+
+fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
+    set.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Set {
     /// The way to give up: a free one, or the first that was not used since the hand last passed.
     fn victim(&mut self) -> Option<usize> {
-        if let Some(free) = self.keys.iter().position(|key| key.is_none()) {
+        let open = self.open;
+        if let Some(free) = (0..usize::from(open)).find(|&way| self.keys[way].is_none() && self.pins[way] == 0) {
             return Some(free);
         }
-        for _ in 0..2 * WAYS {
-            let way = self.hand;
-            self.hand = (self.hand + 1) % WAYS;
+        for _ in 0..2 * open {
+            let way = usize::from(self.hand % open);
+            self.hand = (self.hand + 1) % open;
             if self.pins[way] == 0 && !std::mem::take(&mut self.used[way]) {
                 return Some(way);
             }
@@ -150,13 +255,13 @@ impl Deref for Pinned {
 
     fn deref(&self) -> &[u8; PAGE_BYTES] {
         // SAFETY: the frame is pinned, so nobody writes it.
-        unsafe { &*self.cache.frames.at(self.frame) }
+        unsafe { &*self.cache.frames.at(self.way * self.cache.sets.len() + self.set) }
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        self.cache.unpin(self.frame);
+        self.cache.unpin(self.set, self.way);
     }
 }
 
@@ -165,8 +270,8 @@ mod tests {
     use super::*;
 
     fn cache(pages: u64) -> Arc<PageCache> {
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
-        Arc::new(PageCache::new(&budget, pages * (PAGE_BYTES as u64 + FRAME_BYTES)).unwrap().unwrap())
+        let budget = Budget::new(1 << 30, 0).unwrap();
+        PageCache::new(&budget, pages * (PAGE_BYTES as u64 + FRAME_BYTES)).unwrap().unwrap()
     }
 
     fn key(page: u64) -> PageKey {
@@ -205,21 +310,37 @@ mod tests {
     }
 
     #[test]
-    fn workers_see_whole_pages() {
+    fn workers_see_whole_pages_while_the_cache_shrinks_and_grows() {
         let cache = cache(16);
+        let (found, at_work) = (AtomicUsize::new(0), AtomicUsize::new(3));
         std::thread::scope(|scope| {
             for worker in 0..3u64 {
-                let cache = &cache;
+                let (cache, found, at_work) = (&cache, &found, &at_work);
                 scope.spawn(move || {
                     for i in 0..20_000u64 {
                         let page = (i * 7 + worker * 13) % 40;
                         match cache.get(key(page)) {
-                            Some(found) => assert!(found.iter().all(|&byte| byte == page as u8)),
+                            Some(bytes) => {
+                                assert!(bytes.iter().all(|&byte| byte == page as u8));
+                                found.fetch_add(1, Ordering::Relaxed);
+                            }
                             None => cache.insert(key(page), &[page as u8; PAGE_BYTES]),
                         }
                     }
+                    at_work.fetch_sub(1, Ordering::Relaxed);
                 });
             }
+            let mut round = 0;
+            while at_work.load(Ordering::Relaxed) > 0 {
+                round += 1;
+                cache.give_back(round % 9 * 2 * PAGE_BYTES as u64);
+                cache.grow(cache.most_bytes());
+            }
         });
+        assert!(found.load(Ordering::Relaxed) > 0, "a cache that never has a page passes all the rest");
+        cache.give_back(cache.most_bytes());
+        assert_eq!(cache.frames.array().reservation().bytes(), 0, "all that was pinned was let go");
+        (0..16).for_each(|page| cache.insert(key(page), &[1; PAGE_BYTES]));
+        assert!((0..16).all(|page| cache.get(key(page)).is_none()), "nothing is kept where nothing is open");
     }
 }

@@ -29,10 +29,33 @@ pub enum Error {
         available_bytes: u64,
         /// The limit.
         limit_bytes: u64,
+        /// The least limit that is enough, as far as that is known.
+        advised_bytes: u64,
+        /// Who holds what is not left, the largest first.
+        holders: Vec<Holder>,
+    },
+    /// Something was used in another process than the one that opened it, as happens behind a fork.
+    OtherProcess {
+        /// What it is, if it has a name.
+        name: String,
+        /// The process that opened it.
+        opened_by: u32,
     },
     /// The user asked to stop.
     Cancelled,
 }
+
+/// Somebody who holds memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// What the memory is for, and whose it is.
+    pub name: String,
+    /// How much it is.
+    pub bytes: u64,
+}
+
+/// So many holders are named in a message.
+const NAMED_HOLDERS: usize = 4;
 
 impl Error {
     /// A failed operation on a file as a whole.
@@ -56,14 +79,20 @@ impl std::fmt::Display for Error {
                 }
                 write!(f, ": {source}")
             }
-            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes } => write!(
+            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => write!(
                 f,
-                "{purpose} needs {}, but only {} of the memory limit of {} are left; \
-                 raise the limit to at least {}",
+                "{purpose} needs {}, but only {} of the memory limit of {} are left{}; raise the limit to at least {}",
                 bytes_text(*needed_bytes),
                 bytes_text(*available_bytes),
                 bytes_text(*limit_bytes),
-                rounded_text(limit_bytes.saturating_add(needed_bytes.saturating_sub(*available_bytes)), f64::ceil),
+                holders_text(holders),
+                rounded_text(*advised_bytes, f64::ceil),
+            ),
+            Error::OtherProcess { name, opened_by } => write!(
+                f,
+                "{name} was opened by process {opened_by}, and this is process {}: a fork has neither its workers nor its \
+                 buffers; open it again in this process",
+                std::process::id()
             ),
             Error::Cancelled => write!(f, "stopped on request; nothing was left behind"),
         }
@@ -77,6 +106,21 @@ impl std::error::Error for Error {
             _ => None,
         }
     }
+}
+
+/// Who holds memory, as part of a sentence.
+fn holders_text(holders: &[Holder]) -> String {
+    let mut text = String::new();
+    for (i, Holder { name, bytes }) in holders.iter().take(NAMED_HOLDERS).enumerate() {
+        let between = if i == 0 { ": " } else { ", " };
+        let verb = if i == 0 { " are held" } else { "" };
+        text += &format!("{between}{}{verb} by {name}", bytes_text(*bytes));
+    }
+    let rest: u64 = holders.iter().skip(NAMED_HOLDERS).map(|holder| holder.bytes).sum();
+    if rest > 0 {
+        text += &format!(", {} by others", bytes_text(rest));
+    }
+    text
 }
 
 /// A number of bytes as people write it: `512 MiB`, `1.5 GiB`, `17 bytes`.
@@ -210,7 +254,14 @@ mod tests {
     #[test]
     fn the_limit_that_a_refusal_asks_for_is_enough() {
         for limit_bytes in (1 << 20..1 << 40).step_by(7_777_777_777) {
-            let error = Error::Memory { purpose: "x".into(), needed_bytes: 3, available_bytes: 1, limit_bytes };
+            let error = Error::Memory {
+                purpose: "x".into(),
+                needed_bytes: 3,
+                available_bytes: 1,
+                limit_bytes,
+                advised_bytes: limit_bytes + 2,
+                holders: Vec::new(),
+            };
             let text = error.to_string();
             let advised = text.rsplit("at least ").next().unwrap();
             assert!(parse_bytes(advised).unwrap() >= limit_bytes + 2, "{text}");

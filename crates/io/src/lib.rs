@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 pub mod backend;
+mod budget;
 pub mod buffer;
 mod cache;
 mod directory;
@@ -15,12 +16,13 @@ mod spill;
 mod streams;
 
 pub use backend::{Backend, random};
+pub use budget::{Budget, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory};
-pub use error::{Error, Result, bytes_text, parse_bytes};
+pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, lock_path, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
-pub use runtime::{Budget, CancelFlag, Progress, Reservation, Runtime, RuntimeOptions, Task, Unit, processors};
+pub use runtime::{CancelFlag, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};
 pub use streams::{Piece, Sink, Streams};

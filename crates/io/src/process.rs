@@ -1,6 +1,7 @@
 //! What the operating system knows of this process, of the machine's memory and of its disks.
 #![allow(unsafe_code)]
 
+use crate::error::{Error, Result};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions, TryLockError, read_to_string};
 use std::os::unix::ffi::OsStrExt;
@@ -56,6 +57,11 @@ pub fn lock_path(path: &Path) -> std::io::Result<Option<File>> {
     Ok(((own.dev(), own.ino()) == (named.dev(), named.ino())).then_some(file))
 }
 
+/// An error unless this is the process of that number: behind a fork it is another one.
+pub(crate) fn check_process(opened_by: u32, name: &str) -> Result<()> {
+    if opened_by == std::process::id() { Ok(()) } else { Err(Error::OtherProcess { name: name.to_owned(), opened_by }) }
+}
+
 /// Lets two paths exchange their names in one step.
 #[cfg(target_os = "linux")]
 pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
@@ -93,35 +99,42 @@ fn field_bytes(text: &str, field: &str) -> Option<u64> {
 
 /// What is left under the tightest limit of this process's cgroup and those above it.
 fn cgroup_free_bytes() -> Option<u64> {
-    let text = read_to_string("/proc/self/cgroup").ok()?;
+    free_of_cgroups(&read_to_string("/proc/self/cgroup").ok()?, Path::new("/sys/fs/cgroup"))
+}
+
+/// What is left under the tightest limit of the cgroups that `/proc/self/cgroup` says, and of those above them.
+///
+/// Usage counts file pages that the kernel has cached for anybody in the group; it drops them when memory is wanted, so they are free.
+fn free_of_cgroups(groups: &str, root: &Path) -> Option<u64> {
     let mut least: Option<u64> = None;
-    for line in text.lines() {
+    for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
-        let (root, limit_name, usage_name) = if controllers.is_empty() {
-            ("/sys/fs/cgroup", "memory.max", "memory.current")
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (root, limit, usage, file_pages) = if controllers.is_empty() {
+            (root.to_owned(), "memory.max", "memory.current", ["active_file", "inactive_file"])
         } else if controllers.split(',').any(|name| name == "memory") {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+            let names = ["total_active_file", "total_inactive_file"];
+            (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", names)
         } else {
             continue;
         };
-        let mut path = path.to_owned();
-        loop {
-            let number = |name: &str| -> Option<u64> {
-                read_to_string(format!("{root}{path}/{name}")).ok()?.trim().parse().ok()
-            };
-            if let (Some(limit), Some(usage)) = (number(limit_name), number(usage_name)) {
-                let free = limit.saturating_sub(usage);
-                least = Some(least.map_or(free, |least| least.min(free)));
-            }
-            match path.rfind('/') {
-                Some(0) if path.len() > 1 => path.truncate(1),
-                Some(end) if end > 0 => path.truncate(end),
-                _ => break,
-            }
+        // In a container the path may be one outside of it, of which only an end, or nothing, is here.
+        for group in Path::new(path.trim_start_matches('/')).ancestors() {
+            let directory = root.join(group);
+            let number = |name: &str| read_to_string(directory.join(name)).ok()?.trim().parse::<u64>().ok();
+            let (Some(limit), Some(usage)) = (number(limit), number(usage)) else { continue };
+            let stat = read_to_string(directory.join("memory.stat")).unwrap_or_default();
+            let cached: u64 = file_pages.iter().filter_map(|name| stat_bytes(&stat, name)).sum();
+            let free = limit.saturating_sub(usage.saturating_sub(cached));
+            least = Some(least.map_or(free, |least| least.min(free)));
         }
     }
     least
+}
+
+/// A field of `memory.stat`, whose lines are like `inactive_file 8192`.
+fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
+    stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -165,5 +178,67 @@ mod tests {
         assert!(peak_memory_bytes() >= current_memory_bytes() / 2);
         assert!(free_memory_bytes() > 1 << 20);
         assert_eq!(field_bytes("A: 1 kB\nVmRSS:\t  12 kB\n", "VmRSS:"), Some(12 * 1024));
+    }
+
+    /// A tree of files like that of cgroups: paths and contents.
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, format!("{text}\n")).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn cached_files_of_a_cgroup_are_free_memory() {
+        let stat = "anon 1000\nfile 95000\nkernel 10\ninactive_file 60000\nactive_file 35000\nunevictable 7";
+        let two = tree(&[("box/memory.max", "100000"), ("box/memory.current", "99000"), ("box/memory.stat", stat)]);
+        assert_eq!(free_of_cgroups("0::/box", two.path()), Some(96_000));
+        // What is below counts in a group of version 1 only in the totals.
+        let stat = "cache 5\ninactive_file 1\nactive_file 1\ntotal_cache 95000\ntotal_inactive_file 60000\ntotal_active_file 35000";
+        let one = tree(&[
+            ("memory/box/memory.limit_in_bytes", "100000"),
+            ("memory/box/memory.usage_in_bytes", "99000"),
+            ("memory/box/memory.stat", stat),
+            ("memory/memory.limit_in_bytes", "9223372036854771712"),
+            ("memory/memory.usage_in_bytes", "500000"),
+            ("box/memory.max", "5"),
+            ("box/memory.current", "0"),
+        ]);
+        let groups = "4:cpu,cpuacct:/box\n3:rw,memory:/box\n1:name=systemd:/box";
+        assert_eq!(free_of_cgroups(groups, one.path()), Some(96_000));
+    }
+
+    #[test]
+    fn the_tightest_of_nested_cgroups_decides() {
+        let files = [
+            ("a/memory.max", "50000"),
+            ("a/memory.current", "45000"),
+            ("a/memory.stat", "inactive_file 1000\nactive_file 2000"),
+            ("a/b/memory.max", "max"),
+            ("a/b/memory.current", "40000"),
+            ("a/b/c/memory.max", "20000"),
+            ("a/b/c/memory.current", "3000"),
+        ];
+        let nested = tree(&files);
+        assert_eq!(free_of_cgroups("0::/a/b/c", nested.path()), Some(8000));
+        assert_eq!(free_of_cgroups("0::/a/b", nested.path()), Some(8000));
+        // Without a file of statistics all that is used counts; what is used beyond a limit leaves nothing.
+        let full = tree(&[("a/memory.max", "100"), ("a/memory.current", "300")]);
+        assert_eq!(free_of_cgroups("0::/a", full.path()), Some(0));
+        // A container may see its own group as the root, under another path.
+        let inside = tree(&[("memory.max", "1000"), ("memory.current", "300"), ("memory.stat", "inactive_file 100")]);
+        assert_eq!(free_of_cgroups("0::/docker/4711", inside.path()), Some(800));
+        assert_eq!(free_of_cgroups("0::/", inside.path()), Some(800));
+    }
+
+    #[test]
+    fn where_no_cgroup_has_a_limit_the_machine_decides() {
+        let free = tree(&[("a/memory.max", "max"), ("a/memory.current", "300")]);
+        for groups in ["0::/a", "", "rubbish", "0::", "5:memory:/a", "0::/../../a"] {
+            assert_eq!(free_of_cgroups(groups, free.path()), None, "{groups}");
+        }
     }
 }

@@ -12,8 +12,10 @@ use crate::backend::{Completion, Queue, Region, Request};
 use crate::buffer::Array;
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
+use crate::process::check_process;
 use crate::runtime::{CancelFlag, Runtime};
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +26,9 @@ const MOST_BROKEN_READS: u32 = 1000;
 
 /// One worker's reads.
 pub struct Reader {
-    queue: Box<dyn Queue>,
+    /// Left alone behind a fork, which has a copy of it, but neither its threads nor its requests.
+    queue: ManuallyDrop<Box<dyn Queue>>,
+    process: u32,
     files: Vec<Arc<DataFile>>,
     cancel: CancelFlag,
     /// Always there, until it is dropped.
@@ -86,7 +90,8 @@ impl Reader {
         let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
         let queue = runtime.backend().queue(files, region, MAX_DEPTH)?;
         Ok(Reader {
-            queue,
+            queue: ManuallyDrop::new(queue),
+            process: std::process::id(),
             files: files.to_vec(),
             cancel: runtime.cancel().clone(),
             memory: Some(memory),
@@ -112,6 +117,7 @@ impl Reader {
     /// What the operating system refuses.
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
         assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
+        self.check_process()?;
         self.release();
         if self.lost {
             let error = std::io::Error::other("an earlier wait for reads failed");
@@ -178,6 +184,7 @@ impl Reader {
     /// A read that failed, or a file that ends too early.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Extent<'_>>> {
+        self.check_process()?;
         self.release();
         let Some(oldest) = self.extents.front() else { return Ok(None) };
         if oldest.done_bytes < oldest.len_bytes {
@@ -191,6 +198,10 @@ impl Reader {
         let Pending { memory_bytes, len_bytes, tag, .. } = self.extents[0];
         let memory = self.memory.as_deref().unwrap_or_default();
         Ok(Some(Extent { tag, bytes: &memory[memory_bytes..memory_bytes + len_bytes] }))
+    }
+
+    fn check_process(&self) -> Result<()> {
+        check_process(self.process, "a reader of files")
     }
 
     /// Takes back the memory of the extent that `next` returned last.
@@ -294,7 +305,13 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
+        if self.check_process().is_err() {
+            // Behind a fork the memory is a copy of its own, which no request of the kernel names.
+            return;
+        }
         self.clear();
+        // SAFETY: the queue is dropped here only, and not used afterwards.
+        unsafe { ManuallyDrop::drop(&mut self.queue) };
         if self.lost {
             std::mem::forget(self.memory.take());
         }

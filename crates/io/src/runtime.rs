@@ -3,17 +3,20 @@
 //! There are no globals: everything that reads, allocates or starts threads is given a [`Runtime`].
 
 use crate::backend::Backend;
-use crate::error::{Error, Result, bytes_text};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
 use crate::process::{current_memory_bytes, free_memory_bytes};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a runtime may use.
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
     /// The limit for all memory of the process, in bytes; `None` takes half of what the machine or its cgroup has left.
     pub memory_bytes: Option<u64>,
+    /// Whether the limit leaves out what the process holds already, such as an interpreter and its libraries.
+    pub beside_process: bool,
     /// The number of workers; `None` takes one per processor.
     pub threads: Option<usize>,
     /// How files are read; `None` takes the best that works here.
@@ -40,7 +43,7 @@ impl Runtime {
     /// # Errors
     /// A limit below what the process holds already.
     pub fn new(options: RuntimeOptions) -> Result<Self> {
-        let held = current_memory_bytes();
+        let held = if options.beside_process { 0 } else { current_memory_bytes() };
         let limit = match options.memory_bytes {
             Some(bytes) => bytes,
             None => held + free_memory_bytes() / 2,
@@ -58,20 +61,42 @@ impl Runtime {
         })
     }
 
+    /// The same memory, workers and back end, for something whose name stands beside what it reserves.
+    #[must_use]
+    pub fn in_name_of(&self, owner: &str) -> Self {
+        Runtime {
+            budget: Arc::new(self.budget.in_name_of(owner)),
+            threads: self.threads,
+            backend: Arc::clone(&self.backend),
+            temporary: self.temporary.clone(),
+            progress: self.progress.clone(),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    /// The same memory, for work that is stopped on its own. What the options say in the place of `None` differs; the memory and who is told of progress
+    /// are not inherited.
+    #[must_use]
+    pub fn for_work(&self, options: RuntimeOptions) -> Self {
+        let same = self.in_name_of("");
+        Runtime {
+            threads: options.threads.unwrap_or(self.threads).max(1),
+            backend: options.backend.unwrap_or(same.backend),
+            temporary: options.temporary.or(same.temporary),
+            progress: options.progress,
+            cancel: CancelFlag::default(),
+            budget: same.budget,
+        }
+    }
+
     /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has ended may have left memory with the
     /// allocator. Nothing of the old budget may be in use.
     ///
     /// # Errors
     /// A limit below what the process holds already.
     pub fn renewed(&self) -> Result<Self> {
-        Ok(Runtime {
-            budget: Arc::new(Budget::new(self.budget.limit_bytes(), current_memory_bytes())?),
-            threads: self.threads,
-            backend: Arc::clone(&self.backend),
-            temporary: self.temporary.clone(),
-            progress: self.progress.clone(),
-            cancel: self.cancel.clone(),
-        })
+        let budget = Budget::new(self.budget.limit_bytes(), current_memory_bytes())?;
+        Ok(Runtime { budget: Arc::new(budget), ..self.in_name_of("") })
     }
 
     /// The memory under the limit.
@@ -249,118 +274,9 @@ impl Drop for Task {
     }
 }
 
-/// Memory that operations leave to code, stacks and small things.
-const SLACK_BYTES: u64 = 6 << 20;
-
-/// The memory under the limit: who needs some reserves it first.
-///
-/// **Invariant:** `reserved <= limit - what the process held at the start - slack`.
-#[derive(Debug)]
-pub struct Budget {
-    limit_bytes: u64,
-    usable_bytes: u64,
-    reserved_bytes: AtomicU64,
-}
-
-impl Budget {
-    /// A budget of `limit_bytes`, of which the process holds `held_bytes` already.
-    ///
-    /// # Errors
-    /// A limit that leaves nothing.
-    pub fn new(limit_bytes: u64, held_bytes: u64) -> Result<Self> {
-        let needed = held_bytes + SLACK_BYTES;
-        if limit_bytes <= needed {
-            return Err(Error::Memory {
-                purpose: format!("the process itself ({} so far)", bytes_text(held_bytes)),
-                needed_bytes: needed + 1,
-                available_bytes: limit_bytes,
-                limit_bytes,
-            });
-        }
-        Ok(Budget { limit_bytes, usable_bytes: limit_bytes - needed, reserved_bytes: AtomicU64::new(0) })
-    }
-
-    /// The limit that the user gave.
-    pub fn limit_bytes(&self) -> u64 {
-        self.limit_bytes
-    }
-
-    /// How much can still be reserved.
-    pub fn available_bytes(&self) -> u64 {
-        self.usable_bytes.saturating_sub(self.reserved_bytes.load(Ordering::Relaxed))
-    }
-
-    /// An error unless that much can be reserved.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] with the numbers.
-    pub fn require(&self, purpose: &str, bytes: u64) -> Result<()> {
-        let available = self.available_bytes();
-        if bytes <= available {
-            return Ok(());
-        }
-        Err(Error::Memory {
-            purpose: purpose.to_owned(),
-            needed_bytes: bytes,
-            available_bytes: available,
-            limit_bytes: self.limit_bytes,
-        })
-    }
-
-    /// Sets memory aside until the reservation is dropped.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] with the numbers.
-    pub fn reserve(self: &Arc<Self>, purpose: &str, bytes: u64) -> Result<Reservation> {
-        let add = |reserved: u64| reserved.checked_add(bytes).filter(|&sum| sum <= self.usable_bytes);
-        match self.reserved_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
-            Ok(_) => Ok(Reservation { budget: Arc::clone(self), bytes }),
-            Err(_) => {
-                self.require(purpose, bytes)?;
-                // Somebody gave memory back in between: there is room now.
-                self.reserve(purpose, bytes)
-            }
-        }
-    }
-}
-
-/// Memory that was set aside; it is given back when this is dropped.
-#[derive(Debug)]
-pub struct Reservation {
-    budget: Arc<Budget>,
-    bytes: u64,
-}
-
-impl Reservation {
-    /// How much is set aside.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.budget.reserved_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reservations_are_given_back_and_refusals_say_the_numbers() {
-        let budget = Arc::new(Budget::new(100 << 20, 10 << 20).unwrap());
-        let usable = budget.available_bytes();
-        assert_eq!(usable, (90 << 20) - SLACK_BYTES);
-        let half = budget.reserve("half", usable / 2).unwrap();
-        let error = budget.reserve("the ranks", usable).unwrap_err().to_string();
-        assert!(error.contains("the ranks") && error.contains("84 MiB") && error.contains("42 MiB"), "{error}");
-        drop(half);
-        drop(budget.reserve("all", usable).unwrap());
-        assert!(budget.reserve("overflow", u64::MAX).is_err());
-        assert!(Budget::new(10 << 20, 10 << 20).is_err());
-    }
 
     #[test]
     fn every_range_is_visited_once() {

@@ -4,9 +4,9 @@
 //! process that wrote a spill file reads it.
 
 use crate::backend::{Backend, Scratch};
+use crate::budget::Budget;
 use crate::buffer::Array;
 use crate::error::{Error, Result};
-use crate::runtime::Budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

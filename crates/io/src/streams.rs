@@ -5,9 +5,9 @@
 //! Reading a stream back gives the blocks of one worker in the order in which they were written.
 
 use crate::backend::Backend;
+use crate::budget::Budget;
 use crate::buffer::{Array, raw_bytes, raw_bytes_mut};
 use crate::error::Result;
-use crate::runtime::Budget;
 use crate::spill::Spill;
 use std::path::Path;
 use std::sync::Arc;

@@ -23,6 +23,12 @@ const MOST_METADATA_BYTES: usize = 16 << 20;
 /// How an Arrow file begins and ends.
 const FILE_MAGIC: &[u8] = b"ARROW1";
 
+/// How long a schema may be that does not say so itself.
+const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
+
+/// The mark that a message begins with.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
 /// How far the first message of an Arrow file may be from its beginning.
 const MOST_PADDING_BYTES: usize = 4096;
 
@@ -51,6 +57,9 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         is_file,
         ended: false,
     };
+    if is_file {
+        reader.decode_bare_schema()?;
+    }
     reader.first = reader.next_batch().transpose()?;
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
@@ -128,6 +137,31 @@ impl ArrowStream {
         next.transpose()
     }
 
+    /// Gives the decoder a schema without mark and length in front, as polars 2 begins its files, whose readers take that of the table of
+    /// contents. It ends where the next message begins.
+    fn decode_bare_schema(&mut self) -> Result<()> {
+        if self.stream.peek(CONTINUATION.len())?.starts_with(&CONTINUATION) {
+            return Ok(());
+        }
+        let head = self.stream.peek(MOST_BARE_SCHEMA_BYTES)?;
+        let starts = memchr::memmem::find_iter(head, &CONTINUATION).filter(|start| start % 8 == 0);
+        let is_schema = |bytes: &[u8]| {
+            let message = arrow_ipc::root_as_message(bytes).map_err(|error| error.to_string())?;
+            Ok(message.header_as_schema().is_some())
+        };
+        // Flatbuffers are verified where they lie, so they have to be aligned.
+        let whole = Buffer::from(head);
+        let mut ends = starts.filter(|&end| guarded(|| is_schema(&whole[..end])) == Ok(true));
+        let Some(end) = ends.next() else { return Ok(()) };
+        let mut message = [&CONTINUATION[..], &(end as u32).to_le_bytes()].concat();
+        message.extend_from_slice(&whole[..end]);
+        let decoder = &mut self.decoder;
+        let decoded = guarded(|| decoder.decode(&mut Buffer::from(message)).map_err(|error| error.to_string()));
+        decoded.map_err(|error| self.damaged(&error))?;
+        self.stream.skip(end);
+        Ok(())
+    }
+
     /// The next batch; messages without one are schemas and dictionaries, which the decoder keeps.
     fn decode_next(&mut self) -> Result<Option<Batch>> {
         while let Some(message) = self.next_message()? {
@@ -170,10 +204,12 @@ impl ArrowStream {
     fn next_message(&mut self) -> Result<Option<Message>> {
         let start = self.stream.peek(8)?;
         // Old writers leave out the mark before the length.
-        let prefix = if start.starts_with(&[0xff; 4]) { 8 } else { 4 };
+        let prefix = if start.starts_with(&CONTINUATION) { 8 } else { 4 };
         let len = start.get(prefix - 4..prefix).and_then(|len| len.first_chunk()).map(|len| u32::from_le_bytes(*len));
         let len = match len {
-            None if start.is_empty() && !self.is_file => return Ok(None),
+            None if start.is_empty() && !self.is_file => {
+                return Err(self.damaged("it ends without the mark of its end"));
+            }
             None if start.is_empty() => return Err(self.damaged("it ends before its table of contents")),
             None => return Err(self.damaged("it ends inside a message")),
             Some(0) => {

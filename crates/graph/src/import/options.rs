@@ -1,9 +1,9 @@
 //! What an import is asked to do, and what it says it did.
 
+use super::read::ReadEdge;
 use crate::choice::Choice;
 use outcore_format::Manifest;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// What is done with edges that have the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub struct ImportOptions {
     pub order: OrderChoice,
     /// Whether an image that has the name already is replaced; otherwise that is an error.
     pub replace: bool,
+    /// An input without edges may replace an image.
+    pub allow_empty: bool,
 }
 
 /// What an import did.
@@ -89,8 +91,10 @@ pub struct ImportOptions {
 pub struct ImportReport {
     /// The image's manifest.
     pub manifest: Manifest,
-    /// What killed imports had left in the same folder, and was removed.
-    pub removed: Vec<PathBuf>,
+    /// The first edges as they were understood.
+    pub first_edges: Vec<ReadEdge>,
+    /// What the user should know about how the input was read, in whole sentences.
+    pub notes: Vec<String>,
     /// How long it took and what it needed.
     pub stats: ImportStats,
 }

@@ -6,7 +6,7 @@
 
 use super::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use super::input::Input;
-use super::parquet_pages::decoding_bytes;
+use super::parquet_pages::{decoded_metadata_bytes, decoding_bytes, encoded_metadata_bytes};
 use super::table::{TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
 use arrow_array::RecordBatch;
@@ -15,6 +15,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::ChunkReader;
 use std::sync::Arc;
 
@@ -29,8 +30,15 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
 fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     let path = input.path();
     let failed = |error: String| damaged(path, "a Parquet file", &error);
-    let loaded = ArrowReaderMetadata::load(reader, ArrowReaderOptions::default());
-    let metadata = guarded(|| loaded.map_err(|error| error.to_string())).map_err(failed)?;
+    let reservation = reserve_metadata(reader, input)?;
+    // Statistics would be kept for every column of every row group.
+    let skip = ParquetStatisticsPolicy::SkipAll;
+    let options_of_reader = ArrowReaderOptions::default()
+        .with_column_stats_policy(skip.clone())
+        .with_encoding_stats_policy(skip.clone())
+        .with_size_stats_policy(skip);
+    let load = || ArrowReaderMetadata::load(reader, options_of_reader).map_err(|error| error.to_string());
+    let metadata = guarded(load).map_err(failed)?;
     let columns = TableColumns::find(metadata.schema(), path, options)?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.chosen());
     let facts = Facts {
@@ -45,9 +53,20 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         mask,
         order: columns.order_in_file(),
         rows: columns.block_rows(),
+        _reservation: reservation,
     });
     let parser = Arc::new(TableParser { path: path.to_owned(), columns });
     Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
+}
+
+/// Sets memory aside for the metadata, encoded and decoded. Of a damaged file the decoder says what is wrong.
+fn reserve_metadata<R: ChunkReader>(reader: &R, input: &Input) -> Result<Reservation> {
+    let purpose = format!("the metadata of {} (less, if it is written with larger row groups)", input.path().display());
+    let encoded_bytes = encoded_metadata_bytes(reader).unwrap_or(0);
+    let encoded = input.budget().reserve(&purpose, encoded_bytes)?;
+    let decoded_bytes = decoded_metadata_bytes(reader, encoded_bytes).unwrap_or(0);
+    drop(encoded);
+    Ok(input.budget().reserve(&purpose, encoded_bytes + decoded_bytes)?)
 }
 
 struct ParquetFile {
@@ -58,6 +77,8 @@ struct ParquetFile {
     order: Vec<usize>,
     /// How many rows are decoded at a time.
     rows: usize,
+    /// Memory for the metadata.
+    _reservation: Reservation,
 }
 
 impl ParquetFile {

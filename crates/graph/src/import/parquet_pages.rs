@@ -1,4 +1,7 @@
-//! The sizes of a Parquet file's pages, looked at before any page is unpacked.
+//! The sizes of a Parquet file's metadata and pages, looked at before any of them is unpacked.
+//!
+//! The metadata name every column of every row group, wanted or not; a wide file of small groups has more of them than data. They are
+//! counted in the encoded form, which is a tenth as large.
 //!
 //! Every page begins with a header in Thrift's compact form, whose fields 2 and 3 say how large the page is unpacked and packed. The library
 //! that reads pages takes memory for what field 2 says, up to 2 GiB, so a file of 500 bytes could ask for gigabytes. Here
@@ -8,7 +11,7 @@
 //! Format: the Thrift compact protocol and `parquet.thrift` of the Apache Parquet format, version 2.
 
 use parquet::arrow::ProjectionMask;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
 /// Writers make pages of about 1 MiB; a page larger than this is damaged.
@@ -17,6 +20,48 @@ const MOST_PAGE_BYTES: i64 = 256 << 20;
 const HEADER_READ_BYTES: [usize; 2] = [4 << 10, 4 << 20];
 /// Structures within structures; headers need three.
 const MOST_DEPTH: u32 = 8;
+
+/// How a Parquet file ends: the length of its metadata, and this.
+const MAGIC: &[u8] = b"PAR1";
+
+/// How many bytes at the end of a file are metadata in their encoded form; none if it does not end as a Parquet file.
+pub(super) fn encoded_metadata_bytes<R: ChunkReader>(reader: &R) -> Option<u64> {
+    let tail = reader.get_bytes(reader.len().checked_sub(8)?, 8).ok()?;
+    let len = u64::from(u32::from_le_bytes(*tail.first_chunk()?));
+    (tail.ends_with(MAGIC) && len + 8 <= reader.len()).then_some(len)
+}
+
+/// What the metadata take decoded, in bytes: an entry for every row group and every column in it. None if they are damaged.
+pub(super) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: u64) -> Option<u64> {
+    let bytes = reader.get_bytes(reader.len().checked_sub(8 + encoded_bytes)?, encoded_bytes as usize).ok()?;
+    let mut thrift = Thrift { bytes: &bytes, at: 0 };
+    let (mut groups, mut chunks) = (0, 0);
+    let mut field = 0;
+    while let Some((number, kind)) = thrift.field(field)? {
+        field = number;
+        if (number, kind) != (4, 9) {
+            thrift.skip(kind, MOST_DEPTH)?;
+            continue;
+        }
+        for _ in 0..thrift.list()?.1 {
+            groups += 1;
+            let mut field = 0;
+            while let Some((number, kind)) = thrift.field(field)? {
+                field = number;
+                if (number, kind) != (1, 9) {
+                    thrift.skip(kind, MOST_DEPTH)?;
+                    continue;
+                }
+                let (kind, count) = thrift.list()?;
+                for _ in 0..count {
+                    thrift.skip(kind, MOST_DEPTH)?;
+                    chunks += 1;
+                }
+            }
+        }
+    }
+    Some(groups * size_of::<RowGroupMetaData>() as u64 + chunks * size_of::<ColumnChunkMetaData>() as u64)
+}
 
 /// What decoding a row group takes at most, in bytes, for the columns wanted; the rows decoded are not counted.
 ///
@@ -139,6 +184,13 @@ impl Thrift<'_> {
         Some(Some((number, byte & 15)))
     }
 
+    /// The type of a list's elements, and how many there are.
+    fn list(&mut self) -> Option<(u8, u64)> {
+        let byte = self.byte()?;
+        let count = if byte >> 4 == 15 { self.unsigned()? } else { u64::from(byte >> 4) };
+        Some((byte & 15, count))
+    }
+
     fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match kind {
@@ -152,11 +204,10 @@ impl Thrift<'_> {
                 self.pass(len)?;
             }
             9 | 10 => {
-                let byte = self.byte()?;
-                let count = if byte >> 4 == 15 { self.unsigned()? } else { u64::from(byte >> 4) };
+                let (kind, count) = self.list()?;
                 for _ in 0..count {
                     // In a list even a truth value takes a byte, so that a long list needs as many bytes.
-                    if matches!(byte & 15, 1 | 2) { self.pass(1)? } else { self.skip(byte & 15, depth)? }
+                    if matches!(kind, 1 | 2) { self.pass(1)? } else { self.skip(kind, depth)? }
                 }
             }
             12 => {

@@ -4,7 +4,7 @@ use super::encode::{LEAST_PAGES, WRITERS_BYTES};
 use super::pages::KEYS_BYTES;
 use crate::error::Result;
 use outcore_format::PAGE_BYTES;
-use outcore_io::{Error, Runtime, bytes_text};
+use outcore_io::{Runtime, bytes_text};
 
 const MIB: u64 = 1 << 20;
 /// What a worker's block of input and the edges parsed from it take.
@@ -68,8 +68,7 @@ impl Plan {
                     bytes_text(bytes)
                 ),
             };
-            let (needed_bytes, limit_bytes) = (Plan::enough_bytes(block_bytes), budget.limit_bytes());
-            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes }.into()
+            budget.refusal(&purpose, Plan::enough_bytes(block_bytes), available_bytes).into()
         })
     }
 

@@ -1,29 +1,30 @@
 //! Tables: which columns hold what, and record batches from Python; `parquet.rs` and `arrow_stream.rs` read files.
 //!
-//! The ends are the columns `source` and `target` (or `src`, `dst`, or `from`, `to`), else the first two; the weights the
-//! column that `--weight` names, else one called `weight`. Ids are integers of any width or strings, in dictionaries too.
+//! The ends are the columns that `--source` and `--target` name, else those whose names mean source and target, else the only two
+//! beside the weights; the weights are the column that `--weight` names, else one called `weight`. Anything else is refused: no
+//! column is taken for what it may not be. Ids are integers of any width or strings, in dictionaries too.
 //! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
 //! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or 8192 with strings.
 
 use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
+use super::column_names::{column_asked, find_ends};
 use super::text_source::begin;
-use super::values::{each_integer, each_real};
+use super::values::{each_integer, each_real, is_integer, is_real};
 use crate::error::{Error, Result};
+use crate::export_parquet::{DIRECTED_KEY, WEIGHT_KEY};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Schema};
 use outcore_io::Reservation;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// How many rows are parsed at a time.
 const BLOCK_ROWS: usize = 1 << 16;
 /// And how many with strings: a dictionary of few bytes may hold long strings many times.
 const STRING_ROWS: usize = 1 << 13;
-
-/// What the ends of an edge are commonly called.
-const END_NAMES: [(&str, &str); 3] = [("source", "target"), ("src", "dst"), ("from", "to")];
 
 /// What a reader of tables yields.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
@@ -53,23 +54,57 @@ pub fn from_batches(
     let batches = std::iter::from_fn(move || {
         let rows = guarded(|| {
             let batch = reader.next().transpose().map_err(|error| error.to_string())?;
-            batch.map(|batch| batch.project(&chosen).map_err(|error| error.to_string())).transpose()
+            let Some(batch) = batch else { return Ok(None) };
+            let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
+            // What another library hands over is not believed: an offset beyond its buffer would be read.
+            for column in batch.columns() {
+                column.to_data().validate_full().map_err(|error| error.to_string())?;
+            }
+            Ok(Some(batch))
         });
         let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0, position_bytes: 0 };
-        rows.map(|rows| rows.map(batch)).map_err(|error| damaged(&source, "rows of a table", &error)).transpose()
+        let invalid = |error: String| {
+            Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
+                .advise("have the library that made the table copy or validate it")
+        };
+        rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
     });
     let facts = columns.facts("arrow");
     Ok(TableSource::boxed(path, facts, columns, Box::new(batches)))
 }
 
-/// Runs a decoder of another library; its panic is an error of the file.
+thread_local! {
+    /// Whether a panic on this thread is caught and becomes an error.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a decoder of another library; its panic is an error of the file, and nothing is printed.
 pub(super) fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
+    static SILENCE: Once = Once::new();
+    SILENCE.call_once(|| {
+        let print = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                print(panic);
+            }
+        }));
+    });
+    let was_guarded = IS_GUARDED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(was_guarded);
+    outcome.unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
 }
 
 pub(super) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
-    Error::input(path, None, expected, format!("damaged or unsupported data ({error})"))
-        .advise("the file is truncated, damaged, or in another format: see --format")
+    let found = |what: &str| Error::input(path, None, expected, format!("{what} ({error})"));
+    if error.contains("(os error ") {
+        return found("a failure of the operating system")
+            .advise("the file need not be damaged: mend the cause and try again");
+    }
+    if error.contains("Disabled feature at compile time") {
+        return found("a compression that is not read").advise("write the file again with zstd, lz4, snappy or gzip");
+    }
+    found("damaged or unsupported data").advise("the file is truncated, damaged, or in another format: see --format")
 }
 
 /// Which columns of a table hold what.
@@ -77,23 +112,25 @@ pub(super) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
 pub(super) struct TableColumns {
     source: usize,
     target: usize,
+    /// What source and target are called.
+    names: [String; 2],
     weight: Option<(usize, String)>,
     pub(super) strings: bool,
+    /// Whether edges have a direction, where the table is an export that says so.
+    directed: Option<bool>,
 }
 
 impl TableColumns {
     pub(super) fn find(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
-        let place = |name: &str| schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
-        let named = END_NAMES.iter().find_map(|(source, target)| place(source).zip(place(target)));
-        let (source, target) = named.unwrap_or((0, 1));
-        if schema.fields().len() < 2 || source == target {
-            let found = format!("{} columns", schema.fields().len());
-            return Err(Error::input(path, None, "columns source and target", found));
-        }
+        let weight = find_weight(schema, path, options)?;
+        let (source, target) = find_ends(&column_names(schema), weight, path, options)?;
         let source_strings = id_kind(schema, source, path)?;
         let target_strings = id_kind(schema, target, path)?;
         if source_strings != target_strings {
-            return Err(Error::input(path, None, "source and target of one kind", "integers and strings"));
+            let names = [source, target].map(|column| schema.field(column).name());
+            let expected = format!("ids of one kind in the columns `{}` and `{}`", names[0], names[1]);
+            return Err(Error::input(path, None, expected, "integers and strings")
+                .advise("cast one of them, or name other columns with --source and --target"));
         }
         let wrong_kind = match options.ids {
             IdKind::Integer => source_strings,
@@ -104,8 +141,15 @@ impl TableColumns {
             let found = if source_strings { "strings" } else { "integers" };
             return Err(Error::input(path, None, "ids of the kind that --ids says", found).advise("leave --ids out"));
         }
-        let weight = find_weight(schema, (source, target), path, options)?;
-        Ok(TableColumns { source, target, weight, strings: source_strings })
+        let name = |column: usize| schema.field(column).name().clone();
+        Ok(TableColumns {
+            source,
+            target,
+            names: [source, target].map(name),
+            weight: weight.map(|column| (column, name(column))),
+            strings: source_strings,
+            directed: schema.metadata().get(DIRECTED_KEY).and_then(|directed| directed.parse().ok()),
+        })
     }
 
     /// The columns to read: source, target, weight.
@@ -118,7 +162,14 @@ impl TableColumns {
     /// What these columns say of a table.
     pub(super) fn facts(&self, format: &'static str) -> Facts {
         let weights = self.weight.as_ref().map(|(_, name)| name.clone());
-        Facts { format, string_ids: self.strings, weights, ..Facts::default() }
+        Facts {
+            format,
+            directed: self.directed,
+            string_ids: self.strings,
+            ends: Some(self.names.clone()),
+            weights,
+            ..Facts::default()
+        }
     }
 
     /// How many rows a block, or a part of one, has at most.
@@ -133,56 +184,64 @@ impl TableColumns {
     }
 }
 
-/// Whether an id column holds strings (true) or integers (false); anything else is refused.
-fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
-    let field = schema.field(column);
-    let kind = match field.data_type() {
+/// The names of all columns.
+fn column_names(schema: &Schema) -> Vec<&str> {
+    schema.fields().iter().map(|field| field.name().as_str()).collect()
+}
+
+/// The type of a column's values, whether or not they stand in a dictionary.
+fn value_kind(schema: &Schema, column: usize) -> &DataType {
+    match schema.field(column).data_type() {
         DataType::Dictionary(_, values) => values.as_ref(),
         other => other,
-    };
-    match kind {
-        kind if kind.is_integer() => Ok(false),
+    }
+}
+
+/// Whether an id column holds strings (true) or integers (false); anything else is refused.
+fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
+    match value_kind(schema, column) {
+        kind if is_integer(kind) => Ok(false),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(true),
         other => {
-            let expected = format!("integers or strings in column `{}`", field.name());
-            Err(Error::input(path, None, expected, other.to_string()).advise("convert the ids first"))
+            let expected = format!("integers or strings in column `{}`", schema.field(column).name());
+            let advice = match other {
+                DataType::Struct(_) => "take one field of it as the id",
+                kind if is_real(kind) => "cast the column to integers, if all are whole numbers, or to strings",
+                _ => "cast the column to strings",
+            };
+            Err(Error::input(path, None, expected, other.to_string()).advise(advice))
         }
     }
 }
 
-fn find_weight(
-    schema: &Schema,
-    ends: (usize, usize),
-    path: &Path,
-    options: &InputOptions,
-) -> Result<Option<(usize, String)>> {
-    let fields = schema.fields();
+/// The column of the weights: the one asked for, else the one that an export names, else one that is called so.
+fn find_weight(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Option<usize>> {
+    let names = column_names(schema);
     let column = match options.weight.as_deref() {
         Some("none") => None,
-        Some(asked) => {
-            let by_name = fields.iter().position(|field| field.name() == asked);
-            let by_number = || asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            let column = by_name.or_else(by_number).filter(|&column| column < fields.len());
-            Some(column.ok_or_else(|| {
-                let names: Vec<_> = fields.iter().take(50).map(|field| field.name().as_str()).collect();
-                Error::Usage(format!("--weight {asked}: there is no such column; the columns are {}", names.join(", ")))
-            })?)
+        Some(asked) => Some(column_asked("weight", asked, &names)?),
+        None => {
+            let own = schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own));
+            own.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case("weight")))
         }
-        None => fields.iter().position(|field| field.name().eq_ignore_ascii_case("weight")),
     };
     let Some(column) = column else {
         return Ok(None);
     };
-    let field = schema.field(column);
-    if column == ends.0 || column == ends.1 {
-        return Err(Error::Usage(format!("--weight {}: that column holds the ids", field.name())));
+    let kind = value_kind(schema, column);
+    if !is_integer(kind) && !is_real(kind) {
+        let expected = format!("numbers in the weight column `{}`", names[column]);
+        let cast = match kind {
+            DataType::Boolean => "cast the column to integers",
+            kind if kind.is_temporal() => {
+                "cast the column to integers or float64, in the unit that the weights should have"
+            }
+            _ => "cast the column to float64",
+        };
+        let advice = format!("{cast}, or leave it out with --weight none");
+        return Err(Error::input(path, None, expected, kind.to_string()).advise(advice));
     }
-    let kind = field.data_type();
-    if !kind.is_integer() && !kind.is_floating() {
-        let expected = format!("numbers in the weight column `{}`", field.name());
-        return Err(Error::input(path, None, expected, kind.to_string()).advise("leave it out with --weight none"));
-    }
-    Ok(Some((column, field.name().clone())))
+    Ok(Some(column))
 }
 
 /// Batches, cut into blocks.
@@ -260,6 +319,43 @@ pub(super) struct TableParser {
 }
 
 impl TableParser {
+    fn integer_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
+        let Ids::Integer { values, negative, huge } = ids else {
+            unreachable!("`begin` makes integer ids");
+        };
+        let rows = table.num_rows();
+        values.resize(rows * 2, 0);
+        for end in 0..2 {
+            let (column, name) = self.column(table, end, first_record)?;
+            let mut places = values.iter_mut().skip(end).step_by(2);
+            let (mut row, mut wide) = (first_record, None);
+            let known = each_integer(column, |id| {
+                // An id is kept by its 64 bits, whichever kind it is of.
+                places.next().into_iter().for_each(|place| *place = id as u64);
+                *negative |= id < 0;
+                *huge |= id > i64::MAX.into();
+                if id < i64::MIN.into() || id > u64::MAX.into() {
+                    wide.get_or_insert((row, id));
+                }
+                row += 1;
+            });
+            if let Some((row, id)) = wide {
+                let expected = format!("integers of 64 bits in column `{name}`");
+                return Err(Error::input(&self.path, Some(row), expected, format!("{id} in row {row}"))
+                    .advise("cast the columns of ids to strings; rows count from 0"));
+            }
+            if !known {
+                let expected = format!("integers in column `{name}`");
+                return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
+            }
+        }
+        if *negative && *huge {
+            let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
+            return Err(Error::input(&self.path, Some(first_record), expected, "both in the rows from here"));
+        }
+        Ok(())
+    }
+
     /// A column without nulls, and its name.
     fn column<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<(&'a ArrayRef, &'a str)> {
         let Some(column) = table.columns().get(place) else {
@@ -290,33 +386,6 @@ impl TableParser {
             let expected = format!("strings in column `{name}`");
             Error::input(&self.path, Some(first_record), expected, column.data_type().to_string())
         })
-    }
-
-    fn integer_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
-        let Ids::Integer { values, negative, huge } = ids else {
-            unreachable!("`begin` makes integer ids");
-        };
-        let rows = table.num_rows();
-        values.resize(rows * 2, 0);
-        for end in 0..2 {
-            let (column, name) = self.column(table, end, first_record)?;
-            let mut places = values.iter_mut().skip(end).step_by(2);
-            let known = each_integer(column, |id| {
-                // An id is kept by its 64 bits, whichever kind it is of.
-                places.next().into_iter().for_each(|place| *place = id as u64);
-                *negative |= id < 0;
-                *huge |= id > i64::MAX.into();
-            });
-            if !known {
-                let expected = format!("integers in column `{name}`");
-                return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
-            }
-        }
-        if *negative && *huge {
-            let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-            return Err(Error::input(&self.path, Some(first_record), expected, "both in the rows from here"));
-        }
-        Ok(())
     }
 
     fn string_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
@@ -363,9 +432,10 @@ impl TableParser {
             let expected = format!("numbers in the weight column `{name}`");
             return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
         }
-        if let Some(place) = values.iter().position(|value| value.is_nan()) {
+        if let Some(place) = values.iter().position(|value| !value.is_finite()) {
             let row = first_record + place as u64;
-            return Err(Error::input(&self.path, Some(row), "a number as weight", format!("NaN in row {row}"))
+            let expected = format!("finite numbers in the weight column `{name}`");
+            return Err(Error::input(&self.path, Some(row), expected, format!("{} in row {row}", values[place]))
                 .advise("leave such rows out first; rows count from 0"));
         }
         Ok(Weights::Real(values))

@@ -1,0 +1,174 @@
+//! Columns by their names: which hold the ends of edges, and which one an option asks for. Tables and text files share this.
+
+use super::batch::InputOptions;
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// What the ends of an edge are commonly called: in lower case, without what is neither a letter nor a digit.
+const END_NAMES: [(&str, &str); 14] = [
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("sourceid", "targetid"),
+    ("srcid", "dstid"),
+    ("fromid", "toid"),
+    ("fromnodeid", "tonodeid"),
+    ("sourcenode", "targetnode"),
+    ("fromnode", "tonode"),
+    ("source", "destination"),
+    ("src", "dest"),
+    ("node1", "node2"),
+    ("vertex1", "vertex2"),
+    ("u", "v"),
+];
+
+/// How many names a message lists.
+const MOST_NAMES_SHOWN: usize = 50;
+
+/// The columns whose names mean source and target, if there is exactly one of each.
+///
+/// A pair of [`END_NAMES`] comes before names of different pairs, such as `from` and `target`.
+pub(super) fn ends_by_name(names: &[&str]) -> Option<(usize, usize)> {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let only = |wanted: &dyn Fn(&str) -> bool| {
+        let mut places = (0..plain.len()).filter(|&place| wanted(&plain[place]));
+        places.next().filter(|_| places.next().is_none())
+    };
+    let pair = END_NAMES.iter().find_map(|(source, target)| {
+        only(&|name| name == *source).zip(only(&|name| name == *target)) //
+    });
+    pair.or_else(|| only(&means_source).zip(only(&means_target)))
+}
+
+/// Whether a column of this name holds sources.
+pub(super) fn means_source(name: &str) -> bool {
+    END_NAMES.iter().any(|(source, _)| plain(name) == *source)
+}
+
+/// Whether a column of this name holds targets.
+pub(super) fn means_target(name: &str) -> bool {
+    END_NAMES.iter().any(|(_, target)| plain(name) == *target)
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The columns of source and target: those that options ask for, else those whose names mean it, else the only two beside
+/// `weight`. Anything else is refused.
+pub(super) fn find_ends(
+    names: &[&str],
+    weight: Option<usize>,
+    path: &Path,
+    options: &InputOptions,
+) -> Result<(usize, usize)> {
+    let asked = |option: &str, asked: &Option<String>| {
+        let column = asked.as_deref().map(|asked| column_asked(option, asked, names)).transpose()?;
+        match (column, weight) {
+            (Some(column), Some(weight)) if column == weight => {
+                Err(Error::Usage(format!("--{option} {}: that column holds the weights", names[column])))
+            }
+            _ => Ok(column),
+        }
+    };
+    let asked = (asked("source", &options.source)?, asked("target", &options.target)?);
+    let rest: Vec<usize> = (0..names.len()).filter(|&column| Some(column) != weight).collect();
+    let only_two = <[usize; 2]>::try_from(rest).ok();
+    let named = ends_by_name(names);
+    if let (Some(ends), Some(weight)) = (named, weight)
+        && (ends.0 == weight && asked.0.is_none() || ends.1 == weight && asked.1.is_none())
+    {
+        return Err(Error::Usage(format!("--weight {}: that column holds the ids", names[weight])));
+    }
+    let other = |column: usize| {
+        let [one, other] = only_two?;
+        Some(if one == column { other } else { one })
+    };
+    let ends = match asked {
+        (Some(source), Some(target)) => Some((source, target)),
+        (Some(source), None) => named.map(|ends| ends.1).or_else(|| other(source)).map(|target| (source, target)),
+        (None, Some(target)) => named.map(|ends| ends.0).or_else(|| other(target)).map(|source| (source, target)),
+        (None, None) => named.or_else(|| {
+            let [one, other] = only_two?;
+            let is_swapped = means_target(names[one]) || means_source(names[other]);
+            Some(if is_swapped { (other, one) } else { (one, other) })
+        }),
+    };
+    match ends {
+        Some((source, target)) if source != target => Ok((source, target)),
+        Some((source, _)) => Err(Error::Usage(format!(
+            "expected two columns with the ends of edges, found `{}` for both; say which with --source and --target; \
+             the columns are {}",
+            names[source],
+            listed(names)
+        ))),
+        None => Err(Error::input(
+            path,
+            None,
+            "two columns, or columns with names such as source and target",
+            format!("the columns {}", listed(names)),
+        )
+        .advise("say with --source and --target which hold the ends of edges")),
+    }
+}
+
+/// The column that an option asks for, by its name or its number from 1.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no such column, or if several have that name.
+pub(super) fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> {
+    let mut by_name = (0..names.len()).filter(|&place| names[place] == asked);
+    if let Some(place) = by_name.next() {
+        return match by_name.next() {
+            None => Ok(place),
+            Some(other) => Err(Error::Usage(format!(
+                "--{option} {asked}: the columns {} and {} have that name; give the number of one",
+                place + 1,
+                other + 1
+            ))),
+        };
+    }
+    let by_number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    by_number.filter(|&place| place < names.len()).ok_or_else(|| {
+        Error::Usage(format!("--{option} {asked}: there is no such column; the columns are {}", listed(names)))
+    })
+}
+
+/// Names in a message.
+pub(super) fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(MOST_NAMES_SHOWN).map(|name| name.chars().take(100).collect::<String>()).collect();
+    let more = names.len().saturating_sub(MOST_NAMES_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_found_by_what_their_names_mean() {
+        assert_eq!(ends_by_name(&["edge_id", "source_id", "target_id"]), Some((1, 2)));
+        assert_eq!(ends_by_name(&["To", "weight", "FROM"]), Some((2, 0)));
+        assert_eq!(ends_by_name(&["from", "to", "source", "target"]), Some((2, 3)));
+        assert_eq!(ends_by_name(&["target", "from"]), Some((1, 0)), "names of two pairs");
+        assert_eq!(ends_by_name(&["#FromNodeId", "ToNodeId"]), Some((0, 1)));
+        assert_eq!(ends_by_name(&["source", "source", "target"]), None, "two sources");
+        assert_eq!(ends_by_name(&["edge_id", "a", "b"]), None);
+        assert_eq!(ends_by_name(&["source", "a"]), None);
+        assert!(means_target("Target ID") && !means_target("source"));
+    }
+
+    #[test]
+    fn columns_are_asked_for_by_name_or_number() {
+        let names = ["a", "b", "1", "b"];
+        assert_eq!(column_asked("source", "1", &names).unwrap(), 2, "a name comes first");
+        assert_eq!(column_asked("source", "2", &names).unwrap(), 1);
+        for (asked, expected) in [("b", "columns 2 and 4"), ("5", "the columns are a, b, 1, b"), ("0", "no such")] {
+            let text = column_asked("source", asked, &names).unwrap_err().to_string();
+            assert!(text.contains("--source") && text.contains(expected), "{text}");
+        }
+        assert!(listed(&["x"; 402]).ends_with("x and 352 more"));
+    }
+}

@@ -1,0 +1,397 @@
+//! What a user of the crate can do wrong, and what goes wrong in functions of their own: errors that say so, after which the graph is as usable as before.
+
+mod common;
+
+use common::{Model, open, open_with};
+use outcore_format::Order;
+use outcore_graph::{
+    Bitmap, Direction, EdgeMapper, Error, Events, Frontier, Graph, List, ListFold, ProgramOptions, Result, Vertex,
+    VertexProgram, fold, run_program, scan, vertex_map,
+};
+use outcore_io::backend::{Faults, Sim};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const VERTICES: usize = 4000;
+
+fn image(directory: &Path) -> std::path::PathBuf {
+    Model::random(11, VERTICES, 60_000, true, false).with_order(Order::Input).write(directory)
+}
+
+/// How many edges leave the vertices of a frontier.
+struct Degrees;
+
+impl ListFold for Degrees {
+    type Value = u64;
+    type Total = u64;
+
+    fn part(&self, list: List<'_>) -> u64 {
+        list.neighbours.len() as u64
+    }
+
+    fn merge(&self, before: u64, after: u64) -> u64 {
+        before + after
+    }
+
+    fn finish(&self, _vertex: u32, value: Option<u64>, total: &mut u64) {
+        *total += value.unwrap_or(0);
+    }
+
+    fn add(&self, total: &mut u64, later: u64) {
+        *total += later;
+    }
+}
+
+/// A search by pushes from a vertex: how many it reaches.
+fn reached(graph: &Graph, mapper: &mut EdgeMapper<'_>, start: u32) -> Result<u64> {
+    mapper.restart(Direction::Out, start)?;
+    let seen = Bitmap::new(graph.runtime().budget(), "seen", graph.vertices())?;
+    seen.insert(start);
+    while mapper.active() > 0 {
+        mapper.push_step(|_, target, next| {
+            if seen.insert(target) {
+                next.activate(target);
+            }
+        })?;
+    }
+    Ok(seen.count())
+}
+
+/// Does nothing.
+struct Idle;
+
+impl VertexProgram for Idle {
+    type State = ();
+    type Message = u32;
+
+    fn run(&self, _vertex: &mut Vertex<'_, u32>, _state: &mut ()) {}
+}
+
+fn every_way(graph: &Graph, frontier: Frontier<'_>) -> Vec<Result<()>> {
+    let mut states = vec![(); graph.vertices() as usize];
+    let lists = || graph.lists(Direction::Out, frontier);
+    vec![
+        scan(graph, Direction::Out, frontier, || (), |(), _| {}).map(drop),
+        fold(graph, Direction::Out, frontier, &Degrees).map(drop),
+        lists().par_for_each(|| (), |(), _| {}).map(drop),
+        lists().into_iter().next().map_or(Ok(()), |list| list.map(drop)),
+        run_program(graph, &Idle, &mut states, &ProgramOptions { start: frontier, ..ProgramOptions::default() })
+            .map(drop),
+    ]
+}
+
+#[test]
+fn frontiers_that_cannot_be_are_refused_everywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 2);
+    let end = VERTICES as u32;
+    for list in [&[5, 3][..], &[3, 3], &[0, 7, 7, 9]] {
+        for outcome in every_way(&graph, Frontier::List(list)) {
+            let error = outcome.unwrap_err();
+            let text = error.to_string();
+            assert!(
+                matches!(error, Error::NotRising { before, after } if before >= after) && text.contains("sort"),
+                "{text}"
+            );
+        }
+    }
+    let larger = Bitmap::new(graph.runtime().budget(), "test", 2 * VERTICES as u64).unwrap();
+    let own = Bitmap::new(graph.runtime().budget(), "test", VERTICES as u64).unwrap();
+    own.insert(end - 1);
+    let beyond = own.words() as u32 * 64 - 1;
+    own.insert(beyond);
+    let refused = [
+        Frontier::List(&[0, end]),
+        Frontier::List(&[u32::MAX]),
+        Frontier::Range { first: 0, end: end + 1 },
+        Frontier::Set(&larger),
+        Frontier::Set(&own),
+        Frontier::Part { set: &own, first: 0, end: 10 },
+    ];
+    for frontier in refused {
+        for outcome in every_way(&graph, frontier) {
+            let error = outcome.unwrap_err();
+            assert!(matches!(error, Error::NoVertex { vertices: 4000, .. }), "{frontier:?}: {error}");
+        }
+    }
+    own.remove(beyond);
+    for frontier in
+        [Frontier::List(&[]), Frontier::List(&[0, end - 1]), Frontier::Range { first: 3, end: 3 }, Frontier::Set(&own)]
+    {
+        every_way(&graph, frontier).into_iter().for_each(|outcome| outcome.unwrap());
+    }
+}
+
+#[test]
+fn edge_mappers_know_the_vertices_of_their_graph() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 2);
+    let end = VERTICES as u32;
+    let no_vertex = |error: Error| matches!(error, Error::NoVertex { vertices: 4000, .. });
+    assert!(no_vertex(EdgeMapper::new(&graph, end).map(drop).unwrap_err()));
+    let mut mapper = EdgeMapper::new(&graph, 0).unwrap();
+    let expected = reached(&graph, &mut mapper, 0).unwrap();
+    assert!(no_vertex(mapper.restart(Direction::In, end).unwrap_err()));
+    let larger = Bitmap::new(graph.runtime().budget(), "test", 2 * VERTICES as u64).unwrap();
+    assert!(no_vertex(mapper.restart_with(Direction::Out, &larger).unwrap_err()));
+    mapper.restart(Direction::Out, 0).unwrap();
+    assert!(no_vertex(mapper.push_step(|_, _, next| next.activate(u32::MAX)).map(drop).unwrap_err()));
+    assert!(matches!(mapper.push_step(|_, _, _| ()), Err(Error::Restart)));
+    assert_eq!(reached(&graph, &mut mapper, 0).unwrap(), expected);
+}
+
+#[test]
+fn a_mapper_is_right_again_after_a_step_that_was_cancelled() {
+    let directory = tempfile::tempdir().unwrap();
+    for threads in [1, 3] {
+        let graph = open(&image(directory.path()), threads);
+        let mut mapper = EdgeMapper::new(&graph, 0).unwrap();
+        let expected = reached(&graph, &mut mapper, 0).unwrap();
+        assert!(expected > VERTICES as u64 / 2);
+        for steps in 0..6 {
+            mapper.restart(Direction::Out, 0).unwrap();
+            for _ in 0..steps {
+                mapper.push_step(|_, target, next| next.activate(target)).unwrap();
+            }
+            let visited = AtomicU64::new(0);
+            let outcome = mapper.push_step(|_, target, next| {
+                next.activate(target);
+                if visited.fetch_add(1, Ordering::Relaxed) == 3 {
+                    graph.runtime().cancel().cancel();
+                }
+            });
+            let cancelled = matches!(outcome, Err(Error::Io(outcore_io::Error::Cancelled)));
+            assert!(cancelled || outcome.is_ok());
+            graph.runtime().cancel().reset();
+            if cancelled {
+                assert!(matches!(mapper.push_step(|_, _, _| ()), Err(Error::Restart)));
+            }
+            assert_eq!(reached(&graph, &mut mapper, 0).unwrap(), expected, "{steps} steps, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_mapper_is_right_again_after_a_read_that_failed() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = image(directory.path());
+    let expected = {
+        let graph = open(&image, 1);
+        reached(&graph, &mut EdgeMapper::new(&graph, 0).unwrap(), 0).unwrap()
+    };
+    let mut failed = 0;
+    for k in 0..200 {
+        let faults = Faults { fail_at: Some(k), ..Faults::default() };
+        // Opening reads too, and may be what fails.
+        let opened = catch_unwind(|| open_with(&image, Sim::new(faults)));
+        let Ok(graph) = opened else { continue };
+        let mut mapper = EdgeMapper::new(&graph, 0).unwrap();
+        if reached(&graph, &mut mapper, 0).is_ok() {
+            // The search makes fewer operations than that.
+            break;
+        }
+        failed += 1;
+        assert_eq!(reached(&graph, &mut mapper, 0).unwrap(), expected, "operation {k}");
+    }
+    assert!(failed > 0, "no read of a search failed");
+}
+
+/// Panics, or fails, where lists come.
+struct Breaks {
+    panics: bool,
+}
+
+impl VertexProgram for Breaks {
+    type State = ();
+    type Message = u32;
+
+    fn run(&self, vertex: &mut Vertex<'_, u32>, _state: &mut ()) {
+        vertex.request(Direction::Out);
+    }
+
+    fn on_list(&self, vertex: &mut Vertex<'_, u32>, _state: &mut (), list: List<'_>) {
+        assert!(!self.panics || list.vertex != 1234, "mine");
+        if list.vertex >= 1234 {
+            let id = vertex.id();
+            vertex.fail(Error::custom(format!("vertex {id} failed")));
+        }
+    }
+}
+
+impl ListFold for Breaks {
+    type Value = ();
+    type Total = ();
+
+    fn part(&self, list: List<'_>) {
+        assert!(list.vertex != 1234, "mine");
+    }
+
+    fn merge(&self, (): (), (): ()) {}
+
+    fn finish(&self, _vertex: u32, _value: Option<()>, (): &mut ()) {}
+}
+
+#[test]
+fn a_panic_in_a_function_leaves_the_graph_usable() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = image(directory.path());
+    for threads in [1, 3] {
+        let graph = open(&image, threads);
+        let mut mapper = EdgeMapper::new(&graph, 0).unwrap();
+        let expected = reached(&graph, &mut mapper, 0).unwrap();
+        let breaks = |vertex: u32| assert!(vertex != 1234, "mine");
+        let lists = || graph.lists(Direction::Out, Frontier::All);
+        let all = Bitmap::new(graph.runtime().budget(), "all", graph.vertices()).unwrap();
+        all.insert_all(graph.vertices());
+        mapper.restart_with(Direction::Out, &all).unwrap();
+        let mut states = vec![(); VERTICES];
+        let mut operations: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+            (
+                "scan",
+                Box::new(|| drop(scan(&graph, Direction::Out, Frontier::All, || (), |(), list| breaks(list.vertex)))),
+            ),
+            ("fold", Box::new(|| drop(fold(&graph, Direction::Out, Frontier::All, &Breaks { panics: true })))),
+            ("par_for_each", Box::new(|| drop(lists().par_for_each(|| (), |(), list| breaks(list.vertex))))),
+            ("loop", Box::new(|| lists().into_iter().for_each(|list| breaks(list.unwrap().0)))),
+            ("push_step", Box::new(|| drop(mapper.push_step(|source, _, _| breaks(source))))),
+            (
+                "degrees",
+                Box::new(|| {
+                    drop(vertex_map(graph.runtime(), graph.vertices(), |range| {
+                        range.for_each(|vertex| breaks(vertex as u32));
+                        Ok(())
+                    }))
+                }),
+            ),
+            (
+                "program",
+                Box::new(|| {
+                    drop(run_program(&graph, &Breaks { panics: true }, &mut states, &ProgramOptions::default()));
+                }),
+            ),
+        ];
+        for (name, operation) in &mut operations {
+            let panic = catch_unwind(AssertUnwindSafe(operation)).expect_err(name);
+            let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+            let text = panic.downcast_ref::<&str>().map_or(text, |&text| text.to_owned());
+            assert!(text.contains("mine"), "{name}: {text}");
+            let total = fold(&graph, Direction::Out, Frontier::All, &Degrees).unwrap().0;
+            assert_eq!(total, graph.edges(), "after a panic in {name}, {threads} threads");
+        }
+        drop(operations);
+        assert!(matches!(mapper.push_step(|_, _, _| ()), Err(Error::Restart)));
+        assert_eq!(reached(&graph, &mut mapper, 0).unwrap(), expected);
+    }
+}
+
+#[test]
+fn functions_that_fail_end_the_operation_with_their_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 2);
+    let fails = |vertex: u32| if vertex == 77 { Err(Error::custom("seventy-seven")) } else { Ok(()) };
+    let mut mapper = EdgeMapper::new(&graph, 77).unwrap();
+    let mut states = vec![(); VERTICES];
+    let outcomes = [
+        scan(&graph, Direction::Out, Frontier::All, || (), |(), list| fails(list.vertex)).map(drop),
+        graph.lists(Direction::Out, Frontier::All).par_for_each(|| (), |(), list| fails(list.vertex)).map(drop),
+        mapper.push_step(|source, _, _| fails(source)).map(drop),
+    ];
+    for outcome in outcomes {
+        let error = outcome.unwrap_err();
+        assert!(matches!(error, Error::Custom(_)) && error.to_string() == "seventy-seven", "{error}");
+    }
+    let options = ProgramOptions { max_iterations: Some(3), ..ProgramOptions::default() };
+    let error = run_program(&graph, &Breaks { panics: false }, &mut states, &options).unwrap_err();
+    assert!(error.to_string().ends_with("failed"), "{error}");
+    run_program(&graph, &Idle, &mut states, &ProgramOptions::default()).unwrap();
+}
+
+#[test]
+fn a_second_operation_at_the_same_time_is_told_that_the_graph_is_busy() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 2);
+    let busy = AtomicBool::new(false);
+    let count = |(): &mut (), list: List<'_>| {
+        if list.vertex == 7 {
+            let inner = scan(&graph, Direction::Out, Frontier::List(&[0]), || (), |(), _| {});
+            busy.store(matches!(inner, Err(Error::Busy)), Ordering::Relaxed);
+        }
+    };
+    scan(&graph, Direction::Out, Frontier::All, || (), count).unwrap();
+    assert!(busy.into_inner());
+    scan(&graph, Direction::Out, Frontier::All, || (), |(), _| {}).unwrap();
+}
+
+/// Sends itself a message of a size.
+struct Sends<const BYTES: usize>;
+
+impl<const BYTES: usize> VertexProgram for Sends<BYTES> {
+    type State = u64;
+    type Message = [u8; BYTES];
+
+    fn run(&self, vertex: &mut Vertex<'_, [u8; BYTES]>, _state: &mut u64) {
+        let id = vertex.id();
+        vertex.send(id, [id as u8; BYTES]);
+    }
+
+    fn on_message(&self, events: &mut Events<'_, [u8; BYTES]>, state: &mut u64, message: [u8; BYTES]) {
+        assert!(message.iter().all(|&byte| byte == events.id() as u8));
+        *state += 1;
+    }
+}
+
+#[test]
+fn messages_that_no_log_holds_are_refused_and_smaller_ones_arrive() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 2);
+    let mut states = vec![0; VERTICES];
+    let options = ProgramOptions { start: Frontier::List(&[3, 9]), ..ProgramOptions::default() };
+    let error = run_program(&graph, &Sends::<{ 1 << 20 }>, &mut states, &options).unwrap_err();
+    assert!(error.to_string().contains("less than 1 MiB, found a type of 1048576 bytes"), "{error}");
+    run_program(&graph, &Sends::<1_000_000>, &mut states, &options).unwrap();
+    assert_eq!((states[3], states[9], states.iter().sum::<u64>()), (1, 1, 2));
+}
+
+/// Answers every message of the first iteration, and looks at the memory that is left when iterations end.
+struct Answers {
+    graph: Arc<Graph>,
+    left: [AtomicU64; 2],
+}
+
+impl VertexProgram for Answers {
+    type State = ();
+    type Message = u64;
+
+    fn run(&self, vertex: &mut Vertex<'_, u64>, _state: &mut ()) {
+        let id = vertex.id();
+        vertex.send(id, 1);
+    }
+
+    fn on_message(&self, events: &mut Events<'_, u64>, _state: &mut (), _message: u64) {
+        if events.iteration() == 0 {
+            let id = events.id();
+            events.send(id, 2);
+        }
+    }
+
+    fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
+        self.left[iteration as usize].store(self.graph.runtime().budget().available_bytes(), Ordering::Relaxed);
+        true
+    }
+}
+
+#[test]
+fn blocks_of_messages_on_the_disk_count_in_the_memory_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 1);
+    let program = Answers { graph: Arc::clone(&graph), left: Default::default() };
+    let mut states = vec![(); VERTICES];
+    let options = ProgramOptions { message_bytes: Some(0), ..ProgramOptions::default() };
+    let run = run_program(&graph, &program, &mut states, &options).unwrap();
+    assert!(run.spilled_bytes > 0 && run.iterations == 2);
+    let [during, after] = program.left.map(AtomicU64::into_inner);
+    // Where the one range of targets begins and ends, at least.
+    assert!(during + 16 <= after, "{during} and {after} bytes are left");
+}

@@ -1,0 +1,244 @@
+"""Memory: one ledger per runtime, whatever the process holds; results, forks, threads."""
+
+import gc
+import multiprocessing
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import outcore as oc
+import pytest
+
+RUNTIME = """
+import re, threading, outcore as oc
+def status(field): return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+"""
+
+def test_two_graphs_share_a_runtime(scratch):
+    """Two graphs at work in two threads under one limit of 512 MiB, one result kept: the process grows by no more, and the answers are those of each alone."""
+    oc.generate("kronecker", scale=20, edge_factor=64, output="one.oc", directed=False, memory="1GiB")
+    oc.generate("kronecker", scale=20, edge_factor=32, seed=2, output="other.oc", memory="1GiB")
+    assert sum(file.stat().st_size for file in scratch.rglob("*") if file.is_file()) > 100 << 20
+    program = RUNTIME + """
+import hashlib, sys
+import numpy as np
+ballast = np.ones(24 << 20)
+together = sys.argv[1] == "together"
+def digest(table, column): return hashlib.sha256(table[column].tobytes()).hexdigest()
+def work(name, runtime, answers):
+    with oc.Graph(name, runtime=runtime) as g:
+        for _ in range(2):
+            try:
+                ranks = oc.pagerank(g, tol=0, max_iter=4)
+            except oc.ConvergenceError as error:
+                ranks = error.result
+            answers[name] = [digest(ranks, "pagerank"), digest(oc.components(g), "component"), digest(oc.bfs(g, 1), "level")]
+before, answers = status("VmRSS"), {}
+runtime = oc.Runtime(memory="512MiB")
+kept = oc.core_number(oc.Graph("one.oc", runtime=runtime))
+threads = [threading.Thread(target=work, args=(name, runtime, answers)) for name in ("one.oc", "other.oc")]
+for thread in threads:
+    thread.start()
+    together or thread.join()
+for thread in threads:
+    thread.join()
+print(answers["one.oc"], answers["other.oc"], kept.max_core)
+print(status("VmHWM") - before, file=sys.stderr)
+"""
+    run = {how: subprocess.run([sys.executable, "-c", program, how], capture_output=True, text=True) for how in ("alone", "together")}
+    for how, done in run.items():
+        assert done.returncode == 0, done.stderr
+        assert int(done.stderr) <= 512 << 20, (how, int(done.stderr) / 2**20)
+    assert run["alone"].stdout == run["together"].stdout
+
+
+def test_a_limit_is_for_outcore_alone(site, scratch):
+    """What else the process holds does not count: hundreds of MiB leave 24 MiB enough."""
+    ballast = np.ones(32 << 20)
+    with oc.Graph("web.oc", memory="24MiB") as graph:
+        assert oc.components(graph).count == 2
+    with pytest.raises(oc.MemoryLimitError, match="least that a runtime can work with"):
+        oc.Runtime(memory="4MiB")
+    assert ballast[0] == 1
+
+
+def test_the_runtime_of_the_process_is_shared(site):
+    with oc.Graph("web.oc") as other, oc.Graph("web.oc", threads=1) as third:
+        limits = {oc.components(graph).stats["memory_limit_bytes"] for graph in (site, other, third)}
+        assert len(limits) == 1
+    with pytest.raises(oc.UsageError, match="runtime= or memory="):
+        oc.Graph("web.oc", runtime=oc.Runtime(), memory="1GiB")
+
+
+def test_a_runtime_says_what_it_has(site, scratch):
+    runtime = oc.Runtime(memory="64MiB", threads=1, temporary=scratch, backend="posix")
+    assert (runtime.memory, runtime.threads) == (64 << 20, 1) and runtime.available <= 58 << 20
+    assert "of 64 MiB available" in repr(runtime) and runtime.holders() == {}
+    graph = oc.Graph("web.oc", runtime=runtime)
+    found = oc.components(graph)
+    assert found.stats["backend"] == "posix" and found.stats["threads"] == 1
+    held = runtime.holders()
+    assert held["the result column component of web.oc"] == 16 and any("index" in name for name in held)
+    oc.import_graph([(1, 2)], "two.oc", runtime=runtime)
+    for wrong in ({"memory": "much"}, {"threads": 0}, {"backend": "tape"}):
+        with pytest.raises(oc.UsageError):
+            oc.Runtime(**wrong)
+
+
+def test_missing_memory_is_laid_at_somebodys_door(scratch):
+    oc.generate("path", scale=20, output="path.oc")
+    runtime = oc.Runtime(memory="40MiB", threads=1)
+    graph = oc.Graph("path.oc", runtime=runtime)
+    kept = [oc.components(graph), oc.components(graph)]
+    oc.components(graph)
+    with pytest.raises(oc.MemoryLimitError, match="8 MiB are held by the result column component of path.oc") as caught:
+        while len(kept) < 20:
+            kept.append(oc.components(graph))
+    assert max(caught.value.holders, key=caught.value.holders.get) == "the result column component of path.oc"
+    assert "by the page cache" not in str(caught.value)
+    held = len(kept)
+    del kept[1:]
+    assert held > 2 and oc.components(graph).count == 1, "results that are gone hold nothing"
+
+
+def test_a_kept_result_does_not_keep_the_cache(scratch):
+    oc.generate("kronecker", scale=14, output="k.oc")
+    runtime = oc.Runtime(memory="256MiB")
+    everything = runtime.available
+
+    def work():
+        return oc.pagerank(oc.Graph("k.oc", runtime=runtime))
+
+    ranks = work()
+    gc.collect()
+    small = 200_000
+    assert runtime.available >= everything - (8 << 14) - small
+    assert runtime.holders()["the result column pagerank of k.oc"] == 8 << 14
+    best, _ = ranks.top(1)[0]
+    assert ranks.row(best)["pagerank"] == ranks["pagerank"].max(), "it is as useful as before"
+    del ranks
+    gc.collect()
+    assert runtime.available == everything and runtime.holders() == {}
+
+
+def test_operations_on_one_graph_take_turns(scratch):
+    oc.generate("kronecker", scale=13, output="k.oc")
+    graph = oc.Graph("k.oc", threads=2)
+    expected, seen = oc.components(graph).count, []
+    work = lambda: seen.extend(oc.components(graph, verify=True).count for _ in range(10))
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    [worker.start() for worker in workers]
+    [worker.join() for worker in workers]
+    assert seen == [expected] * 40
+
+
+def test_a_function_that_asks_the_graph_at_work_is_told_so(site):
+    pytest.importorskip("numba")
+
+    def end(iteration):
+        oc.bfs(site, "home")
+
+    def run(v, state, vertex):
+        state[v] = 1
+
+    with pytest.raises(oc.UsageError, match="open the graph a second time"):
+        oc.vertex_program(site, np.zeros(4), run, end_iteration=end)
+    assert oc.bfs(site, "home").reached == 3
+
+
+def in_child(work):
+    """What `work` returns in a fork, or the name and text of what it raises."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            text = str(work())
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        os.write(write, text.encode())
+        # As an interpreter ends: everything is dropped.
+        sys.stdout.flush()
+        gc.collect()
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        text = answer.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    return text
+
+
+@pytest.mark.parametrize("backend", ["auto", "posix"])
+def test_a_fork_is_told_to_open_the_graph_again(scratch, backend):
+    oc.generate("kronecker", scale=12, output="k.oc")
+    runtime = oc.Runtime(memory="128MiB")
+    graphs = [oc.Graph("k.oc", backend=backend), oc.Graph("k.oc", runtime=runtime, backend=backend)]
+    expected = [oc.components(graph).count for graph in graphs]
+    ranks = oc.pagerank(graphs[0])
+    refused = f"UsageError: k.oc was opened by process {os.getpid()}"
+    for graph in graphs:
+        for work in (lambda: oc.components(graph), lambda: oc.pagerank(graph), graph.info, graph.check, lambda: graph.vertices):
+            text = in_child(work)
+            assert text.startswith(refused) and "open it again in this process" in text, text
+    assert "was opened by process" in in_child(lambda: ranks["pagerank"]), "results are read in the process that made them"
+    assert "was opened by process" in in_child(lambda: oc.Graph("k.oc", runtime=runtime))
+    assert in_child(lambda: oc.components(oc.Graph("k.oc", backend=backend)).count) == str(expected[0])
+    assert in_child(lambda: graphs.clear()) == "None", "dropping is no trouble"
+    assert [oc.components(graph).count for graph in graphs] == expected, "and the parent goes on"
+
+
+def test_a_fork_in_the_middle_of_an_operation(scratch):
+    oc.generate("kronecker", scale=15, output="k.oc")
+    graph = oc.Graph("k.oc")
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            oc.components(graph, verify=True)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(10):
+            assert "was opened by process" in in_child(lambda: oc.bfs(graph, 1))
+            assert int(in_child(lambda: oc.components(oc.Graph("k.oc", threads=1)).count)) > 0
+    finally:
+        stop.set()
+        worker.join()
+
+
+def component_count(image):
+    with oc.Graph(image, memory="64MiB", threads=1) as graph:
+        return oc.components(graph).count
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_multiprocessing(scratch, method):
+    oc.generate("kronecker", scale=12, output="k.oc")
+    with oc.Graph("k.oc") as graph:
+        expected = oc.components(graph).count
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(component_count, ["k.oc"] * 4) == [expected] * 4
+        assert oc.components(graph).count == expected
+
+
+HOWTO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "howto" / "share-memory.md"
+
+
+@pytest.mark.parametrize("program", re.findall(r"^```py\n(.*?)^```", HOWTO.read_text(), re.MULTILINE | re.DOTALL))
+def test_the_programs_of_the_documentation(scratch, program):
+    """Programs with several processes have to be files."""
+    if "joblib" in program:
+        pytest.importorskip("joblib")
+    for seed, name in ((1, "web.oc"), (2, "roads.oc")):
+        oc.generate("kronecker", scale=12, seed=seed, output=name)
+    expected = [oc.components(oc.Graph(name)).count for name in ("web.oc", "roads.oc")]
+    (scratch / "job.py").write_text(program)
+    done = subprocess.run([sys.executable, "job.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines and all(line == str(expected) for line in lines), done.stdout
