@@ -105,6 +105,7 @@ impl Image {
             duplicates,
             self_loops: SelfLoops::Keep,
             order,
+            replace: true,
             ..ImportOptions::default()
         };
         let runtime = runtime().expect("memory for an import");

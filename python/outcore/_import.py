@@ -25,6 +25,7 @@ def import_graph(
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
+    replace: bool = False,
     allow_empty: bool = False,
     runtime: Runtime | None = None,
     memory: int | str | None = None,
@@ -50,7 +51,7 @@ def import_graph(
             - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True` an edge
               without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or strings.
 
-        image: Where the image goes. An image of that name is replaced; anything else is an error.
+        image: Where the image goes. If there is an image of that name, see `replace`; anything else of that name is an error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
         source: The column of a file or table that holds the sources of edges: its name, or its number from 1.
@@ -67,6 +68,7 @@ def import_graph(
             them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
+        replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading the old one.
         allow_empty: Whether an input without edges may replace an image.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
@@ -86,7 +88,7 @@ def import_graph(
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
-        UsageError: Options that do not fit, or something in the way that is no image.
+        UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no image.
         MemoryLimitError: Less than about 32 MiB under the limit.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
@@ -109,6 +111,7 @@ def import_graph(
         "duplicates": duplicates or "first",
         "self_loops": self_loops,
         "order": order,
+        "replace": replace,
         "allow_empty": allow_empty,
         "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
@@ -147,6 +150,7 @@ def generate(
     weights: bool = False,
     directed: bool | None = None,
     order: Literal["auto", "input", "degree"] = "auto",
+    replace: bool = False,
     runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
@@ -165,7 +169,7 @@ def generate(
         weights: Whether edges get weights: whole numbers from 1 to 255.
         directed: Whether edges have a direction; by default they have, in a grid they have not.
 
-    The other arguments, and what is returned and raised, are as for `import_graph`; for a file of edges, `edges` and `bytes`
+    The other arguments (`replace` for an image), and what is returned and raised, are as for `import_graph`; for a file of edges, `edges` and `bytes`
     are returned.
 
     >>> report = oc.generate("path", scale=4, output="path.oc")
@@ -179,6 +183,7 @@ def generate(
         "weights": weights,
         "directed": directed,
         "order": order,
+        "replace": replace,
         "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     return _outcore.generate(shape, output, settings)

@@ -18,6 +18,7 @@ pub struct GenerateSettings {
     weights: bool,
     directed: Option<bool>,
     order: String,
+    replace: bool,
     limits: Limits,
 }
 
@@ -35,7 +36,8 @@ pub fn generate<'py>(
     let shape = choose(py, "shape", shape)?;
     let options = GenerateOptions { shape, scale, edge_factor, seed, weights };
     let order = choose(py, "order", &settings.order)?;
-    let imported = ImportOptions { directed: settings.directed, order, ..ImportOptions::default() };
+    let (directed, replace) = (settings.directed, settings.replace);
+    let imported = ImportOptions { directed, order, replace, ..ImportOptions::default() };
     let runtime = settings.limits.runtime(py)?;
     if output.extension().is_some_and(|ending| ending == "oc") {
         let outcome = run(py, &runtime, || import_noting(&runtime, source(&options)?, &output, &imported));

@@ -28,6 +28,7 @@ pub struct Settings {
     duplicates: String,
     self_loops: String,
     order: String,
+    replace: bool,
     allow_empty: bool,
     limits: Limits,
 }
@@ -61,6 +62,7 @@ impl Settings {
             duplicates: choose(py, "duplicates", &self.duplicates)?,
             self_loops: choose(py, "self_loops", &self.self_loops)?,
             order: choose(py, "order", &self.order)?,
+            replace: self.replace,
             allow_empty: self.allow_empty,
         })
     }

@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -229,7 +230,7 @@ def test_a_killed_import_leaves_the_old_image_or_the_new_one(tmp_path):
     graphs = [tmp_path / "a.graph500", tmp_path / "b.graph500"]
     for seed, file in enumerate(graphs):
         outcore("generate", "kronecker", file, "--scale", 11 + seed, "--seed", seed)
-    arguments = lambda file: [OUTCORE, "import", str(file), str(image), "--memory", "64MiB", "--quiet"]
+    arguments = lambda file: [OUTCORE, "import", str(file), str(image), "--memory", "64MiB", "--quiet", "--replace"]
     start = time.monotonic()
     subprocess.run(arguments(graphs[1]), check=True)
     whole = time.monotonic() - start
@@ -251,9 +252,67 @@ def test_a_killed_import_leaves_the_old_image_or_the_new_one(tmp_path):
         if rounds % 20 == 0:
             outcore("check", image)
     assert killed >= 200, f"seed {seed}"
-    outcore("import", graphs[0], image, "--memory", "64MiB")
+    outcore("import", graphs[0], image, "--memory", "64MiB", "--replace")
     outcore("check", image)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.graph500", "b.graph500", "k.oc"], f"seed {seed}"
+
+
+def test_an_image_is_replaced_only_if_that_is_asked_for(tmp_path):
+    image, text = tmp_path / "g.oc", tmp_path / "edges.txt"
+    text.write_text("1 2\n2 3\n")
+    outcore("import", text, image)
+    for command in (["import", text, image], ["generate", "path", image, "--scale", 3]):
+        refused = outcore(*command, check=False)
+        assert refused.returncode == 1 and "--replace" in refused.stderr and "already" in refused.stderr, refused.stderr
+        assert json.loads(outcore("info", image, "--json").stdout)["vertices"] == 3
+        outcore(*command, "--replace")
+    assert json.loads(outcore("info", image, "--json").stdout)["vertices"] == 8
+
+
+def test_what_a_killed_import_left_is_removed_by_an_import_of_another_name(tmp_path):
+    text = tmp_path / "edges.txt"
+    text.write_text("1 2\n" * 3_000_000)
+    while True:
+        process = subprocess.Popen([OUTCORE, "import", str(text), str(tmp_path / "monday.oc"), "--quiet"])
+        while process.poll() is None and not list(tmp_path.glob(".monday.oc.*")):
+            time.sleep(0.001)
+        process.kill()
+        if process.wait() == -signal.SIGKILL:
+            break
+        outcore("generate", "path", tmp_path / "monday.oc", "--scale", 2, "--replace")
+    (left,) = tmp_path.glob(".monday.oc.*")
+    text.write_text("1 2\n")
+    said = outcore("import", text, tmp_path / "tuesday.oc").stderr
+    assert f"Removed {left}" in said and not left.exists()
+
+
+def test_an_image_without_permission_says_so(tmp_path):
+    """Root may read everything, so the command runs as somebody else then."""
+    image = tmp_path / "g.oc"
+    outcore("generate", "path", image, "--scale", 3)
+    other = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        command, place = pathlib.Path(name) / "outcore", pathlib.Path(name) / "g.oc"
+        shutil.copy(OUTCORE, command)
+        shutil.move(image, place)
+        for path in (place, place / "manifest.json", place / "out.pages", place / "out.index"):
+            mode = path.stat().st_mode
+            path.chmod(0)
+            done = subprocess.run([command, "info", place], capture_output=True, text=True, **other)
+            path.chmod(mode)
+            assert done.returncode == 1 and "ermission denied" in done.stderr and path.name in done.stderr, done.stderr
+        assert subprocess.run([command, "info", place], capture_output=True, **other).returncode == 0
+
+
+def test_statistics_replace_a_file_and_are_never_written_through_a_link(tmp_path):
+    image, precious, stats = tmp_path / "g.oc", tmp_path / "precious", tmp_path / "stats.json"
+    outcore("generate", "path", image, "--scale", 3)
+    precious.write_text("precious")
+    stats.symlink_to(precious)
+    outcore("run", "components", image, "--stats", stats)
+    assert precious.read_text() == "precious" and not stats.is_symlink()
+    assert json.loads(stats.read_text())["bytes_read"] >= 0
 
 
 # A triangle and a vertex on its own, and what the kernels find in it.

@@ -96,6 +96,19 @@ def test_isolated_vertices_come_back(make, tmp_path, name, ids):
     assert set(oc.components(oc.Graph(tmp_path / "again.oc")).to_dict()) == set(ids)
 
 
+def test_an_image_is_replaced_only_if_that_is_asked_for(scratch):
+    oc.import_graph([(1, 2)], "g.oc")
+    old = oc.Graph("g.oc")
+    for again in (lambda **more: oc.import_graph([(1, 2), (2, 3)], "g.oc", **more),
+                  lambda **more: oc.generate("path", scale=3, output="g.oc", **more)):
+        with pytest.raises(oc.UsageError, match="replace=True"):
+            again()
+        vertices = again(replace=True)["vertices"]
+        assert oc.Graph("g.oc").vertices == vertices
+    # Whoever has the old one open keeps it.
+    assert old.vertices == 2 and sorted(oc.components(old).to_dict()) == [1, 2]
+
+
 @pytest.mark.parametrize("name", ["out.txt", "out.edges.gz", "out.parquet"])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weight", [None, "sim", "combined score", "source"])

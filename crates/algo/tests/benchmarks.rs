@@ -30,6 +30,7 @@ fn graph500(directory: &std::path::Path, order: OrderChoice) -> Graph {
         duplicates: Duplicates::Min,
         self_loops: SelfLoops::Drop,
         order,
+        replace: true,
         ..ImportOptions::default()
     };
     import(&runtime(2, None), source(&OPTIONS).unwrap(), &image, &how).unwrap();

@@ -57,6 +57,7 @@ fn make(name: &str) {
         duplicates: Duplicates::First,
         self_loops: SelfLoops::Keep,
         order,
+        replace: true,
         ..ImportOptions::default()
     };
     import(&runtime, source, &image, &options).unwrap();

@@ -124,6 +124,9 @@ pub struct ImportArgs {
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
+    /// Replace the image, if there is one of that name
+    #[arg(long)]
+    pub replace: bool,
     /// Say what will be needed, and stop
     #[arg(long)]
     pub explain: bool,
@@ -167,6 +170,9 @@ pub struct GenerateArgs {
     /// How vertices are numbered inside the image
     #[arg(long, value_parser = choice::<OrderChoice>(), default_value = "auto")]
     pub order: OrderChoice,
+    /// Replace the image, if there is one of that name
+    #[arg(long)]
+    pub replace: bool,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

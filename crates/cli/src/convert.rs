@@ -31,6 +31,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         duplicates: args.duplicates,
         self_loops: args.self_loops,
         order: args.order,
+        replace: args.replace,
         allow_empty: args.allow_empty,
     };
     announce(source.facts(), &options, args.explain, &args.limits);
@@ -55,8 +56,12 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
     if args.output.extension().is_none_or(|ending| ending != "oc") {
         return generate::write(&runtime, &options, &args.output).map(|_| ());
     }
-    let import_options =
-        ImportOptions { directed: args.undirected.then_some(false), order: args.order, ..ImportOptions::default() };
+    let import_options = ImportOptions {
+        directed: args.undirected.then_some(false),
+        order: args.order,
+        replace: args.replace,
+        ..ImportOptions::default()
+    };
     let report = import::import(&runtime, generate::source(&options)?, &args.output, &import_options)?;
     tell(&report, None, &args.limits);
     Ok(())

@@ -238,7 +238,7 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, co
     }
     // A tolerance of 0 asks for so many iterations, not for convergence.
     if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
-        return not_converged(found.residual, options.tol, &found.stats, common);
+        return not_converged(graph, found.residual, options.tol, &found.stats, common);
     }
     finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)?;
     Ok(ExitCode::SUCCESS)
@@ -255,9 +255,9 @@ fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64) -> Re
 }
 
 /// Writes no ranks, but what they cost, and says so in the exit code.
-fn not_converged(residual: f64, tol: f64, stats: &Stats, common: &Common) -> Result<ExitCode> {
+fn not_converged(graph: &Graph, residual: f64, tol: f64, stats: &Stats, common: &Common) -> Result<ExitCode> {
     report(stats, common)?;
-    write_stats(stats, common)?;
+    write_stats(graph, stats, common)?;
     eprintln!(
         "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; nothing was written. \
          Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
@@ -287,7 +287,7 @@ fn personalized_pagerank(
     }
     show_convergence(found.stopped_by, found.iterations, found.residual)?;
     if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
-        return not_converged(found.residual, options.tol, &found.stats, common);
+        return not_converged(graph, found.residual, options.tol, &found.stats, common);
     }
     let columns = found.take_columns();
     let table = Table::new(Arc::clone(graph), columns.clone());
@@ -478,7 +478,7 @@ fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, com
     if let Some(output) = &common.output {
         Table::new(Arc::clone(graph), columns).write(output)?;
     }
-    write_stats(stats, common)
+    write_stats(graph, stats, common)
 }
 
 /// Says what a run cost.
@@ -503,12 +503,12 @@ fn report(stats: &Stats, common: &Common) -> Result<()> {
     ))
 }
 
-fn write_stats(stats: &Stats, common: &Common) -> Result<()> {
+fn write_stats(graph: &Graph, stats: &Stats, common: &Common) -> Result<()> {
     let Some(file) = &common.stats else { return Ok(()) };
     let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
     let text = serde_json::to_string_pretty(&stats).map_err(|error| Error::Usage(error.to_string()))? + "\n";
     match file == Path::new("-") {
         true => std::io::stdout().write_all(text.as_bytes()).map_err(output_error),
-        false => Ok(std::fs::write(file, text).map_err(|error| outcore::io::Error::file(file, "write", error))?),
+        false => outcore::write_file(graph.runtime(), file, text.as_bytes()),
     }
 }

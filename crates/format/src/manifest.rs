@@ -20,7 +20,7 @@ pub struct Manifest {
     pub format: String,
     /// The version of the format.
     pub format_version: u32,
-    /// A random number that ties the files of the image together, in hexadecimal.
+    /// A number that depends on all that was imported and ties the files of the image together, in hexadecimal.
     #[serde(with = "hexadecimal")]
     pub image_id: u64,
     /// The number of vertices.

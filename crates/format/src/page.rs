@@ -43,7 +43,7 @@ pub enum Kind {
 /// The image and the file that pages belong to: what their checksums are seeded with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The image's random id.
+    /// The image's id (`docs/decisions/0008-image-id.md`).
     pub image_id: u64,
     /// What the pages of the file hold.
     pub kind: Kind,

@@ -1,12 +1,14 @@
 //! Output files that are complete or absent, compressed or not.
 //!
-//! A file is written under a temporary name beside its place, synced, and renamed onto it. Dropped before that, it vanishes. What
+//! A file is written under a temporary name beside its place (`partial.rs`), synced, and renamed onto it. Dropped before that, it
+//! vanishes, and if the process is killed before that, the next file that is made in the same folder removes it. What
 //! the operating system refuses is remembered, for the encoders on top wrap errors beyond recognition.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use outcore_io::Reservation;
+use crate::partial::{Partial, parent};
 use outcore_io::backend::Output;
+use outcore_io::{Reservation, Runtime};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,13 +23,12 @@ pub(crate) const FILE_BYTES: u64 = BUFFER_BYTES as u64 + COMPRESSOR_BYTES;
 
 /// A file that is being written under a temporary name.
 pub(crate) struct AtomicFile {
-    runtime: Arc<outcore_io::Runtime>,
+    runtime: Arc<Runtime>,
     target: PathBuf,
-    temporary: PathBuf,
+    temporary: Partial,
     output: Option<Box<dyn Output>>,
     buffer: Vec<u8>,
     failure: Option<outcore_io::Error>,
-    renamed: bool,
     _reservation: Reservation,
 }
 
@@ -37,28 +38,25 @@ impl AtomicFile {
     /// # Errors
     /// A target that is a directory or no name, a file that cannot be created, or no memory.
     pub fn create(graph: &Graph, target: &Path) -> Result<Self> {
-        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
-            return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
-        };
-        let runtime = Arc::clone(graph.runtime());
         graph.make_room("an output buffer", BUFFER_BYTES as u64)?;
+        AtomicFile::within(graph.runtime(), target)
+    }
+
+    fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+        if target.file_name().is_none() || target.is_dir() {
+            return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
+        }
         let reservation = runtime.budget().reserve("an output buffer", BUFFER_BYTES as u64)?;
-        let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{}.partial", std::process::id()));
-        let temporary = target.with_file_name(temporary);
-        let mut file = AtomicFile {
-            runtime: Arc::clone(&runtime),
+        let (temporary, output) = Partial::file(&**runtime.backend(), target)?;
+        Ok(AtomicFile {
+            runtime: Arc::clone(runtime),
             target: target.to_owned(),
             temporary,
-            output: None,
+            output: Some(output),
             buffer: Vec::with_capacity(BUFFER_BYTES),
             failure: None,
-            renamed: false,
             _reservation: reservation,
-        };
-        file.output = Some(runtime.backend().create(&file.temporary)?);
-        Ok(file)
+        })
     }
 
     /// Writes all that was put into the file and waits until it would outlast a power failure.
@@ -82,10 +80,8 @@ impl AtomicFile {
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
         let backend = self.runtime.backend();
-        backend.rename(&self.temporary, &self.target)?;
-        self.renamed = true;
-        let directory = self.target.parent().filter(|path| !path.as_os_str().is_empty());
-        Ok(backend.sync_directory(directory.unwrap_or(Path::new(".")))?)
+        backend.rename(self.temporary.path(), &self.target)?;
+        Ok(backend.sync_directory(parent(&self.target))?)
     }
 
     /// Why writing failed; `what` says so if it was not the operating system's fault.
@@ -129,12 +125,15 @@ impl Write for AtomicFile {
     }
 }
 
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if !self.renamed {
-            // Nothing can be done about a file that cannot be removed, and the error that led here is the one to tell.
-            let _ = std::fs::remove_file(&self.temporary);
-        }
+/// Writes a small file, which is complete or absent, in the place of any file of that name; a link is replaced, not followed.
+///
+/// # Errors
+/// A target that is a directory or no name, what the operating system refuses, or no memory.
+pub fn write_file(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::within(runtime, target)?;
+    match file.write_all(bytes) {
+        Ok(()) => file.commit(),
+        Err(error) => Err(file.error(error)),
     }
 }
 

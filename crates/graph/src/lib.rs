@@ -25,6 +25,7 @@ mod lists;
 mod messages;
 mod ordered;
 mod output;
+mod partial;
 mod program;
 mod program_engine;
 mod scan;
@@ -38,6 +39,7 @@ mod vertex_set;
 mod weights;
 
 pub use active::SPARSE_SHARE;
+pub use atomic_file::write_file;
 pub use check::{CheckReport, check};
 pub use choice::Choice;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};

@@ -23,7 +23,13 @@ fn files_of_every_format_hold_the_same_graph() {
     ] {
         let options = GenerateOptions { scale: 14, edge_factor: 9, weights, ..GenerateOptions::default() };
         let image = directory.path().join("direct.oc");
-        import(&runtime(2), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
+        import(
+            &runtime(2),
+            source(&options).unwrap(),
+            &image,
+            &ImportOptions { replace: true, ..ImportOptions::default() },
+        )
+        .unwrap();
         let direct = open(&image);
         for name in names {
             let path = directory.path().join(name);
@@ -38,7 +44,7 @@ fn files_of_every_format_hold_the_same_graph() {
             };
             let image = directory.path().join("file.oc");
             let input = import::open(&runtime(2), &[path], &input).unwrap();
-            import(&runtime(2), input, &image, &ImportOptions::default()).unwrap();
+            import(&runtime(2), input, &image, &ImportOptions { replace: true, ..ImportOptions::default() }).unwrap();
             let from_file = open(&image);
             assert!(entries(&from_file, false) == entries(&direct, false), "{name}");
             // The file names no isolated vertices; the generator declares all of them.

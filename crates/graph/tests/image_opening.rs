@@ -24,7 +24,7 @@ fn graph(edges: u64) -> Given {
 }
 
 fn write(image: &Path, edges: u64) {
-    let options = ImportOptions { directed: Some(true), ..ImportOptions::default() };
+    let options = ImportOptions { directed: Some(true), replace: true, ..ImportOptions::default() };
     import(&runtime(1), graph(edges).source(), image, &options).unwrap();
 }
 

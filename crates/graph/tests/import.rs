@@ -24,6 +24,7 @@ fn options(directed: bool, duplicates: Duplicates, order: OrderChoice) -> Import
         duplicates,
         self_loops: SelfLoops::Keep,
         order,
+        replace: true,
         ..ImportOptions::default()
     }
 }
@@ -176,6 +177,7 @@ fn random_graphs_come_back_under_all_options() {
             duplicates: policies[round % 5],
             self_loops: if round % 7 < 3 { SelfLoops::Drop } else { SelfLoops::Keep },
             order: orders[round % 3],
+            replace: true,
             ..ImportOptions::default()
         };
         println!("round {round}: {options:?}");

@@ -39,7 +39,7 @@ fn import_with(faults: Faults, directory: &Path, replaces: bool, order: OrderCho
     let path = directory.join("graph.oc");
     let before = replaces.then(|| files(&path));
     let runtime = Runtime::new(RuntimeOptions { backend: Some(Arc::new(Sim::new(faults.clone()))), ..options(1) });
-    let import_options = ImportOptions { order, ..ImportOptions::default() };
+    let import_options = ImportOptions { order, replace: replaces, ..ImportOptions::default() };
     match import(&runtime.unwrap(), graph(5).source(), &path, &import_options) {
         Ok(_) => {
             assert_eq!(open(&path).manifest.import.edges_read, 60);
@@ -184,47 +184,78 @@ fn inputs_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn only_images_are_replaced() {
+fn only_images_are_replaced_and_only_if_that_was_asked_for() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = Runtime::new(options(2)).unwrap();
-    let import_to = |path: &Path| {
-        import(&runtime, graph(5).source(), path, &ImportOptions::default()).map(|report| report.manifest)
+    let import_to = |path: &Path, replace: bool| {
+        let options = ImportOptions { replace, ..ImportOptions::default() };
+        import(&runtime, graph(5).source(), path, &options).map(|report| report.manifest)
     };
     let path = directory.path().join("graph.oc");
     std::fs::write(&path, "precious").unwrap();
-    assert!(import_to(&path).unwrap_err().to_string().contains("in the way"));
+    assert!(import_to(&path, true).unwrap_err().to_string().contains("in the way"));
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     std::fs::write(path.join("manifest.json"), "{}").unwrap();
-    assert!(import_to(&path).unwrap_err().to_string().contains("in the way"));
+    assert!(import_to(&path, true).unwrap_err().to_string().contains("in the way"));
     assert_eq!(names(&path), ["manifest.json"]);
     std::fs::remove_dir_all(&path).unwrap();
     let missing = directory.path().join("missing").join("graph.oc");
-    assert!(matches!(import_to(&missing), Err(Error::Io(outcore_io::Error::File { .. }))));
-    import_to(&path).unwrap();
-    import_to(&path).unwrap();
+    assert!(matches!(import_to(&missing, false), Err(Error::Io(outcore_io::Error::File { .. }))));
+    import_to(&path, false).unwrap();
+    let before = files(&path);
+    let error = import_to(&path, false).unwrap_err().to_string();
+    assert!(error.contains("graph.oc is there already") && error.contains("--replace"), "{error}");
+    assert_eq!(files(&path), before);
+    import_to(&path, true).unwrap();
     let link = directory.path().join("link.oc");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    import_to(&link).unwrap();
+    assert!(import_to(&link, false).unwrap_err().to_string().contains("--replace"));
+    import_to(&link, true).unwrap();
     assert!(link.is_symlink());
     assert_eq!(open(&link).manifest.import.edges_read, 60);
     assert_eq!(names(directory.path()), ["graph.oc", "link.oc"]);
 }
 
 #[test]
+fn what_is_not_to_be_replaced_or_does_not_fit_is_refused_before_the_input_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let refuse = |given: &Given, expected: &str| {
+        // The input cannot even be parsed, which nobody notices.
+        let given = Given { bad_block: Some(0), ..given.clone() };
+        let runtime = Runtime::new(options(2)).unwrap();
+        let error = import(&runtime, given.source(), &path, &ImportOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    let many = Given { declared: Some((0, 1 << 32)), ..graph(5) };
+    refuse(&many, "at most 4294967295 vertices");
+    assert_eq!(names(directory.path()), Vec::<String>::new());
+    import(&Runtime::new(options(2)).unwrap(), graph(5).source(), &path, &ImportOptions::default()).unwrap();
+    refuse(&graph(5), "--replace");
+    assert_eq!(names(directory.path()), ["graph.oc"]);
+}
+
+#[test]
 fn what_killed_imports_left_is_removed_and_what_runs_is_not() {
     let directory = tempfile::tempdir().unwrap();
     let temporary = tempfile::tempdir().unwrap();
-    let dead = ".graph.oc.1073741807-0.partial";
-    let alive = ".graph.oc.1-0.partial";
-    let other = ".graph.oc.x.1073741807-0.partial";
-    for name in [dead, alive, other] {
-        std::fs::create_dir_all(directory.path().join(name).join("temporary")).unwrap();
+    // Of an image of another name, too.
+    let [dead, alive, empty] = ["a", "b", "c"].map(|x| format!(".day{x}.oc.000000000000000{x}.outcore-partial"));
+    for name in [&dead, &alive] {
+        std::fs::create_dir_all(directory.path().join(name).join("columns")).unwrap();
     }
-    std::fs::create_dir_all(temporary.path().join(dead)).unwrap();
+    std::fs::create_dir(directory.path().join(&empty)).unwrap();
+    std::fs::create_dir_all(temporary.path().join(&dead)).unwrap();
+    let lock = outcore_io::lock_path(&directory.path().join(&alive)).unwrap();
     let runtime = RuntimeOptions { temporary: Some(temporary.path().to_owned()), ..options(2) };
     let path = directory.path().join("graph.oc");
-    import(&Runtime::new(runtime).unwrap(), graph(5).source(), &path, &ImportOptions::default()).unwrap();
-    assert_eq!(names(directory.path()), [alive, other, "graph.oc"]);
+    let runtime = Runtime::new(runtime).unwrap();
+    let report = import(&runtime, graph(5).source(), &path, &ImportOptions::default()).unwrap();
+    let places = [directory.path().join(&dead), directory.path().join(&empty), temporary.path().join(&dead)];
+    let said = places.map(|path| format!("Removed {}, which a killed process had left.", path.display()));
+    assert_eq!(report.notes, said);
+    assert_eq!(names(directory.path()), [alive.as_str(), "graph.oc"]);
     assert_eq!(names(temporary.path()), Vec::<String>::new());
+    drop(lock);
 }

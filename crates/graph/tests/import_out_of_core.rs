@@ -53,7 +53,7 @@ fn images_do_not_depend_on_workers_or_memory() {
     for given in &graphs {
         for (directed, order) in [(true, OrderChoice::Auto), (false, OrderChoice::Input), (false, OrderChoice::Degree)]
         {
-            let options = ImportOptions { directed: Some(directed), order, ..ImportOptions::default() };
+            let options = ImportOptions { directed: Some(directed), order, replace: true, ..ImportOptions::default() };
             let report = import_given(1, 400, given, &options, &path);
             assert_eq!(report.stats.chunks, 1);
             let expected = files(&path);
@@ -82,7 +82,7 @@ fn a_hub_that_does_not_fit_is_sorted_in_runs() {
         weights: Some(GeneratedWeights::Uniform),
         ..GenerateOptions::default()
     };
-    let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    let options = ImportOptions { directed: Some(false), replace: true, ..ImportOptions::default() };
     let report = import(&runtime(1, TINY_MIB), source(&star).unwrap(), &path, &options).unwrap();
     let entries_bytes = 2 * 24 * report.manifest.edges;
     assert!(report.stats.temporary_bytes > entries_bytes + 24 * report.manifest.edges, "{:?}", report.stats);
@@ -104,7 +104,7 @@ fn duplicates_are_combined_across_chunks_runs_and_workers() {
     given.edges.extend_from_within(..100_000);
     given.weights.as_mut().unwrap().extend((0..100_000).map(|i| -f64::from(i)));
     for duplicates in [Duplicates::First, Duplicates::Sum, Duplicates::Min, Duplicates::Keep] {
-        let options = ImportOptions { duplicates, ..ImportOptions::default() };
+        let options = ImportOptions { duplicates, replace: true, ..ImportOptions::default() };
         import_given(2, 400, &given, &options, &path);
         let expected = entries(&open(&path), false);
         import_given(1, TINY_MIB, &given, &options, &path);
@@ -125,7 +125,10 @@ fn too_little_memory_is_refused_with_the_numbers() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     let given = sparse(10, 10, false, false);
-    let error = import(&runtime(1, 3), given.source(), &path, &ImportOptions::default()).unwrap_err().to_string();
+    let error =
+        import(&runtime(1, 3), given.source(), &path, &ImportOptions { replace: true, ..ImportOptions::default() })
+            .unwrap_err()
+            .to_string();
     assert!(error.contains("an import needs") && error.contains("raise the limit"), "{error}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
@@ -165,7 +168,12 @@ fn a_tight_limit_is_enough_or_refused_before_anything_is_read() {
             ..RuntimeOptions::default()
         };
         let runtime = Runtime::new(options).unwrap();
-        match import(&runtime, source(&star).unwrap(), &path, &ImportOptions::default()) {
+        match import(
+            &runtime,
+            source(&star).unwrap(),
+            &path,
+            &ImportOptions { replace: true, ..ImportOptions::default() },
+        ) {
             Ok(report) => {
                 assert_eq!((report.manifest.edges, refused), ((1 << 17) - 1, 0), "{below_kib} KiB below");
                 enough += 1;
@@ -209,7 +217,9 @@ fn windows_of_several_inputs_are_counted_at_the_beginning_and_once() {
     for (budget_mib, refusal) in [(14, Some("decompressing")), (24, Some("an import needs")), (34, None)] {
         let runtime = runtime(2, budget_mib);
         let source = import::open(&runtime, &inputs, &InputOptions::default());
-        match source.and_then(|source| import(&runtime, source, &path, &ImportOptions::default())) {
+        match source.and_then(|source| {
+            import(&runtime, source, &path, &ImportOptions { replace: true, ..ImportOptions::default() })
+        }) {
             Ok(report) => {
                 let facts = report.manifest.import;
                 assert_eq!((refusal, facts.edges_read, facts.isolated_vertices), (None, 200_000, 1));
@@ -235,7 +245,7 @@ fn child() {
     for weights in [None, Some(GeneratedWeights::Uniform)] {
         let graph = GenerateOptions { scale: 18, edge_factor: 12, weights, ..GenerateOptions::default() };
         let path = directory.path().join("graph.oc");
-        let options = ImportOptions::default();
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
         let report = import(&runtime, source(&graph).unwrap(), &path, &options).unwrap();
         assert_eq!(report.manifest.import.edges_read, 12 << 18);
         assert_eq!(report.manifest.vertices, 1 << 18);
@@ -247,12 +257,19 @@ fn child() {
         let input = InputOptions { ids, ..InputOptions::default() };
         let path = directory.path().join("text.oc");
         let source = import::open(&runtime, std::slice::from_ref(&text), &input).unwrap();
-        let report = import(&runtime, source, &path, &ImportOptions::default()).unwrap();
+        let report =
+            import(&runtime, source, &path, &ImportOptions { replace: true, ..ImportOptions::default() }).unwrap();
         assert_eq!(report.manifest.import.edges_read, 8 << 17);
     }
     let text = std::env::var_os("OUTCORE_TEST_TEXT").map(PathBuf::from).unwrap();
     let source = import::open(&runtime, &[text], &InputOptions::default()).unwrap();
-    let report = import(&runtime, source, &directory.path().join("window.oc"), &ImportOptions::default()).unwrap();
+    let report = import(
+        &runtime,
+        source,
+        &directory.path().join("window.oc"),
+        &ImportOptions { replace: true, ..ImportOptions::default() },
+    )
+    .unwrap();
     assert_eq!(report.manifest.import.edges_read, WINDOW_EDGES);
     println!("peak {}", peak_memory_bytes());
 }

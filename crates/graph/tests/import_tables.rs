@@ -71,7 +71,7 @@ fn row_groups_make_the_same_image_in_any_order_of_decoding() {
         let paths = ["one.parquet", "two.parquet"].map(|name| directory.path().join(name));
         write(&paths[0], &tables[..1], groups_of(17_000));
         write(&paths[1], &tables[1..], groups_of(70_000));
-        let options_of_import = ImportOptions { order: OrderChoice::Input, ..ImportOptions::default() };
+        let options_of_import = ImportOptions { order: OrderChoice::Input, replace: true, ..ImportOptions::default() };
         let make = |threads: usize, budget_mib: u64, source: &mut dyn FnMut(&Runtime) -> Box<dyn Source>| {
             let runtime = Runtime::new(options(threads, budget_mib)).unwrap();
             let report = import(&runtime, source(&runtime), &image, &options_of_import).unwrap();
@@ -133,13 +133,15 @@ fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
     let needed = source.facts().block_bytes;
     assert!((90 << 20..100 << 20).contains(&needed), "{needed}");
     let image = directory.path().join("graph.oc");
-    let error = import(&runtime, source, &image, &ImportOptions::default()).unwrap_err();
+    let error =
+        import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() }).unwrap_err();
     let Error::Io(outcore_io::Error::Memory { needed_bytes: import_bytes, .. }) = error else { panic!("{error}") };
     let text = error.to_string();
     assert!(text.contains("smaller row groups") && text.contains(&bytes_text(needed)), "{text}");
     // What it asks for is enough.
     let runtime = Runtime::new(options(2, import_bytes.div_ceil(1 << 20))).unwrap();
-    import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions::default()).unwrap();
+    import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions { replace: true, ..ImportOptions::default() })
+        .unwrap();
 }
 
 /// Counts the steps that begin, and how far they come together.
@@ -181,7 +183,9 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
             let runtime = RuntimeOptions { progress: Some(steps.clone()), ..options(3, 58 - below_mib) };
             let Ok(runtime) = Runtime::new(runtime) else { panic!("{below_mib} MiB below") };
             let source = open(&runtime, std::slice::from_ref(path), &InputOptions::default());
-            match source.and_then(|source| import(&runtime, source, &image, &ImportOptions::default())) {
+            match source.and_then(|source| {
+                import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() })
+            }) {
                 Ok(report) => {
                     let case = format!("{}, {below_mib} MiB below", path.display());
                     assert_eq!((report.manifest.import.edges_read, refused), (120_000, 0), "{case}");
@@ -219,7 +223,7 @@ fn batches_that_do_not_fit_are_refused_as_they_arrive() {
     for (budget_mib, fits) in [(30, false), (2000, true)] {
         let runtime = Runtime::new(options(2, budget_mib)).unwrap();
         let source = opened(&runtime, std::slice::from_ref(&path));
-        match import(&runtime, source, &image, &ImportOptions::default()) {
+        match import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() }) {
             Ok(report) => assert!(fits && report.manifest.import.edges_read == 1_001_000),
             Err(error) => assert!(!fits && error.to_string().contains("smaller batches"), "{error}"),
         }
@@ -242,7 +246,13 @@ fn compressed_batches_are_counted_before_they_are_unpacked() {
         let runtime = Runtime::new(options(2, 120)).unwrap();
         let source = opened(&runtime, std::slice::from_ref(&path));
         assert!((48_000_000..49_000_000).contains(&source.facts().block_bytes));
-        let report = import(&runtime, source, &directory.path().join("graph.oc"), &ImportOptions::default()).unwrap();
+        let report = import(
+            &runtime,
+            source,
+            &directory.path().join("graph.oc"),
+            &ImportOptions { replace: true, ..ImportOptions::default() },
+        )
+        .unwrap();
         assert_eq!(report.manifest.import.edges_read, 3_000_000);
     }
 }
@@ -294,7 +304,13 @@ fn child() {
     let options = RuntimeOptions { threads: Some(2), memory_bytes, ..RuntimeOptions::default() };
     let image = path.with_extension("oc");
     let runtime = Runtime::new(options).unwrap();
-    let report = import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions::default()).unwrap();
+    let report = import(
+        &runtime,
+        opened(&runtime, &[path]),
+        &image,
+        &ImportOptions { replace: true, ..ImportOptions::default() },
+    )
+    .unwrap();
     println!("edges {}", report.manifest.import.edges_read);
     println!("peak {}", peak_memory_bytes());
 }

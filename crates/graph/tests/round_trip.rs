@@ -43,6 +43,7 @@ fn exports_import_again(image: &Path, directory: &Path) {
         let options = ImportOptions {
             directed: Some(graph.is_directed()),
             duplicates: Duplicates::Keep,
+            replace: true,
             ..ImportOptions::default()
         };
         import(&runtime(2), input, &again, &options).unwrap();
@@ -74,8 +75,14 @@ fn generated_graphs_pass_and_come_back() {
                 let directory = tempfile::tempdir().unwrap();
                 let image = directory.path().join("graph.oc");
                 for directed in [true, false] {
-                    let options_of_import =
-                        ImportOptions { directed: Some(directed), self_loops, duplicates, order, allow_empty: false };
+                    let options_of_import = ImportOptions {
+                        directed: Some(directed),
+                        self_loops,
+                        duplicates,
+                        order,
+                        replace: true,
+                        allow_empty: false,
+                    };
                     import(&runtime(2), source(&options).unwrap(), &image, &options_of_import).unwrap();
                     let report = check(&open(&image, 2))
                         .unwrap_or_else(|error| panic!("{shape:?} {order:?} {duplicates:?} {directed}: {error}"));
@@ -127,7 +134,8 @@ fn isolated_vertices_come_back_from_lists_of_edges() {
                     .unwrap();
             let notes = input.facts().notes.concat();
             assert!(notes.contains(&format!("{name}.vertices")), "{notes}");
-            let options = ImportOptions { directed: Some(graph.is_directed()), ..ImportOptions::default() };
+            let options =
+                ImportOptions { directed: Some(graph.is_directed()), replace: true, ..ImportOptions::default() };
             let report = import(&runtime(2), input, &again, &options).unwrap();
             assert_eq!(report.manifest.import.isolated_vertices, isolated, "model {i} as {name}");
             let back = open(&again, 2);
@@ -151,7 +159,7 @@ fn several_files_have_each_their_own_vertices_beside_and_wrong_ones_are_named() 
     let image = directory.path().join("graph.oc");
     let import = |files: &[PathBuf]| {
         let input = outcore_graph::import::open(&runtime(2), files, &InputOptions::default()).unwrap();
-        import(&runtime(2), input, &image, &ImportOptions::default())
+        import(&runtime(2), input, &image, &ImportOptions { replace: true, ..ImportOptions::default() })
     };
     import(&files).unwrap();
     assert_eq!(vertices(&open(&image, 1)), ["1", "2", "3", "7", "8"].map(str::to_owned).into());
@@ -179,7 +187,7 @@ fn real_graphs_pass_and_come_back() {
                 ["1", "2", "3"].map(|number| name.ends_with(".csv.zst").then(|| number.to_owned()));
             let columns = InputOptions { source, target, weight, ..InputOptions::default() };
             let input = outcore_graph::import::open(&runtime(2), std::slice::from_ref(&path), &columns).unwrap();
-            let options = ImportOptions { directed: Some(directed), order, ..ImportOptions::default() };
+            let options = ImportOptions { directed: Some(directed), order, replace: true, ..ImportOptions::default() };
             import(&runtime(2), input, &image, &options).unwrap();
             check(&open(&image, 2)).unwrap();
             exports_import_again(&image, directory.path());

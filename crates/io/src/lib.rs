@@ -15,13 +15,13 @@ pub mod sort;
 mod spill;
 mod streams;
 
-pub use backend::Backend;
+pub use backend::{Backend, random};
 pub use budget::{Budget, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory};
 pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
-pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, peak_memory_bytes, process_exists};
+pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, lock_path, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};

@@ -3,8 +3,9 @@
 
 use crate::error::{Error, Result};
 use std::ffi::CString;
-use std::fs::read_to_string;
+use std::fs::{File, OpenOptions, TryLockError, read_to_string};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The memory that the process holds now, in bytes.
@@ -40,11 +41,20 @@ pub fn free_disk_bytes(path: &Path) -> std::io::Result<u64> {
     Ok((facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
 }
 
-/// Whether a process of that number exists.
-pub fn process_exists(process: u32) -> bool {
-    // SAFETY: signal 0 only asks whether the process could be sent one.
-    let answer = unsafe { libc::kill(process as libc::pid_t, 0) };
-    answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+/// Takes the lock of a file or directory, which the operating system gives back when the returned file is dropped or the
+/// process ends, however it ends; nothing if somebody else has it, or if the path names something else meanwhile.
+///
+/// # Errors
+/// What the operating system refuses: a path that is not there, a link, a file system without locks.
+pub fn lock_path(path: &Path) -> std::io::Result<Option<File>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let (own, named) = (file.metadata()?, std::fs::symlink_metadata(path)?);
+    Ok(((own.dev(), own.ino()) == (named.dev(), named.ino())).then_some(file))
 }
 
 /// An error unless this is the process of that number: behind a fork it is another one.
@@ -144,8 +154,22 @@ mod tests {
         assert!(exchange(&one, &directory.path().join("missing")).is_err());
         assert!(free_disk_bytes(directory.path()).unwrap() > 0);
         assert!(free_disk_bytes(&directory.path().join("missing")).is_err());
-        assert!(process_exists(std::process::id()));
-        assert!(!process_exists(0x3fff_fff0));
+    }
+
+    #[test]
+    fn a_lock_is_held_until_it_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for path in [directory.path(), &file] {
+            let lock = lock_path(path).unwrap().expect("nobody has it");
+            assert!(lock_path(path).unwrap().is_none());
+            drop(lock);
+            assert!(lock_path(path).unwrap().is_some());
+        }
+        assert!(lock_path(&link).is_err());
+        assert_eq!(lock_path(&directory.path().join("none")).unwrap_err().kind(), std::io::ErrorKind::NotFound);
     }
 
     #[test]

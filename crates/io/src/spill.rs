@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A temporary file that any worker may append to and read; it is removed when it is dropped.
+/// A temporary file that any worker may append to and read; it has no name, and vanishes when it is dropped.
 pub struct Spill {
     path: PathBuf,
     scratch: Box<dyn Scratch>,
@@ -66,13 +66,6 @@ impl Spill {
     pub fn read(&self, bytes: &mut [u8], offset_bytes: u64) -> Result<()> {
         let read = self.scratch.read_at(bytes, offset_bytes);
         read.map_err(|error| Error::file_at(&self.path, "read", offset_bytes, error))
-    }
-}
-
-impl Drop for Spill {
-    fn drop(&mut self) {
-        // The whole directory is removed in the end: a file that resists here is tried again there.
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -292,6 +285,9 @@ mod tests {
     fn what_was_written_comes_back_and_the_file_vanishes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("spill");
+        let victim = directory.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
         let backend: Arc<dyn Backend> = Arc::new(Posix);
         let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
         let numbers: Vec<u64> = (0..500).map(|i| (1u64 << (i % 64)).wrapping_mul(i)).collect();
@@ -316,7 +312,9 @@ mod tests {
         assert!(reader.is_at_end());
         assert!(reader.number().is_err() && reader.word().is_err() && reader.bytes(1, &mut Vec::new()).is_err());
         drop(reader);
+        // Nobody can open it by a name, nor lead it elsewhere by a link.
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+        assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
         drop(spill);
-        assert!(!path.exists());
     }
 }

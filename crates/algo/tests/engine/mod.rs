@@ -131,6 +131,7 @@ pub fn import_source(
         duplicates,
         self_loops: SelfLoops::Keep,
         order,
+        replace: true,
         ..ImportOptions::default()
     };
     import(&runtime(2, None), source, &image, &options).unwrap();

@@ -6,12 +6,12 @@
 use super::{BLOCK_EDGES, GenerateOptions, Generator};
 use crate::error::{Error, Result};
 use crate::import::Weights;
+use crate::partial::{Partial, parent};
 use flate2::write::GzEncoder;
 use outcore_io::backend::Output;
 use outcore_io::{Error as IoError, Runtime, Task, Unit};
-use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -50,14 +50,10 @@ enum Packing {
 pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Result<GenerateReport> {
     let generator = Generator::new(options)?;
     let (layout, packing) = format_of(path, options.weights.is_some())?;
-    let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
+    if path.file_name().is_none() || path.is_dir() {
         return Err(Error::Usage(format!("expected the name of a file to write, found {}", path.display())));
-    };
-    let mut temporary = OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}.partial", std::process::id()));
-    let temporary = Partial(path.with_file_name(temporary));
-    let output = runtime.backend().create(&temporary.0)?;
+    }
+    let (temporary, output) = Partial::file(&**runtime.backend(), path)?;
     let writing = Writing {
         runtime,
         generator,
@@ -69,20 +65,9 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Resul
         next: AtomicU64::new(0),
     };
     let report = writing.run()?;
-    runtime.backend().rename(&temporary.0, path)?;
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    runtime.backend().sync_directory(directory.unwrap_or(Path::new(".")))?;
+    runtime.backend().rename(temporary.path(), path)?;
+    runtime.backend().sync_directory(parent(path))?;
     Ok(report)
-}
-
-/// A file that vanishes unless it was renamed.
-struct Partial(PathBuf);
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After a success there is no file of that name.
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 /// What a file's name asks for.

@@ -15,7 +15,7 @@ use super::runs::{Locals, Run, RunWriter};
 use crate::error::Result;
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Budget};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How many edges are mapped at a time: their locals stay in the first-level cache.
 pub(super) const GROUP_EDGES: usize = 1024;
@@ -171,6 +171,8 @@ impl Direct {
 /// A slot is: the integer, or where the string begins in `text`; the count as source and, above it, as target; the local
 /// plus one (zero: the slot is free) and, above it, half of the hash.
 pub(super) struct Hashed {
+    /// Makes slots unforeseeable: ids that share them cannot be made up. The order of ids in the runs is by their values.
+    seed: u64,
     budget: Arc<Budget>,
     /// The most memory for slots, a table that is being outgrown included.
     slots_bytes: usize,
@@ -189,7 +191,7 @@ impl Hashed {
         let slots = Array::zeroed(budget, "numbering vertices", FIRST_SLOTS)?;
         let text = if strings { Some(Array::zeroed(budget, "keeping ids", text_bytes)?) } else { None };
         let slots_bytes = (share - text_bytes).min((3 * SLOT_BYTES) << 30);
-        Ok(Hashed { budget: Arc::clone(budget), slots_bytes, slots, used: 0, text, text_used: 0 })
+        Ok(Hashed { seed: seed(), budget: Arc::clone(budget), slots_bytes, slots, used: 0, text, text_used: 0 })
     }
 
     /// Makes room for `count` more ids, if the memory allows.
@@ -202,8 +204,8 @@ impl Hashed {
             let mask = slots.len() - 1;
             for slot in self.slots.iter().filter(|slot| slot[2] != 0) {
                 let hash = match &self.text {
-                    None => mix(slot[0]),
-                    Some(text) => hash_bytes(string_at(text, slot[0] as usize)),
+                    None => mix(slot[0] ^ self.seed),
+                    Some(text) => hash_bytes(self.seed, string_at(text, slot[0] as usize)),
                 };
                 let mut place = (hash >> 32) as usize & mask;
                 while slots[place][2] != 0 {
@@ -222,7 +224,7 @@ impl Hashed {
         }
         let mask = self.slots.len() - 1;
         for ((&value, hash), place) in values.iter().zip(&mut group.hashes).zip(&mut group.slots) {
-            let mixed = mix(value);
+            let mixed = mix(value ^ self.seed);
             *hash = mixed as u32;
             *place = ((mixed >> 32) as usize & mask) as u32;
             prefetch(&self.slots, *place as usize);
@@ -274,7 +276,7 @@ impl Hashed {
         let mask = self.slots.len() - 1;
         for i in 0..fits {
             let string = &bytes[start(from + i)..ends[from + i] as usize];
-            let hash = hash_bytes(string);
+            let hash = hash_bytes(self.seed, string);
             let tag = hash << 32;
             let mut at = (hash >> 32) as usize & mask;
             loop {
@@ -344,6 +346,12 @@ impl Hashed {
     }
 }
 
+/// A number that nobody foresees, the same as long as the process runs.
+fn seed() -> u64 {
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(outcore_io::random)
+}
+
 fn string_at(text: &[u8], start: usize) -> &[u8] {
     let mut len = [0; 4];
     len.copy_from_slice(&text[start..start + 4]);
@@ -360,8 +368,8 @@ pub(super) fn mix(value: u64) -> u64 {
     mixed ^ (mixed >> 33)
 }
 
-fn hash_bytes(bytes: &[u8]) -> u64 {
-    let mut hash = bytes.len() as u64;
+fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {
+    let mut hash = seed ^ bytes.len() as u64;
     let mut words = bytes.chunks_exact(8);
     for word in &mut words {
         let mut eight = [0; 8];

@@ -12,6 +12,8 @@ const TEXT_BYTES: u64 = 12;
 const ENTRY_BYTES: u64 = 3;
 /// What a vertex takes in temporary files, about.
 const VERTEX_BYTES: u64 = 40;
+/// An import that needs no more temporary space than this begins without a look at the disk.
+const SMALL_BYTES: u64 = 160 << 20;
 /// The least limit for memory with which an import works, where decoding the input takes little.
 const LEAST_MEMORY_BYTES: u64 = 32 << 20;
 
@@ -52,24 +54,33 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     }
 }
 
-/// An error if the temporary files of an import whose edges are known will not fit where they go.
+/// An error if the temporary files of an import will not fit where they go, by what is known before it begins.
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path) -> Result<()> {
     let needed = estimate(facts, options);
-    match needed.edges {
-        Some(edges) if edges > 1 << 20 => require_space(edges, needed.temporary_bytes, directory),
-        _ => Ok(()),
+    if needed.temporary_bytes <= SMALL_BYTES {
+        return Ok(());
     }
+    let what = match (needed.edges, facts.declared) {
+        (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
+        (None, Some((_, vertices))) => format!("{vertices} vertices"),
+        (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
+    };
+    require_bytes(&what, needed.temporary_bytes, directory)
 }
 
 /// An error if a directory has not as much space as the temporary files of so many edges need.
 pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) -> Result<()> {
+    require_bytes(&format!("{edges} edges"), temporary_bytes, directory)
+}
+
+fn require_bytes(what: &str, temporary_bytes: u64, directory: &Path) -> Result<()> {
     // A file system that does not tell how much it has left may have enough.
     let free = free_disk_bytes(directory).unwrap_or(u64::MAX);
     if temporary_bytes <= free {
         return Ok(());
     }
     Err(Error::Usage(format!(
-        "an import of {edges} edges needs {} for temporary files, but {} has {} left; \
+        "an import of {what} needs {} for temporary files, but {} has {} left; \
          free some space or let temporary files go elsewhere",
         bytes_text(temporary_bytes),
         directory.display(),
@@ -97,5 +108,11 @@ mod tests {
         assert!(check_space(&facts(1 << 21, false), &options, directory.path()).is_ok());
         let error = check_space(&facts(1 << 58, false), &options, directory.path()).unwrap_err().to_string();
         assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
+        // Vertices that a header declares take space without any edge.
+        let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };
+        assert!(estimate(&declared(1 << 32), &options).temporary_bytes > 100 << 30);
+        assert!(check_space(&declared(1 << 10), &options, directory.path()).is_ok());
+        let error = check_space(&declared(1 << 50), &options, directory.path()).unwrap_err().to_string();
+        assert!(error.contains("0 edges and 1125899906842624 vertices needs") && error.contains("left"), "{error}");
     }
 }

@@ -15,7 +15,7 @@ use super::read::{Input, ReadEdge, Reading, read};
 use super::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
-use super::workspace::Workspace;
+use super::workspace::{Places, Workspace};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::image::{ImageFile, MANIFEST};
@@ -24,7 +24,7 @@ use outcore_format::{
     WeightKind,
 };
 use outcore_io::{Runtime, Spill, peak_memory_bytes};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -75,8 +75,12 @@ impl<'a> Job<'a> {
         }
         let replaces = image.exists();
         let plan = Plan::new(runtime, facts.block_bytes)?;
-        let workspace = Workspace::create(runtime, image)?;
-        estimate::check_space(&facts, options, workspace.temporary_directory())?;
+        let places = Places::new(runtime, image, options.replace)?;
+        if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
+            return Err(too_many_vertices());
+        }
+        estimate::check_space(&facts, options, places.temporary())?;
+        let workspace = Workspace::create(runtime, places)?;
         Ok(Job {
             runtime,
             options,
@@ -159,7 +163,9 @@ impl<'a> Job<'a> {
 
     /// What the user should know, now that the whole input was read.
     fn notes(&self, input: &mut Input) -> Vec<String> {
-        let mut notes = self.facts.notes.clone();
+        let left = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
+        let mut notes: Vec<String> = self.workspace.removed().iter().map(left).collect();
+        notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
         if input.edges_read == 0 {
             notes.push("The input has no edges.".to_owned());
@@ -223,9 +229,6 @@ impl<'a> Job<'a> {
 
     /// A run of all integers in a range, none of them in an edge.
     fn declared_run(&self, first: u64, count: u64, signed: bool) -> Result<Run> {
-        if count > MAX_VERTICES {
-            return Err(too_many_vertices());
-        }
         let most = if signed { i64::MAX as u64 } else { u64::MAX };
         if first > most - (count - 1) {
             return Err(Error::Usage(format!(

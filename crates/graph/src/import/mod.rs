@@ -89,11 +89,11 @@ use std::path::Path;
 
 /// Imports the edges of a source as the image `image`, a directory, which appears when it is complete and not before.
 ///
-/// An image of that name is replaced; anything else of that name is an error. Memory stays under the runtime's limit; edges
+/// An image of that name is replaced if the options say so; anything else of that name is an error. Memory stays under the runtime's limit; edges
 /// go to temporary files, see [`estimate`].
 ///
 /// # Errors
-/// Bad input, a full disk, too little memory, a request to stop. Nothing is left behind then, and an older image stays.
+/// Something that has the name already, bad input, a full disk, too little memory, a request to stop. Nothing is left behind then, and an older image stays.
 pub fn import(
     runtime: &Runtime,
     source: Box<dyn Source>,

@@ -80,6 +80,8 @@ pub struct ImportOptions {
     pub self_loops: SelfLoops,
     /// How vertices are numbered.
     pub order: OrderChoice,
+    /// Whether an image that has the name already is replaced; otherwise that is an error.
+    pub replace: bool,
     /// An input without edges may replace an image.
     pub allow_empty: bool,
 }

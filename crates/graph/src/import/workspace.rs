@@ -1,75 +1,90 @@
 //! Where an import works: a directory beside the image to be, which takes its name in the end or vanishes.
 //!
-//! The image is written as `.NAME.PROCESS-NUMBER.partial`. When it is complete and synced it is renamed, or, where an older
-//! image has the name, the two exchange their names and the older one is removed. What killed processes left behind is removed
-//! by the next import of the same image.
+//! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where an older
+//! image has the name and may be replaced, the two exchange their names and the older one is removed. What killed processes left
+//! behind is removed by the next import in the same folder.
 
 use crate::error::{Error, Result};
 use crate::image::read_manifest;
-use outcore_io::{Error as IoError, Runtime, process_exists};
+use crate::partial::{Partial, parent, remove_leftovers};
+use outcore_io::{Error as IoError, Runtime, lock_path};
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Tells imports of one process apart.
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// The directories of a running import; what is left of them vanishes when this is dropped.
 pub(super) struct Workspace {
     image: PathBuf,
-    parent: PathBuf,
-    partial: PathBuf,
+    replace: bool,
+    partial: Partial,
+    /// Holds the temporary files, where the user said where they go.
+    elsewhere: Option<Partial>,
+    temporary: PathBuf,
+    removed: Vec<PathBuf>,
+}
+
+/// Where an import writes.
+pub(super) struct Places {
+    /// The image's path; a link keeps pointing to where the image is.
+    image: PathBuf,
+    /// Whether it may replace an image that is there.
+    replace: bool,
+    /// Where temporary files go.
     temporary: PathBuf,
 }
 
-impl Workspace {
-    /// Makes the directories for an import to `image`, which must be free or an image.
-    pub(super) fn create(runtime: &Runtime, image: &Path) -> Result<Self> {
-        // A link keeps pointing to where the image is.
+impl Places {
+    /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written yet.
+    pub(super) fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
         let image = if image.is_symlink() {
             std::fs::canonicalize(image).map_err(|error| IoError::file(image, "follow", error))?
         } else {
             image.to_owned()
         };
-        let Some(name) = image.file_name() else {
+        if image.file_name().is_none() {
             return Err(Error::Usage(format!("expected a path for the image, found {}", image.display())));
-        };
-        check_target(&image)?;
-        let parent = match image.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(name);
-        prefix.push(".");
-        let spills = runtime.temporary().unwrap_or(&parent);
-        for directory in [&parent, spills] {
-            remove_leftovers(directory, &prefix);
         }
-        let own = loop {
-            let mut own = prefix.clone();
-            own.push(format!("{}-{}.partial", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
-            match std::fs::create_dir(parent.join(&own)) {
-                Ok(()) => break own,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(IoError::file(parent.join(&own), "create", error).into()),
+        check_target(&image, replace)?;
+        let temporary = runtime.temporary().map_or(parent(&image), |directory| directory).to_owned();
+        Ok(Places { image, replace, temporary })
+    }
+
+    /// The directory that temporary files are made in.
+    pub(super) fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+}
+
+impl Workspace {
+    /// Makes the directories of an import.
+    pub(super) fn create(runtime: &Runtime, places: Places) -> Result<Self> {
+        let Places { image, replace, temporary } = places;
+        let (folder, name) = (parent(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
+        let mut removed = remove_leftovers(folder);
+        let partial = Partial::directory(folder, name)?;
+        let elsewhere = match runtime.temporary() {
+            None => None,
+            Some(_) => {
+                removed.extend(remove_leftovers(&temporary));
+                Some(Partial::directory(&temporary, name)?)
             }
         };
-        let partial = parent.join(&own);
-        let temporary = match runtime.temporary() {
-            Some(directory) => directory.join(&own).join("temporary"),
-            None => partial.join("temporary"),
-        };
-        let workspace = Workspace { image, parent, partial, temporary };
-        for directory in [&workspace.temporary, &workspace.partial.join("columns")] {
+        let temporary = elsewhere.as_ref().unwrap_or(&partial).path().join("temporary");
+        let workspace = Workspace { image, replace, partial, elsewhere, temporary, removed };
+        for directory in [&workspace.temporary, &workspace.partial().join("columns")] {
             std::fs::create_dir_all(directory).map_err(|error| IoError::file(directory, "create", error))?;
         }
         Ok(workspace)
     }
 
+    /// What killed imports had left in the same folders, and was removed.
+    pub(super) fn removed(&self) -> &[PathBuf] {
+        &self.removed
+    }
+
     /// The directory that becomes the image.
     pub(super) fn partial(&self) -> &Path {
-        &self.partial
+        self.partial.path()
     }
 
     /// A temporary file's path.
@@ -83,27 +98,30 @@ impl Workspace {
     }
 
     /// Gives the finished directory the image's name.
-    pub(super) fn finish(self, runtime: &Runtime) -> Result<()> {
+    pub(super) fn finish(mut self, runtime: &Runtime) -> Result<()> {
         let backend = runtime.backend();
         std::fs::remove_dir_all(&self.temporary).map_err(|error| IoError::file(&self.temporary, "remove", error))?;
-        for directory in ["columns", "edges", ""].map(|name| self.partial.join(name)) {
+        drop(self.elsewhere.take());
+        for directory in ["columns", "edges", ""].map(|name| self.partial().join(name)) {
             if directory.is_dir() {
                 backend.sync_directory(&directory)?;
             }
         }
         runtime.cancel().check()?;
-        check_target(&self.image)?;
+        check_target(&self.image, self.replace)?;
         let replaced = std::fs::symlink_metadata(&self.image).is_ok();
+        // Nobody else is to remove the old image while it has the temporary name, for it may have to come back.
+        let _old = lock_path(&self.image);
         if replaced {
             self.exchange(runtime)?;
         } else {
-            backend.rename(&self.partial, &self.image)?;
+            backend.rename(self.partial(), &self.image)?;
         }
-        if let Err(error) = backend.sync_directory(&self.parent) {
+        if let Err(error) = backend.sync_directory(parent(&self.image)) {
             // Nobody was told of the new image yet: go back.
             let undone = if replaced { self.exchange(runtime) } else { Ok(()) };
             if undone.is_ok() && !replaced {
-                let _ = std::fs::rename(&self.image, &self.partial);
+                let _ = std::fs::rename(&self.image, self.partial());
             }
             return Err(error.into());
         }
@@ -113,60 +131,36 @@ impl Workspace {
     /// Lets the new image and the old one exchange their names.
     fn exchange(&self, runtime: &Runtime) -> Result<()> {
         let backend = runtime.backend();
-        match backend.exchange(&self.partial, &self.image) {
+        match backend.exchange(self.partial(), &self.image) {
             Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
             other => return Ok(other?),
         }
         // This file system cannot exchange names: for a moment there is only the partial directory and the old one aside.
-        let aside = self.partial.with_extension("old");
+        let aside = self.partial().with_extension("old");
         backend.rename(&self.image, &aside)?;
-        if let Err(error) = backend.rename(&self.partial, &self.image) {
+        if let Err(error) = backend.rename(self.partial(), &self.image) {
             let _ = std::fs::rename(&aside, &self.image);
             return Err(error.into());
         }
-        Ok(backend.rename(&aside, &self.partial)?)
+        Ok(backend.rename(&aside, self.partial())?)
     }
 }
 
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        // After a success these are the old image, or nothing. What resists is removed by the next import.
-        let _ = std::fs::remove_dir_all(&self.partial);
-        let _ = std::fs::remove_dir_all(&self.temporary);
-        if let Some(parent) = self.temporary.parent() {
-            let _ = std::fs::remove_dir(parent);
-        }
-    }
-}
-
-/// An error if something is in the way that is not an image.
-fn check_target(image: &Path) -> Result<()> {
+/// An error if something is in the way that is not to be replaced.
+fn check_target(image: &Path, replace: bool) -> Result<()> {
     if std::fs::symlink_metadata(image).is_err() {
         return Ok(());
     }
-    let known = read_manifest(image).is_ok();
-    if known {
-        return Ok(());
-    }
-    Err(Error::Usage(format!(
-        "{} is in the way: expected nothing or an Outcore image to replace, found neither; remove it or choose another name",
-        image.display()
-    )))
-}
-
-/// Removes what imports to the same image left in a directory when they were killed.
-fn remove_leftovers(directory: &Path, prefix: &std::ffi::OsStr) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        let Some(middle) = middle.and_then(|name| name.strip_suffix(b".partial")) else { continue };
-        let Some((process, _)) = std::str::from_utf8(middle).ok().and_then(|text| text.split_once('-')) else {
-            continue;
-        };
-        if process.parse().is_ok_and(|process| !process_exists(process)) {
-            // What resists is in nobody's way.
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
+    let path = image.display();
+    match read_manifest(image) {
+        Ok(_) if replace => Ok(()),
+        Ok(_) => Err(Error::Usage(format!(
+            "{path} is there already: expected no image of that name, for replacing one was not asked for; \
+             give --replace (replace=True in Python) or choose another name"
+        ))),
+        Err(_) => Err(Error::Usage(format!(
+            "{path} is in the way: expected nothing or an Outcore image to replace, found neither; \
+             remove it or choose another name"
+        ))),
     }
 }

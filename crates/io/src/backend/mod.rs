@@ -15,8 +15,10 @@ pub use uring::Uring;
 
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,12 +35,12 @@ pub trait Backend: Send + Sync {
     /// What the operating system refuses.
     fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>>;
 
-    /// Creates a file, or empties an existing one, to be written from its start to its end.
+    /// Creates a file that is not there yet, to be written from its start to its end.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// What the operating system refuses; `AlreadyExists` if anything has the name, a link too.
     fn create(&self, path: &Path) -> Result<Box<dyn Output>> {
-        let file = File::create(path).map_err(|error| Error::file(path, "create", error))?;
+        let file = File::create_new(path).map_err(|error| Error::file(path, "create", error))?;
         Ok(Box::new(OutputFile { file }))
     }
 
@@ -67,7 +69,8 @@ pub trait Backend: Send + Sync {
         crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))
     }
 
-    /// Creates a temporary file that is written and read at any place, by any worker.
+    /// Creates a temporary file that is written and read at any place, by any worker. It never has a name that others could
+    /// open, or has none from then on, so it vanishes with the process; the path says where it takes space, and names it in messages.
     ///
     /// # Errors
     /// What the operating system refuses.
@@ -125,9 +128,32 @@ struct ScratchFile {
 }
 
 fn create_scratch(path: &Path) -> Result<File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(true);
-    options.open(path).map_err(|error| Error::file(path, "create", error))
+    let failed = |error| Error::file(path, "create", error);
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory) {
+        return Ok(file);
+    }
+    // A file system without files that have no name: take one that nobody foresees, and give it up at once.
+    loop {
+        let name = directory.join(format!(".{:016x}.outcore-partial", random()));
+        match options.clone().create_new(true).open(&name) {
+            Ok(file) => {
+                std::fs::remove_file(&name).map_err(failed)?;
+                return Ok(file);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+}
+
+/// A number that nobody foresees.
+pub fn random() -> u64 {
+    // What the standard library seeds its tables with is random, and another at every call.
+    RandomState::new().hash_one(std::process::id())
 }
 
 impl Scratch for ScratchFile {

@@ -120,7 +120,7 @@ impl Backend for Sim {
 
     fn create(&self, path: &Path) -> Result<Box<dyn Output>> {
         self.state.on_file(path, "create")?;
-        let file = File::create(path).map_err(|error| Error::file(path, "create", error))?;
+        let file = File::create_new(path).map_err(|error| Error::file(path, "create", error))?;
         Ok(Box::new(SimOutput { state: Arc::clone(&self.state), inner: OutputFile { file } }))
     }
 
