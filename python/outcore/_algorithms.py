@@ -226,7 +226,8 @@ def sssp(
     Args:
         graph: The graph.
         source: The id of the vertex to start from.
-        weight: The name of the weights that are lengths; where edges have none named "weight", or for `None`, every length is 1.
+        weight: The name of the weights that are lengths; by default the only ones that the graph has, whatever they are called, which
+            `stats["weights"]` names. Where edges have none, or for `None`, every length is 1.
         delta: How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen by the weights if not
             given. It changes the time and nothing else.
         verify: Whether to check the result with another pass over the edges.

@@ -17,11 +17,15 @@ def import_graph(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
     vertices: Any = None,
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree"] = "auto",
+    allow_empty: bool = False,
     runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
@@ -53,12 +57,17 @@ def import_graph(
         target: The column that holds the targets.
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that the
             format has, or a column `weight`.
+        delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a character; by
+            default found out from the first lines.
+        header: Whether the first line of a text file names the columns; by default found out from the first lines.
+        comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         ids: Whether ids are integers or strings; by default integers if they all are.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest weight, all of
             them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
+        allow_empty: Whether an input without edges may replace an image.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
         threads: The number of workers; by default those of the runtime.
@@ -67,9 +76,10 @@ def import_graph(
         progress: Whether to show progress on the standard error output, if that is a terminal.
 
     Returns:
-        What the import did, as a dict: `vertices`, `edges`, `directed`, `source`, `target` and `weights` (the columns that were taken;
-        `None` where there are none), `order`, `edges_read`, `duplicates`, `self_loops`,
-        `isolated_vertices`, `notes` on how the input was read, and `stats`.
+        What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights` (their
+        name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`,
+        `isolated_vertices`; `compression`, and of a list of edges in text `separator`, `header`, `source`, `target`, `comments`
+        (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 16 bytes per edge, 48 with weights.
 
@@ -91,10 +101,14 @@ def import_graph(
         "source": None if source is None else str(source),
         "target": None if target is None else str(target),
         "weight": None if weight is None else str(weight),
+        "delimiter": delimiter,
+        "header": header,
+        "comment": comment,
         "ids": ids,
         "duplicates": duplicates or "first",
         "self_loops": self_loops,
         "order": order,
+        "allow_empty": allow_empty,
         "limits": _limits(runtime, memory, threads, backend, temporary, progress),
     }
     more = vertex_ids(vertices)

@@ -324,7 +324,7 @@ pub fn sssp(
     verify: bool,
 ) -> PyResult<Py<Sssp>> {
     let (graph, id) = (graph.open(py)?, id_text(source)?);
-    let weights = has_weights(py, &graph, weight)?;
+    let weights = has_lengths(py, &graph, weight)?;
     let found = graph.run(py, || {
         let options = SsspOptions { source: graph.vertex(&id)?, weights, delta };
         let found = outcore::sssp(&graph, &options)?;
@@ -344,6 +344,12 @@ pub fn sssp(
 fn has_weights(py: Python<'_>, graph: &outcore::Graph, name: Option<&str>) -> PyResult<bool> {
     let Some(name) = name else { return Ok(false) };
     graph.has_weights(Some(name).filter(|&name| name != "weight")).map_err(|error| raise(py, error))
+}
+
+/// Whether weights are to be used as lengths: those of a name, or by default the only ones that there are.
+fn has_lengths(py: Python<'_>, graph: &outcore::Graph, name: Option<&str>) -> PyResult<bool> {
+    let Some(name) = name else { return Ok(false) };
+    outcore::has_lengths(graph, Some(name).filter(|&name| name != "weight")).map_err(|error| raise(py, error))
 }
 
 /// See `outcore.pagerank`.
@@ -593,7 +599,7 @@ pub fn estimate(
             outcore::estimate_betweenness(&graph, &options)
         }
         "sssp" => {
-            let weights = has_weights(py, &graph, weight)?;
+            let weights = has_lengths(py, &graph, weight)?;
             outcore::estimate_sssp(&graph, &SsspOptions { source: 0, weights, delta: None })
         }
         "pagerank" => {

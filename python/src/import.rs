@@ -3,7 +3,7 @@
 use crate::chunks::{Raised, reader};
 use crate::errors::usage;
 use crate::runtime::{Limits, run, settings};
-use outcore::format::{ImportFacts, Order};
+use outcore::format::{IdColumn, ImportFacts, Order};
 use outcore::import::{self, ImportOptions, ImportStats, InputOptions, Source};
 use outcore::{Choice, Result, Runtime};
 use pyo3::prelude::*;
@@ -21,10 +21,14 @@ pub struct Settings {
     source: Option<String>,
     target: Option<String>,
     weight: Option<String>,
+    delimiter: Option<String>,
+    header: Option<bool>,
+    comment: Option<String>,
     ids: String,
     duplicates: String,
     self_loops: String,
     order: String,
+    allow_empty: bool,
     limits: Limits,
 }
 
@@ -45,6 +49,9 @@ impl Settings {
             source: self.source.clone(),
             target: self.target.clone(),
             weight: self.weight.clone(),
+            delimiter: self.delimiter.clone(),
+            header: self.header,
+            comment: self.comment.clone(),
         })
     }
 
@@ -54,6 +61,7 @@ impl Settings {
             duplicates: choose(py, "duplicates", &self.duplicates)?,
             self_loops: choose(py, "self_loops", &self.self_loops)?,
             order: choose(py, "order", &self.order)?,
+            allow_empty: self.allow_empty,
         })
     }
 }
@@ -67,13 +75,13 @@ pub struct Report {
     vertices: u64,
     edges: u64,
     directed: bool,
-    /// What the columns taken as source and target are called.
-    source: Option<String>,
-    target: Option<String>,
     weights: Option<String>,
     order: Order,
     #[serde(flatten)]
     facts: ImportFacts,
+    ids: &'static str,
+    /// Source, target and weight of the first edges, as they were understood.
+    first_edges: Vec<(String, String, Option<String>)>,
     notes: Vec<String>,
     stats: ImportStats,
 }
@@ -85,18 +93,17 @@ pub fn import_noting(
     image: &Path,
     options: &ImportOptions,
 ) -> Result<Report> {
-    let notes = source.facts().notes.clone();
-    let [source_column, target_column] = source.facts().ends.clone().map_or([None, None], |ends| ends.map(Some));
-    let import::ImportReport { manifest, stats } = import::import(runtime, source, image, options)?;
+    let report = import::import(runtime, source, image, options)?;
+    let import::ImportReport { manifest, first_edges, notes, stats } = report;
     Ok(Report {
         vertices: manifest.vertices,
         edges: manifest.edges,
         directed: manifest.directed,
-        source: source_column,
-        target: target_column,
         weights: manifest.weights.map(|weights| weights.name),
         order: manifest.order,
         facts: manifest.import,
+        ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
+        first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
         notes,
         stats,
     })

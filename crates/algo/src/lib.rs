@@ -54,3 +54,4 @@ pub use sources::Sources;
 pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
 pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};
 pub use triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};
+pub use weights::has_lengths;

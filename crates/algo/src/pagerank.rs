@@ -25,7 +25,7 @@
 
 use crate::estimate::Estimate;
 use crate::pagerank_delta;
-use crate::weights::Refused;
+use crate::weights::{Refused, note};
 use outcore_graph::{
     Choice, Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder,
     SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map,
@@ -158,6 +158,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
     let mut stats = StatsBuilder::start();
+    note(&mut stats, graph, options.weights);
     if options.weights {
         let (strengths, read) = strengths(graph)?;
         stats.step("strengths", graph.vertices(), read);

@@ -15,6 +15,7 @@
 use crate::PageRankOptions;
 use crate::estimate::Estimate;
 use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
+use crate::weights::note;
 use outcore_graph::{
     Bitmap, Column, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, fold,
     vertex_map, vertex_sum,
@@ -106,7 +107,8 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     check(&options.common())?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
-    let (ranks, stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
+    let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
+    note(&mut stats, graph, options.weights);
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
     if options.weights {
         let (strengths, read) = strengths(graph)?;

@@ -18,7 +18,7 @@
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
 use crate::estimate::Estimate;
-use crate::weights::Refused;
+use crate::weights::{Refused, note};
 use outcore_graph::{
     Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, SPARSE_SHARE, Stats, StatsBuilder,
     SweepStats, WeightKind, distance_bits, fold, scan,
@@ -206,6 +206,8 @@ impl<'a, L: Length> Search<'a, L> {
     fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<Self> {
         let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
         let bitmap = |bits| Bitmap::new(budget, "frontiers", bits);
+        let mut stats = StatsBuilder::start();
+        note(&mut stats, graph, options.weights);
         Ok(Search {
             graph,
             options,
@@ -217,7 +219,7 @@ impl<'a, L: Length> Search<'a, L> {
             overflow: AtomicBool::new(false),
             weight_sum: 0.0,
             weight_count: 0,
-            stats: StatsBuilder::start(),
+            stats,
             length: std::marker::PhantomData,
         })
     }

@@ -1,8 +1,24 @@
-//! Weights that an algorithm cannot work with are refused, with the edge that has them.
+//! Which weights an algorithm goes by; those that it cannot work with are refused, with the edge that has them.
 
-use outcore_graph::{Edges, Error, Frontier, Graph, Result, scan};
+use outcore_graph::{Edges, Error, Frontier, Graph, Result, StatsBuilder, scan};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Whether shortest paths go by weights: by those of a name, or by the only ones that the image has if none are asked for.
+///
+/// # Errors
+/// There are no weights of that name.
+pub fn has_lengths(graph: &Graph, name: Option<&str>) -> Result<bool> {
+    match name {
+        None => Ok(graph.weight_name().is_some()),
+        name => graph.has_weights(name),
+    }
+}
+
+/// Notes in the statistics by which weights edges count, if by any.
+pub(crate) fn note(stats: &mut StatsBuilder, graph: &Graph, used: bool) {
+    stats.weights(graph.weight_name().filter(|_| used));
+}
 
 /// The first vertex with a weight that is refused.
 pub(crate) struct Refused {

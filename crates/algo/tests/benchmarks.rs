@@ -25,7 +25,13 @@ const OPTIONS: GenerateOptions = GenerateOptions {
 /// The image that Graph500's searches run over.
 fn graph500(directory: &std::path::Path, order: OrderChoice) -> Graph {
     let image = directory.join(format!("{order:?}.oc"));
-    let how = ImportOptions { directed: Some(false), duplicates: Duplicates::Min, self_loops: SelfLoops::Drop, order };
+    let how = ImportOptions {
+        directed: Some(false),
+        duplicates: Duplicates::Min,
+        self_loops: SelfLoops::Drop,
+        order,
+        ..ImportOptions::default()
+    };
     import(&runtime(2, None), source(&OPTIONS).unwrap(), &image, &how).unwrap();
     open(&image, 1, None, None)
 }

@@ -52,8 +52,13 @@ fn make(name: &str) {
     std::fs::write(&input, text).unwrap();
     let runtime = runtime(1, None);
     let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
-    let options =
-        ImportOptions { directed: Some(directed), duplicates: Duplicates::First, self_loops: SelfLoops::Keep, order };
+    let options = ImportOptions {
+        directed: Some(directed),
+        duplicates: Duplicates::First,
+        self_loops: SelfLoops::Keep,
+        order,
+        ..ImportOptions::default()
+    };
     import(&runtime, source, &image, &options).unwrap();
 }
 

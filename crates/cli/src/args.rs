@@ -73,13 +73,12 @@ pub struct Limits {
 
 /// `outcore import`.
 #[derive(Args)]
+#[command(override_usage = "outcore import [OPTIONS] INPUT... IMAGE.oc")]
 pub struct ImportArgs {
-    /// The input, or several parts of one; compressed with gzip or zstd or not
-    #[arg(required = true, value_name = "INPUT")]
-    pub inputs: Vec<PathBuf>,
-    /// The image to make, a directory; by custom its name ends in .oc
-    #[arg(value_name = "IMAGE.oc")]
-    pub image: PathBuf,
+    /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; last, the image to
+    /// make, a directory whose name by custom ends in .oc
+    #[arg(required = true, num_args = 2.., value_name = "INPUT... IMAGE.oc")]
+    pub paths: Vec<PathBuf>,
     /// Edges have a direction (the default, unless the format says otherwise)
     #[arg(long, conflicts_with = "undirected")]
     pub directed: bool,
@@ -98,6 +97,15 @@ pub struct ImportArgs {
     /// Which column holds the weights; `none` leaves weights out
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
+    /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; found out if not given
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub delimiter: Option<String>,
+    /// Whether the first line of a text file names the columns; found out if not given
+    #[arg(long, value_enum)]
+    pub header: Option<YesNo>,
+    /// What comments in a text file begin with, or `none`; # and % if not given, but nothing in CSV
+    #[arg(long, value_name = "SIGN", allow_hyphen_values = true)]
+    pub comment: Option<String>,
     /// How ids are read
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,
@@ -110,6 +118,9 @@ pub struct ImportArgs {
     /// How vertices are numbered inside the image
     #[arg(long, value_parser = choice::<OrderChoice>(), default_value = "auto")]
     pub order: OrderChoice,
+    /// An input without edges may replace an image
+    #[arg(long)]
+    pub allow_empty: bool,
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
@@ -119,6 +130,15 @@ pub struct ImportArgs {
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// An answer.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum YesNo {
+    /// It does
+    Yes,
+    /// It does not
+    No,
 }
 
 /// `outcore generate`.
@@ -432,7 +452,8 @@ pub struct Walk {
 /// Which weights an algorithm uses.
 #[derive(Args)]
 pub struct Weights {
-    /// The weights that edges count by; those named `weight` if not given, and 1 for every edge if there are none
+    /// The weights that edges count by; if not given, those named `weight` (for shortest paths the only ones, whatever they are
+    /// called), and 1 for every edge if there are none
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
     /// Every edge counts 1, whatever its weight
@@ -444,6 +465,11 @@ impl Weights {
     /// Whether the weights of a graph are used.
     pub fn of(&self, graph: &Graph) -> Result<bool> {
         Ok(!self.unweighted && graph.has_weights(self.weight.as_deref())?)
+    }
+
+    /// Whether they are used as lengths: then the only ones of a graph are, whatever they are called.
+    pub fn as_lengths(&self, graph: &Graph) -> Result<bool> {
+        Ok(!self.unweighted && outcore::has_lengths(graph, self.weight.as_deref())?)
     }
 }
 

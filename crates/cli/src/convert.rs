@@ -1,11 +1,12 @@
 //! `outcore import`, `generate` and `export`: graphs into images and back.
 
-use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits};
+use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, YesNo};
 use crate::progress::runtime;
+use outcore::format::{IdColumn, WeightKind};
 use outcore::generate::{self, GenerateOptions};
-use outcore::import::{self, Facts, ImportOptions, ImportReport, InputOptions};
+use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportReport, InputOptions, TextFacts};
 use outcore::io::bytes_text;
-use outcore::{Error, Graph, GraphOptions, Result};
+use outcore::{Choice, Error, Graph, GraphOptions, Result};
 
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
@@ -16,20 +17,28 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         source: args.source.clone(),
         target: args.target.clone(),
         weight: args.weight.clone(),
+        delimiter: args.delimiter.clone(),
+        header: args.header.map(|said| said == YesNo::Yes),
+        comment: args.comment.clone(),
     };
-    let source = import::open(&runtime, &args.inputs, &input)?;
+    let Some((image, inputs)) = args.paths.split_last() else {
+        return Err(Error::Usage("expected an input and an image, found nothing".to_owned()));
+    };
+    let source = import::open(&runtime, inputs, &input)?;
+    let text = source.facts().text.clone();
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
         duplicates: args.duplicates,
         self_loops: args.self_loops,
         order: args.order,
+        allow_empty: args.allow_empty,
     };
     announce(source.facts(), &options, args.explain, &args.limits);
     if args.explain {
         return Ok(());
     }
-    let report = import::import(&runtime, source, &args.image, &options)?;
-    tell(&report, &args.limits);
+    let report = import::import(&runtime, source, image, &options)?;
+    tell(&report, text.as_ref(), &args.limits);
     Ok(())
 }
 
@@ -49,7 +58,7 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
     let import_options =
         ImportOptions { directed: args.undirected.then_some(false), order: args.order, ..ImportOptions::default() };
     let report = import::import(&runtime, generate::source(&options)?, &args.output, &import_options)?;
-    tell(&report, &args.limits);
+    tell(&report, None, &args.limits);
     Ok(())
 }
 
@@ -78,6 +87,7 @@ fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limi
         println!("temporary space  {}", bytes_text(need.temporary_bytes));
         println!("image            {}", bytes_text(need.image_bytes));
         println!("memory           {} or more", bytes_text(need.memory_bytes));
+        facts.notes.iter().for_each(|note| println!("note             {note}"));
     } else if !limits.quiet {
         eprintln!(
             "importing {}: temporary space about {}, image about {}",
@@ -85,37 +95,80 @@ fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limi
             bytes_text(need.temporary_bytes),
             bytes_text(need.image_bytes)
         );
-        facts.notes.iter().for_each(|note| eprintln!("note: {note}"));
     }
 }
 
-/// Says what an import made of the input.
-fn tell(report: &ImportReport, limits: &Limits) {
+/// Says how the input was read and what was made of it, on one screen.
+fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     if limits.quiet {
         return;
     }
-    let (manifest, stats) = (&report.manifest, &report.stats);
-    let direction = if manifest.directed { "directed" } else { "undirected" };
-    eprintln!("{} vertices, {} {direction} edges", manifest.vertices, manifest.edges);
-    let facts = &manifest.import;
-    if facts.duplicates > 0 {
-        eprintln!("{} duplicate edges: {}", facts.duplicates, facts.duplicates_policy);
+    let (manifest, stats, facts) = (&report.manifest, &report.stats, &report.manifest.import);
+    let line = |name: &str, value: String| eprintln!("{name:12} {value}");
+    let compression = facts.compression.as_ref().map_or(String::new(), |name| format!(", compressed with {name}"));
+    line("format", format!("{}{compression}", facts.input_format));
+    if let Some(text) = text {
+        let header = if text.header { "the first line names them" } else { "no header" };
+        line("columns", format!("{} between {}, {header}", text.columns, text.separator));
     }
-    if facts.self_loops > 0 {
-        eprintln!("{} self-loops: {}", facts.self_loops, if facts.self_loops_kept { "kept" } else { "dropped" });
+    if let (Some(source), Some(target)) = (&facts.source, &facts.target) {
+        line("source", source.clone());
+        line("target", target.clone());
     }
-    if facts.isolated_vertices > 0 {
-        eprintln!("{} isolated vertices", facts.isolated_vertices);
-    }
-    let entries = manifest.out_lists.entries + manifest.in_lists.map_or(0, |lists| lists.entries);
-    eprintln!(
-        "image of {} in {} order, {:.2} bytes per stored edge; {:.1} s, peak memory {}",
-        bytes_text(stats.image_bytes),
-        crate::image::order_name(manifest.order),
-        stats.image_bytes as f64 / entries.max(1) as f64,
-        stats.seconds,
-        bytes_text(stats.memory_peak_bytes)
+    let place = text.and_then(|text| text.weight_column).map_or(String::new(), |column| format!(", column {column}"));
+    line(
+        "weights",
+        manifest.weights.as_ref().map_or("none".into(), |all| {
+            format!(
+                "{}{place}, {}",
+                all.name,
+                if all.kind == WeightKind::I64 { "whole numbers" } else { "real numbers" }
+            )
+        }),
     );
+    line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());
+    let direction = if manifest.directed { "directed" } else { "undirected" };
+    let why = match facts.direction_from.as_deref() {
+        None | Some("the default") => "since nothing says otherwise".to_owned(),
+        Some(from) => format!("as {from} says"),
+    };
+    line("direction", format!("{direction}, {why}"));
+    if let (Some(count @ 1..), Some(first)) = (facts.comments, &facts.first_comment) {
+        line("comments", format!("{count} skipped, the first: {first}"));
+    }
+    for (place, edge) in report.first_edges.iter().enumerate() {
+        let arrow = if manifest.directed { "->" } else { "--" };
+        let weight = edge.weight.as_ref().map_or(String::new(), |weight| format!(", weight {weight}"));
+        line(if place == 0 { "first edges" } else { "" }, format!("{} {arrow} {}{weight}", edge.source, edge.target));
+    }
+    line("edges read", facts.edges_read.to_string());
+    line("duplicates", format!("{}: {}", facts.duplicates, duplicates_meaning(&facts.duplicates_policy)));
+    let kept = if facts.self_loops_kept { "kept" } else { "dropped" };
+    line("self-loops", format!("{} read, {kept}; {} stored", facts.self_loops, facts.self_loops_stored.unwrap_or(0)));
+    let isolated = facts.isolated_vertices;
+    line(
+        "image",
+        format!("{} vertices ({isolated} isolated), {} {direction} edges", manifest.vertices, manifest.edges),
+    );
+    let entries = manifest.out_lists.entries + manifest.in_lists.map_or(0, |lists| lists.entries);
+    line(
+        "size",
+        format!(
+            "{} in {} order, {:.2} bytes per stored edge; {:.1} s, peak memory {}",
+            bytes_text(stats.image_bytes),
+            crate::image::order_name(manifest.order),
+            stats.image_bytes as f64 / entries.max(1) as f64,
+            stats.seconds,
+            bytes_text(stats.memory_peak_bytes)
+        ),
+    );
+    report.notes.iter().for_each(|note| eprintln!("note: {note}"));
+}
+
+/// What was done with duplicates, in words.
+fn duplicates_meaning(policy: &str) -> String {
+    let found = Duplicates::ALL.iter().find(|(_, name, _)| *name == policy);
+    found.map_or_else(|| policy.to_owned(), |(_, name, meaning)| format!("{name} ({})", meaning.to_lowercase()))
 }
 
 /// A failure to write to the standard output.

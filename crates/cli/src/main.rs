@@ -1,7 +1,7 @@
 //! The `outcore` command.
 //!
 //! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 130 after Ctrl-C.
+//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 130 after Ctrl-C, 143 after SIGTERM.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Io(outcore::io::Error::Cancelled)) => {
             eprintln!("outcore: stopped; nothing was left behind");
-            ExitCode::from(130)
+            ExitCode::from(progress::stop_code())
         }
         // Nobody reads the output any more, as in `outcore ... | head`.
         Err(Error::Io(outcore::io::Error::File { source, .. })) if source.kind() == std::io::ErrorKind::BrokenPipe => {

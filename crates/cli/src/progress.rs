@@ -6,9 +6,18 @@ use outcore::io::bytes_text;
 use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
+
+/// The signal that asked to stop.
+static SIGNAL: AtomicI32 = AtomicI32::new(signal_hook::consts::SIGINT);
+
+/// The exit code of a command that was asked to stop, as shells have it: 128 and the number of the signal.
+pub fn stop_code() -> u8 {
+    128 + SIGNAL.load(Ordering::SeqCst) as u8
+}
 
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
 pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtime>> {
@@ -27,9 +36,10 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtim
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
         .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;
     std::thread::spawn(move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
+            SIGNAL.store(signal, Ordering::SeqCst);
             if cancel.is_cancelled() {
-                std::process::exit(130);
+                std::process::exit(i32::from(stop_code()));
             }
             cancel.cancel();
         }

@@ -46,7 +46,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         }
         Algorithm::Sssp { source, delta, weights, common } => {
             let graph = open(common)?;
-            let options = SsspOptions { source: graph.vertex(source)?, weights: weights.of(&graph)?, delta: *delta };
+            let options =
+                SsspOptions { source: graph.vertex(source)?, weights: weights.as_lengths(&graph)?, delta: *delta };
             sssp(&graph, source, &options, common)
         }
         Algorithm::Pagerank { walk: Walk { alpha, tol, max_iter }, method, dangling, weights, common } => {
@@ -232,6 +233,9 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, common: &Common) -> R
         verify::verify_pagerank(graph, options, &found)?;
     }
     show_convergence(found.converged, found.iterations, found.residual, options.tol, common)?;
+    if let (false, Some(name)) = (options.weights, graph.weight_name()) {
+        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"))?;
+    }
     finish_one(graph, "pagerank", Column::Real(Arc::new(found.ranks)), &found.stats, common)
 }
 
@@ -450,6 +454,9 @@ fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, com
 fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, common: &Common) -> Result<()> {
     if common.verify {
         say("verified")?;
+    }
+    if let Some(name) = &stats.weights {
+        say(format_args!("edges count by their weights, `{name}`"))?;
     }
     let total = &stats.total;
     say(format_args!(

@@ -139,8 +139,35 @@ pub struct ImportFacts {
     pub self_loops: u64,
     /// Whether they were kept.
     pub self_loops_kept: bool,
+    /// Edges from a vertex to itself in the image. This and what follows is not in images of older writers.
+    #[serde(default)]
+    pub self_loops_stored: Option<u64>,
     /// Vertices without any edge.
     pub isolated_vertices: u64,
+    /// How the input was compressed, if it was.
+    #[serde(default)]
+    pub compression: Option<String>,
+    /// What separated the columns of a text file.
+    #[serde(default)]
+    pub separator: Option<String>,
+    /// Whether its first line named them.
+    #[serde(default)]
+    pub header: Option<bool>,
+    /// The column that was taken as source, where the format has columns.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The column that was taken as target.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// What said whether edges have a direction.
+    #[serde(default)]
+    pub direction_from: Option<String>,
+    /// Comments that were skipped.
+    #[serde(default)]
+    pub comments: Option<u64>,
+    /// The first of them.
+    #[serde(default)]
+    pub first_comment: Option<String>,
 }
 
 impl Manifest {

@@ -115,8 +115,10 @@ impl Job<'_> {
         for_each_edge(self.graph, &lookup, |edge| {
             let (source, target) = (lookup.id(edge.vertex), lookup.id(edge.neighbour));
             line.clear();
-            // A first line of two numbers can look like the size of the graph: then name the columns before it.
-            if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
+            // A third column without a name is no weight to an importer, and a first line of two numbers can look like the size of
+            // the graph: then name the columns before it.
+            let unclear = weighted || may_be_size(self.graph, target);
+            if edges == 0 && !text.names && text.weights.is_none() && unclear {
                 self.push_names(text, &mut line);
             }
             self.push_id(text, source, &mut line)?;

@@ -29,7 +29,7 @@ pub struct GraphInfo {
     pub max_in_degree: u64,
     /// Vertices without any edge.
     pub isolated_vertices: u64,
-    /// Edges from a vertex to itself in the input.
+    /// Edges from a vertex to itself; those of the input in images of older writers.
     pub self_loops: u64,
     /// Whether they were kept.
     pub self_loops_kept: bool,
@@ -37,8 +37,26 @@ pub struct GraphInfo {
     pub duplicates: u64,
     /// What was done with them.
     pub duplicates_policy: String,
+    /// Edges read from the input.
+    pub edges_read: u64,
     /// The format of the input.
     pub input_format: String,
+    /// How it was compressed, if it was.
+    pub compression: Option<String>,
+    /// What separated the columns of a text file.
+    pub separator: Option<String>,
+    /// Whether its first line named them.
+    pub header: Option<bool>,
+    /// The column that was taken as source, where the format has columns.
+    pub source: Option<String>,
+    /// The column that was taken as target.
+    pub target: Option<String>,
+    /// What said whether edges have a direction.
+    pub direction_from: Option<String>,
+    /// Comments that were skipped.
+    pub comments: Option<u64>,
+    /// The first of them.
+    pub first_comment: Option<String>,
     /// Entries of all lists: an edge has two.
     pub stored_edges: u64,
     /// Pages of all lists.
@@ -57,6 +75,7 @@ impl Graph {
     /// What this graph's image is.
     pub fn info(&self) -> GraphInfo {
         let manifest = self.manifest();
+        let import = &manifest.import;
         let (out, in_lists) = (&manifest.out_lists, manifest.in_lists.as_ref());
         let stored_edges = out.entries + in_lists.map_or(0, |lists| lists.entries);
         let image_bytes = self.image_bytes();
@@ -81,12 +100,21 @@ impl Graph {
             },
             max_out_degree: out.max_degree,
             max_in_degree: in_lists.unwrap_or(out).max_degree,
-            isolated_vertices: manifest.import.isolated_vertices,
-            self_loops: manifest.import.self_loops,
-            self_loops_kept: manifest.import.self_loops_kept,
-            duplicates: manifest.import.duplicates,
-            duplicates_policy: manifest.import.duplicates_policy.clone(),
-            input_format: manifest.import.input_format.clone(),
+            isolated_vertices: import.isolated_vertices,
+            self_loops: import.self_loops_stored.unwrap_or(import.self_loops),
+            self_loops_kept: import.self_loops_kept,
+            duplicates: import.duplicates,
+            duplicates_policy: import.duplicates_policy.clone(),
+            edges_read: import.edges_read,
+            input_format: import.input_format.clone(),
+            compression: import.compression.clone(),
+            separator: import.separator.clone(),
+            header: import.header,
+            source: import.source.clone(),
+            target: import.target.clone(),
+            direction_from: import.direction_from.clone(),
+            comments: import.comments,
+            first_comment: import.first_comment.clone(),
             stored_edges,
             pages: out.pages + in_lists.map_or(0, |lists| lists.pages),
             image_bytes,

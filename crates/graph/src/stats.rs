@@ -66,6 +66,8 @@ pub struct Stats {
     pub backend: &'static str,
     /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.
     pub steps: Vec<Step>,
+    /// The name of the weights that edges counted by; none where all edges counted alike.
+    pub weights: Option<String>,
 }
 
 /// So many steps are told apart: a long path has a step per vertex.
@@ -76,11 +78,12 @@ pub struct StatsBuilder {
     start: Instant,
     steps: Vec<Step>,
     other: SweepStats,
+    weights: Option<String>,
 }
 
 impl Default for StatsBuilder {
     fn default() -> Self {
-        StatsBuilder { start: Instant::now(), steps: Vec::new(), other: SweepStats::default() }
+        StatsBuilder { start: Instant::now(), steps: Vec::new(), other: SweepStats::default(), weights: None }
     }
 }
 
@@ -88,6 +91,11 @@ impl StatsBuilder {
     /// Starts the clock.
     pub fn start() -> Self {
         Self::default()
+    }
+
+    /// Notes the name of the weights that edges count by.
+    pub fn weights(&mut self, name: Option<&str>) {
+        self.weights = name.map(str::to_owned);
     }
 
     /// Adds a step.
@@ -124,6 +132,7 @@ impl StatsBuilder {
             threads: runtime.threads(),
             backend: runtime.backend().name(),
             steps: self.steps,
+            weights: self.weights,
         }
     }
 }

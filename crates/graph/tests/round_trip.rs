@@ -74,7 +74,8 @@ fn generated_graphs_pass_and_come_back() {
                 let directory = tempfile::tempdir().unwrap();
                 let image = directory.path().join("graph.oc");
                 for directed in [true, false] {
-                    let options_of_import = ImportOptions { directed: Some(directed), self_loops, duplicates, order };
+                    let options_of_import =
+                        ImportOptions { directed: Some(directed), self_loops, duplicates, order, allow_empty: false };
                     import(&runtime(2), source(&options).unwrap(), &image, &options_of_import).unwrap();
                     let report = check(&open(&image, 2))
                         .unwrap_or_else(|error| panic!("{shape:?} {order:?} {duplicates:?} {directed}: {error}"));
@@ -174,8 +175,10 @@ fn real_graphs_pass_and_come_back() {
         for order in [OrderChoice::Input, OrderChoice::Degree] {
             let directory = tempfile::tempdir().unwrap();
             let image = directory.path().join("graph.oc");
-            let input = outcore_graph::import::open(&runtime(2), std::slice::from_ref(&path), &InputOptions::default())
-                .unwrap();
+            let [source, target, weight] =
+                ["1", "2", "3"].map(|number| name.ends_with(".csv.zst").then(|| number.to_owned()));
+            let columns = InputOptions { source, target, weight, ..InputOptions::default() };
+            let input = outcore_graph::import::open(&runtime(2), std::slice::from_ref(&path), &columns).unwrap();
             let options = ImportOptions { directed: Some(directed), order, ..ImportOptions::default() };
             import(&runtime(2), input, &image, &options).unwrap();
             check(&open(&image, 2)).unwrap();

@@ -126,7 +126,13 @@ pub fn import_source(
     order: OrderChoice,
 ) -> PathBuf {
     let image = directory.join(format!("{directed}-{duplicates:?}-{order:?}.oc"));
-    let options = ImportOptions { directed: Some(directed), duplicates, self_loops: SelfLoops::Keep, order };
+    let options = ImportOptions {
+        directed: Some(directed),
+        duplicates,
+        self_loops: SelfLoops::Keep,
+        order,
+        ..ImportOptions::default()
+    };
     import(&runtime(2, None), source, &image, &options).unwrap();
     image
 }

@@ -27,13 +27,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let end = memchr::memchr(b'\n', &first.bytes).map_or(first.bytes.len(), |end| end + 1);
     first.drop_front(end);
     blocks.split_long_lines();
-    let facts = Facts {
-        format: "ascii-graph",
-        directed: Some(true),
-        declared: Some((0, vertices)),
-        input_bytes: blocks.size_bytes(),
-        ..Facts::default()
-    };
+    let facts = Facts { format: "ascii-graph", directed: Some(true), declared: Some((0, vertices)), ..blocks.facts() };
     let parser = Arc::new(AsciiGraph { path: blocks.path().to_owned(), vertices });
     if !first.bytes.is_empty() {
         blocks.give_back(first);

@@ -151,6 +151,8 @@ pub struct Facts {
     pub format: &'static str,
     /// Whether edges have a direction, where the format says so.
     pub directed: Option<bool>,
+    /// What says so, where it is not the format itself.
+    pub directed_by: Option<String>,
     /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
     pub string_ids: bool,
     /// What the columns that were taken as source and target are called; nothing where the format has no columns.
@@ -165,8 +167,27 @@ pub struct Facts {
     pub edges: Option<u64>,
     /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.
     pub block_bytes: u64,
+    /// How the input is compressed, if it is: `gzip` or `zstd`.
+    pub compression: Option<&'static str>,
+    /// How lines are cut into columns, where the input is a list of edges in text.
+    pub text: Option<TextFacts>,
     /// What the user should know about how the input is read, in whole sentences.
     pub notes: Vec<String>,
+}
+
+/// How the lines of a text file are cut into columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextFacts {
+    /// The name of the separator, or the character.
+    pub separator: String,
+    /// Whether the first line names the columns.
+    pub header: bool,
+    /// The column of the weights, from 1.
+    pub weight_column: Option<usize>,
+    /// How many columns there are.
+    pub columns: usize,
+    /// There is a line with an edge.
+    pub has_rows: bool,
 }
 
 /// A piece of the input that a parser can work on alone.
@@ -252,6 +273,11 @@ pub trait Source: Send {
     fn declared(&self) -> Option<(u64, u64)> {
         self.facts().declared
     }
+
+    /// What the user should know that only the whole input could tell, once `next_block` has returned nothing.
+    fn late_notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Turns blocks into edges. Any worker may parse any block, in any order, but every block exactly once: formats that
@@ -262,6 +288,11 @@ pub trait Parser: Send + Sync {
 
     /// The input, for messages.
     fn path(&self) -> &Path;
+
+    /// How many comments were skipped, and the first of them, once all blocks are parsed.
+    fn comments(&self) -> (u64, Option<String>) {
+        (0, None)
+    }
 }
 
 /// How to read an input.
@@ -275,9 +306,15 @@ pub struct InputOptions {
     pub source: Option<String>,
     /// Which column holds the targets.
     pub target: Option<String>,
-    /// Which column holds the weights. `None` takes the one that the format has, or the third column of a text file if it is
-    /// numeric; `Some("none")` leaves them out.
+    /// Which column holds the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")` leaves
+    /// them out.
     pub weight: Option<String>,
+    /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first lines.
+    pub delimiter: Option<String>,
+    /// Whether the first line of a text file names the columns. `None` decides by the first lines.
+    pub header: Option<bool>,
+    /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
+    pub comment: Option<String>,
 }
 
 /// A bad record of `parser`'s input.

@@ -5,7 +5,7 @@
 //! longer, up to 64 MiB. Adjacency formats, whose lines are as long as the greatest degree, allow a cut at a blank
 //! inside a line: the next block then starts in the middle of the same line, and lines have no limit.
 
-use super::batch::{Block, BlockData};
+use super::batch::{Block, BlockData, Facts};
 use super::input::Stream;
 use crate::error::{Error, Result};
 use memchr::{memchr_iter, memrchr, memrchr2};
@@ -82,9 +82,9 @@ impl LineBlocks {
         self.stream.path()
     }
 
-    /// The size of the input as it lies on disk, where it is known.
-    pub(super) fn size_bytes(&self) -> Option<u64> {
-        self.stream.size_bytes()
+    /// What the stream says of the input.
+    pub(super) fn facts(&self) -> Facts {
+        Facts { input_bytes: self.stream.size_bytes(), compression: self.stream.compression(), ..Facts::default() }
     }
 
     /// Gives lines back: they come again with the next call of `next_lines`.

@@ -4,7 +4,7 @@
 //! held open, so that the memory does not depend on how many there are. Blocks are numbered through; the parser
 //! finds the input of a block by its number.
 
-use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source};
+use super::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source};
 use super::input::Input;
 use super::open::{Format, open_one};
 use super::vertices::hull;
@@ -25,6 +25,9 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
         all.push(open_one(input, format, &options)?.facts().clone());
     }
     let facts = join(&inputs, &all)?;
+    if facts.string_ids {
+        options.ids = IdKind::String;
+    }
     let first = open_one(&inputs[0], format, &options)?;
     let parser = Arc::new(ChainParser { parts: Mutex::new(vec![(0, first.parser())]), first: first.parser() });
     Ok(Box::new(Chain {
@@ -38,6 +41,7 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
         bytes_before: 0,
         facts,
         declared: None,
+        late_notes: Vec::new(),
         parser,
     }))
 }
@@ -45,10 +49,13 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
 /// What all inputs say together; what they contradict each other in is an error.
 fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
     // An empty file among others says nothing, and takes part in nothing.
-    let is_empty = |input: &Input| input.size_bytes() == Some(0);
-    let speaking = inputs.iter().position(|input| !is_empty(input)).unwrap_or(0);
+    let has_rows = |(facts, input): &(&Facts, &Input)| {
+        input.size_bytes() != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
+    };
+    let parts = || all.iter().zip(inputs);
+    let speaking = parts().position(|part| has_rows(&part)).unwrap_or(0);
     let mut joined = all[speaking].clone();
-    for (facts, input) in all.iter().zip(inputs).skip(speaking + 1).filter(|(_, input)| !is_empty(input)) {
+    for (facts, input) in parts().skip(speaking + 1).filter(has_rows) {
         let differs = |what: &str| {
             Error::input(
                 input.path(),
@@ -64,15 +71,29 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         if facts.directed != joined.directed {
             return Err(differs("direction"));
         }
+        if facts.ends != joined.ends {
+            let found = |facts: &Facts| facts.ends.as_ref().map_or("others".into(), |ends| ends.join(" and "));
+            let expected =
+                format!("source and target in {}, as in {}", found(&joined), inputs[speaking].path().display());
+            return Err(Error::input(input.path(), None, expected, found(facts))
+                .advise("import the files one by one, or bring them into one form"));
+        }
+        if facts.weights != joined.weights && facts.weights.is_some() && joined.weights.is_some() {
+            return Err(differs("weights"));
+        }
+        if let (Some(one), Some(other)) = (&facts.text, &joined.text) {
+            let differing = [
+                ("separator", one.separator != other.separator),
+                ("header", one.header != other.header),
+                ("number of columns", one.columns != other.columns),
+                ("column of weights", one.weight_column != other.weight_column && !one.header),
+            ];
+            if let Some((what, _)) = differing.iter().find(|(_, differs)| *differs) {
+                return Err(differs(what));
+            }
+        }
         if facts.weights.is_some() != joined.weights.is_some() {
             return Err(differs("kind of weights"));
-        }
-        if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
-            && !expected.eq_ignore_ascii_case(&found)
-        {
-            let expected = format!("the columns {expected}, as in {}", inputs[speaking].path().display());
-            return Err(Error::input(input.path(), None, expected, format!("the columns {found}"))
-                .advise("import the files one by one, or rename the columns"));
         }
         joined.declared = hull(joined.declared, facts.declared);
         joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
@@ -87,13 +108,6 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
     Ok(joined)
 }
 
-/// The columns taken as source, target and weight, where they have names.
-fn columns_of(facts: &Facts) -> Option<String> {
-    let [source, target] = facts.ends.as_ref()?;
-    let weight = facts.weights.as_ref().map_or(String::new(), |weight| format!(", {weight}"));
-    Some(format!("{source}, {target}{weight}"))
-}
-
 struct Chain {
     inputs: Vec<Input>,
     format: &'static Format,
@@ -106,6 +120,8 @@ struct Chain {
     bytes_before: u64,
     facts: Facts,
     declared: Option<(u64, u64)>,
+    /// What the inputs that have ended told only then.
+    late_notes: Vec<String>,
     parser: Arc<ChainParser>,
 }
 
@@ -123,6 +139,8 @@ impl Source for Chain {
                 return Ok(Some(block));
             }
             self.declared = hull(self.declared, current.declared());
+            let path = self.inputs[self.place].path().display();
+            self.late_notes.extend(current.late_notes().into_iter().map(|note| format!("{path}: {note}")));
             self.bytes_before += current.facts().input_bytes.unwrap_or(0);
             // It gives its memory back before the next one is opened.
             self.current = None;
@@ -146,6 +164,10 @@ impl Source for Chain {
     fn declared(&self) -> Option<(u64, u64)> {
         self.declared
     }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.late_notes.clone()
+    }
 }
 
 /// Hands each block to the parser of its input.
@@ -168,5 +190,11 @@ impl Parser for ChainParser {
 
     fn path(&self) -> &Path {
         self.first.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: Vec<_> = parts.iter().map(|(_, parser)| parser.comments()).collect();
+        (all.iter().map(|(count, _)| count).sum(), all.into_iter().find_map(|(_, first)| first))
     }
 }

@@ -1,63 +1,146 @@
-//! Which columns of a text file hold what, decided from its first lines.
+//! How the lines of a text file are cut into columns, and which of them are comments.
 //!
-//! Columns are separated by commas or semicolons if the first line has one, else by runs of blanks. The first line may
-//! name the columns; it is taken for that if it has the usual names of the ends, if it has the name that
-//! `--weight` asks for, or if it holds no numbers while the ids are integers.
+//! One separator holds for the whole file. Fields may stand in double quotes everywhere (RFC 4180). What the separator
+//! is and which columns hold what is decided in [`detect`](super::detect).
 
-use super::batch::{IdKind, InputOptions, bad_record};
-use super::blocks::Lines;
-use super::number::{Fields, is_blank, lines, real, trim};
+use super::number::{Fields, is_blank};
 use crate::error::{Error, Result};
-use std::path::Path;
-
-/// How many lines decide whether ids are integers.
-const SAMPLE_LINES: usize = 1000;
-
-/// How many columns of a line are looked at to find the ones needed.
-const MOST_COLUMNS: usize = 256;
-
-/// What the ends of an edge are commonly called, in lower case.
-const END_NAMES: [(&[u8], &[u8]); 4] =
-    [(b"source", b"target"), (b"src", b"dst"), (b"from", b"to"), (b"fromnodeid", b"tonodeid")];
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What separates columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
     /// Runs of spaces and tabs.
     Blanks,
-    /// This byte; fields may stand in double quotes (RFC 4180).
+    /// This byte.
     Byte(u8),
+}
+
+/// The separators with names, as `--delimiter` takes them and the summary says them.
+const SEPARATORS: [(&str, Separator); 5] = [
+    ("blanks", Separator::Blanks),
+    ("tab", Separator::Byte(b'\t')),
+    ("comma", Separator::Byte(b',')),
+    ("semicolon", Separator::Byte(b';')),
+    ("bar", Separator::Byte(b'|')),
+];
+
+impl Separator {
+    /// What `--delimiter` asks for: a name, or the character itself.
+    pub(super) fn named(asked: &str) -> Result<Self> {
+        if let Some((_, separator)) = SEPARATORS.iter().find(|(name, _)| *name == asked) {
+            return Ok(*separator);
+        }
+        match asked.as_bytes() {
+            b" " | b"space" => Ok(Separator::Blanks),
+            b"\\t" => Ok(Separator::Byte(b'\t')),
+            &[byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => {
+                Ok(Separator::Byte(byte))
+            }
+            _ => {
+                let names: Vec<_> = SEPARATORS.iter().map(|(name, _)| *name).collect();
+                Err(Error::Usage(format!(
+                    "--delimiter {asked}: expected one character that is no letter, digit or quote, or a name: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// Its name, or the character.
+    pub(super) fn name(self) -> String {
+        match (SEPARATORS.iter().find(|(_, separator)| *separator == self), self) {
+            (Some((name, _)), _) => (*name).to_owned(),
+            (None, Separator::Byte(byte)) => format!("`{}`", byte as char),
+            (None, Separator::Blanks) => "blanks".to_owned(),
+        }
+    }
+
+    /// Whether files with this separator are what is called CSV, where nothing is a comment unless the user says so.
+    pub(super) fn is_csv(self) -> bool {
+        !matches!(self, Separator::Blanks | Separator::Byte(b'\t'))
+    }
+}
+
+/// What comments begin with, blanks before it apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Comments(Vec<Vec<u8>>);
+
+impl Comments {
+    /// No line is a comment.
+    pub(super) fn none() -> Self {
+        Comments(Vec::new())
+    }
+
+    /// `#` and `%`, the usual signs in files without commas.
+    pub(super) fn usual() -> Self {
+        Comments(vec![b"#".to_vec(), b"%".to_vec()])
+    }
+
+    /// What `--comment` asks for: a sign, or `none`.
+    pub(super) fn asked(sign: &str) -> Result<Self> {
+        match sign {
+            "none" => Ok(Comments::none()),
+            sign if sign.is_empty() || sign.contains(['\n', '\r', ' ', '\t', '"']) => Err(Error::Usage(format!(
+                "--comment {sign:?}: expected what comments begin with, such as `#`, or none"
+            ))),
+            sign => Ok(Comments(vec![sign.as_bytes().to_vec()])),
+        }
+    }
+
+    /// Whether a line is a comment.
+    #[inline]
+    pub(super) fn has(&self, line: &[u8]) -> bool {
+        let from = line.iter().position(|b| !is_blank(*b)).unwrap_or(line.len());
+        self.0.iter().any(|sign| line[from..].starts_with(sign))
+    }
+
+    /// Whether a line is neither blank nor a comment.
+    #[inline]
+    pub(super) fn is_data(&self, line: &[u8]) -> bool {
+        !Fields::new(line).is_empty() && !self.has(line)
+    }
+}
+
+/// Comments that were skipped, counted by all workers.
+#[derive(Debug, Default)]
+pub(super) struct Skipped {
+    count: AtomicU64,
+    /// The first by its line.
+    first: Mutex<Option<(u64, String)>>,
+}
+
+impl Skipped {
+    /// Counts a comment on the line of this number.
+    pub(super) fn add(&self, number: u64, line: &[u8]) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|&(before, _)| number < before) {
+            *first = Some((number, String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned()));
+        }
+    }
+
+    /// How many there were, and the first.
+    pub(super) fn all(&self) -> (u64, Option<String>) {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
+    }
 }
 
 /// Where in a line an edge stands; columns count from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) separator: Separator,
+    pub(super) comments: Comments,
+    /// How many columns every line has.
+    pub(super) count: usize,
     pub(super) source: usize,
     pub(super) target: usize,
     pub(super) weight: Option<usize>,
+    /// A column that says whether the edge has a direction, and what it says on every line.
+    pub(super) direction: Option<(usize, bool)>,
     pub(super) strings: bool,
-}
-
-/// Columns that a format fixes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FixedColumns {
-    pub(super) format: &'static str,
-    pub(super) source: usize,
-    pub(super) target: usize,
-    /// The column of the weights, and its name.
-    pub(super) weight: Option<(usize, &'static str)>,
-}
-
-/// What the first lines tell.
-#[derive(Debug)]
-pub(super) struct Detected {
-    pub(super) columns: Columns,
-    pub(super) weight_name: Option<String>,
-    /// The number of bytes up to the end of a line that names the columns, or 0.
-    pub(super) names_end: usize,
-    /// The first line could be `n m`.
-    pub(super) may_have_size_line: bool,
 }
 
 /// One column of a line.
@@ -83,41 +166,43 @@ impl Field<'_> {
         bytes.extend_from_slice(rest);
     }
 
-    fn content(self) -> Vec<u8> {
+    pub(super) fn content(self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.push_to(&mut bytes);
         bytes
     }
-}
 
-/// Whether a line is neither blank nor a comment.
-#[inline]
-pub(super) fn is_data(line: &[u8]) -> bool {
-    match Fields::new(line).first_byte() {
-        None => false,
-        Some(first) => first != b'#' && first != b'%',
+    /// Whether nothing but blanks stands there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.raw.iter().all(|b| is_blank(*b))
     }
 }
 
-/// Cuts the first `wanted` columns of a line into `fields`; an error is what was expected.
+/// Whether a line is neither blank nor a comment with one of the usual signs.
+#[inline]
+pub(super) fn is_data(line: &[u8]) -> bool {
+    Fields::new(line).first_byte().is_some_and(|first| first != b'#' && first != b'%')
+}
+
+/// Cuts the first `most` columns of a line into `fields`; an error is what was expected.
 pub(super) fn split<'a>(
     line: &'a [u8],
     separator: Separator,
-    wanted: usize,
+    most: usize,
     fields: &mut Vec<Field<'a>>,
 ) -> std::result::Result<(), &'static str> {
     fields.clear();
-    let Separator::Byte(separator) = separator else {
-        let mut tokens = Fields::new(line);
-        while fields.len() < wanted
-            && let Some(raw) = tokens.token()
-        {
-            fields.push(Field { raw, quoted: false });
-        }
-        return Ok(());
+    let is_end = |byte: u8| match separator {
+        Separator::Blanks => is_blank(byte),
+        Separator::Byte(separator) => byte == separator,
     };
-    let mut rest = Some(line);
-    while fields.len() < wanted
+    let blanks = separator == Separator::Blanks;
+    let skip = |bytes: &'a [u8]| {
+        let from = bytes.iter().position(|b| !is_blank(*b)).unwrap_or(bytes.len());
+        if blanks { &bytes[from..] } else { bytes }
+    };
+    let mut rest = Some(skip(line)).filter(|bytes| !blanks || !bytes.is_empty());
+    while fields.len() < most
         && let Some(bytes) = rest
     {
         let (field, after) = if bytes.first() == Some(&b'"') {
@@ -126,16 +211,19 @@ pub(super) fn split<'a>(
             let after = &bytes[end + 2..];
             match after.first() {
                 None => (field, None),
-                Some(&next) if next == separator => (field, Some(&after[1..])),
+                Some(&next) if is_end(next) => (field, Some(&after[1..])),
                 Some(_) => return Err("a separator after the closing quote"),
             }
         } else {
-            let end = memchr::memchr(separator, bytes);
+            let end = match separator {
+                Separator::Blanks => bytes.iter().position(|b| is_blank(*b)),
+                Separator::Byte(separator) => memchr::memchr(separator, bytes),
+            };
             let raw = &bytes[..end.unwrap_or(bytes.len())];
             (Field { raw, quoted: false }, end.map(|end| &bytes[end + 1..]))
         };
         fields.push(field);
-        rest = after;
+        rest = after.map(skip).filter(|bytes| !blanks || !bytes.is_empty());
     }
     Ok(())
 }
@@ -152,252 +240,52 @@ fn closing_quote(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a token is written like an integer, however large.
-fn looks_like_integer(token: &[u8]) -> bool {
-    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
-    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Whether a token could name a column.
-fn looks_like_name(token: &[u8]) -> bool {
-    let first = trim(token).first();
-    first.is_some_and(|b| !b.is_ascii_digit() && !matches!(b, b'-' | b'+' | b'.')) && real(trim(token)).is_none()
-}
-
-/// The first data lines of a block, cut into columns.
-struct Sample<'a> {
-    separator: Separator,
-    /// The number of the line in the block, from 0, and its columns.
-    rows: Vec<(u64, Vec<Field<'a>>)>,
-}
-
-impl<'a> Sample<'a> {
-    fn take(first: &'a Lines, path: &Path) -> Result<Self> {
-        let data = || (0u64..).zip(lines(&first.bytes)).filter(|(_, line)| is_data(line));
-        let separator = match data().next() {
-            Some((_, line)) if line.contains(&b',') => Separator::Byte(b','),
-            Some((_, line)) if line.contains(&b';') => Separator::Byte(b';'),
-            _ => Separator::Blanks,
-        };
-        let mut rows = Vec::new();
-        for (skipped, line) in data().take(SAMPLE_LINES) {
-            let mut fields = Vec::new();
-            split(line, separator, MOST_COLUMNS, &mut fields)
-                .map_err(|expected| bad_record(path, first.first_line + skipped, expected, line))?;
-            rows.push((skipped, fields));
-        }
-        Ok(Sample { separator, rows })
-    }
-
-    /// Whether all ids of these rows are written like integers; missing ones are not this function's business.
-    fn has_integer_ids(&self, rows: std::ops::RangeFrom<usize>, ends: (usize, usize)) -> bool {
-        self.rows[rows].iter().all(|(_, fields)| {
-            [ends.0, ends.1]
-                .into_iter()
-                .all(|column| fields.get(column).is_none_or(|field| looks_like_integer(self.id_of(*field))))
-        })
-    }
-
-    fn id_of(&self, field: Field<'a>) -> &'a [u8] {
-        if self.separator == Separator::Blanks { field.raw } else { trim(field.raw) }
-    }
-
-    /// Whether the first line names the columns; if so, which are the ends.
-    fn names(&self, options: &InputOptions) -> Option<(usize, usize)> {
-        let (_, first) = self.rows.first()?;
-        let lower: Vec<Vec<u8>> = first.iter().map(|field| field.content().to_ascii_lowercase()).collect();
-        let place = |name: &[u8]| lower.iter().position(|found| found == name);
-        for (source, target) in END_NAMES {
-            if let (Some(source), Some(target)) = (place(source), place(target)) {
-                return Some((source, target));
-            }
-        }
-        let asked = options.weight.as_deref().filter(|name| *name != "none" && looks_like_name(name.as_bytes()));
-        if asked.is_some_and(|name| first.iter().any(|field| field.content() == name.as_bytes())) {
-            return Some((0, 1));
-        }
-        let no_numbers = first.len() >= 2 && first[..2].iter().all(|field| looks_like_name(field.raw));
-        let integers_follow = match options.ids {
-            IdKind::Integer => true,
-            IdKind::Auto => self.rows.len() > 1 && self.has_integer_ids(1.., (0, 1)),
-            IdKind::String => false,
-        };
-        (no_numbers && integers_follow).then_some((0, 1))
-    }
-}
-
-/// Decides the columns of a file from the first block with data; `fixed` are those of the format, if it has them.
-pub(super) fn detect(
-    first: &Lines,
-    path: &Path,
-    options: &InputOptions,
-    fixed: Option<FixedColumns>,
-) -> Result<Detected> {
-    let sample = Sample::take(first, path)?;
-    let named = if fixed.is_some() { None } else { sample.names(options) };
-    let has_names = named.is_some();
-    let ends = match fixed {
-        Some(fixed) => (fixed.source, fixed.target),
-        None => named.unwrap_or((0, 1)),
-    };
-    let strings = match options.ids {
-        IdKind::String => true,
-        IdKind::Integer => false,
-        IdKind::Auto => !sample.has_integer_ids(has_names as usize.., ends),
-    };
-    let data = &sample.rows[(has_names as usize).min(sample.rows.len())..];
-    let may_have_size_line = fixed.is_none()
-        && !strings
-        && !has_names
-        && data.first().is_some_and(|(_, fields)| {
-            fields.len() == 2 && fields.iter().all(|f| super::number::unsigned(trim(f.raw)).is_some())
-        });
-    // A line `n m` says nothing of the columns below it.
-    let typical = if may_have_size_line && data.len() > 1 { &data[1].1 } else { data.first().map_or(&EMPTY, |d| &d.1) };
-    let names = has_names.then(|| sample.rows[0].1.iter().map(|field| field.content()).collect::<Vec<_>>());
-    let weight = match fixed {
-        Some(fixed) => fixed_weight(options, fixed)?,
-        None => free_weight(options, names.as_deref(), typical, ends)?,
-    };
-    let names_end = match has_names {
-        true => end_of_line(&first.bytes, sample.rows[0].0),
-        false => 0,
-    };
-    Ok(Detected {
-        columns: Columns {
-            separator: sample.separator,
-            source: ends.0,
-            target: ends.1,
-            weight: weight.as_ref().map(|(column, _)| *column),
-            strings,
-        },
-        weight_name: weight.map(|(_, name)| name),
-        names_end,
-        may_have_size_line,
-    })
-}
-
-static EMPTY: Vec<Field<'static>> = Vec::new();
-
-fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(usize, String)>> {
-    let Some((column, name)) = fixed.weight else {
-        super::text_source::weights_wanted(options.weight.as_deref(), fixed.format, &[])?;
-        return Ok(None);
-    };
-    let number = (column + 1).to_string();
-    let wanted =
-        super::text_source::weights_wanted(options.weight.as_deref(), fixed.format, &[name, "weight", &number])?;
-    Ok(wanted.then(|| (column, name.to_owned())))
-}
-
-/// The column of the weights and its name, in a file whose columns are free.
-fn free_weight(
-    options: &InputOptions,
-    names: Option<&[Vec<u8>]>,
-    typical: &[Field<'_>],
-    ends: (usize, usize),
-) -> Result<Option<(usize, String)>> {
-    let name_of = |column: usize| match names.and_then(|names| names.get(column)) {
-        Some(name) => String::from_utf8_lossy(name).into_owned(),
-        None => "weight".to_owned(),
-    };
-    let is_end = |column: usize| column == ends.0 || column == ends.1;
-    let Some(asked) = options.weight.as_deref() else {
-        let by_name = names.and_then(|names| names.iter().position(|name| name.eq_ignore_ascii_case(b"weight")));
-        let third = || {
-            let is_numeric = typical.get(2).is_some_and(|field| real(trim(field.raw)).is_some());
-            (is_numeric && !is_end(2)).then_some(2)
-        };
-        return Ok(by_name.or_else(third).map(|column| (column, name_of(column))));
-    };
-    if asked == "none" {
-        return Ok(None);
-    }
-    let by_name = names.and_then(|names| names.iter().position(|name| name == asked.as_bytes()));
-    let by_number = || asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let Some(column) = by_name.or_else(by_number) else {
-        let known = match names {
-            Some(names) => {
-                let names: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(name)).collect();
-                format!("the columns are {}", names.join(", "))
-            }
-            None => "the columns have no names; give the number of the column, counted from 1".to_owned(),
-        };
-        return Err(Error::Usage(format!("--weight {asked}: there is no such column; {known}")));
-    };
-    if is_end(column) {
-        return Err(Error::Usage(format!("--weight {asked}: that column holds the ids")));
-    }
-    if !typical.is_empty() && column >= typical.len() {
-        return Err(Error::Usage(format!("--weight {asked}: the first edge has {} columns", typical.len())));
-    }
-    Ok(Some((column, name_of(column))))
-}
-
-fn end_of_line(bytes: &[u8], number: u64) -> usize {
-    let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
-    end.map_or(bytes.len(), |end| end + 1)
-}
-
-/// Whether nothing but blanks stands in a field.
-pub(super) fn is_empty_field(field: &Field<'_>) -> bool {
-    field.raw.iter().all(|b| is_blank(*b))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn detected(text: &str, options: &InputOptions) -> Result<Detected> {
-        let first = Lines { first_line: 1, bytes: text.as_bytes().to_vec(), input_bytes: 0 };
-        detect(&first, Path::new("test"), options, None)
-    }
-
-    fn weights(name: &str) -> InputOptions {
-        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
-    }
-
-    #[test]
-    fn quotes_follow_rfc_4180() {
+    fn contents(line: &[u8], separator: Separator) -> std::result::Result<Vec<Vec<u8>>, &'static str> {
         let mut fields = Vec::new();
-        split(br#""a,""b""",c d ,"",x"#, Separator::Byte(b','), 9, &mut fields).unwrap();
-        let contents: Vec<Vec<u8>> = fields.iter().map(|field| field.content()).collect();
-        assert_eq!(contents, [&br#"a,"b""#[..], b"c d ", b"", b"x"]);
-        assert!(split(br#""open,1"#, Separator::Byte(b','), 9, &mut fields).is_err());
-        assert!(split(br#""a"b,1"#, Separator::Byte(b','), 9, &mut fields).is_err());
+        split(line, separator, 9, &mut fields)?;
+        Ok(fields.iter().map(|field| field.content()).collect())
     }
 
     #[test]
-    fn names_are_found_wherever_they_stand() {
-        let found = detected("id,Weight,TARGET,\"Source\"\n1,0.5,a,b\n", &InputOptions::default()).unwrap();
-        let expected =
-            Columns { separator: Separator::Byte(b','), source: 3, target: 2, weight: Some(1), strings: true };
-        assert_eq!((found.columns, found.weight_name.as_deref()), (expected, Some("Weight")));
-        assert_eq!(found.names_end, 26);
-    }
-
-    #[test]
-    fn a_line_without_numbers_is_a_header_only_above_integers() {
-        assert!(detected("a b\n1 2\n", &InputOptions::default()).unwrap().names_end > 0);
-        assert_eq!(detected("a b\nc d\n", &InputOptions::default()).unwrap().names_end, 0);
-        assert_eq!(detected("a b\n", &InputOptions::default()).unwrap().names_end, 0);
-        assert_eq!(detected("1a 2b\n1 2\n", &InputOptions::default()).unwrap().names_end, 0);
-        assert!(detected("a b w\nc d 1\n", &weights("w")).unwrap().names_end > 0);
-        assert_eq!(detected("1,2,3\n", &weights("3")).unwrap().names_end, 0);
-    }
-
-    #[test]
-    fn the_weight_column() {
-        let weight = |text: &str, options: &InputOptions| detected(text, options).unwrap().columns.weight;
-        assert_eq!(weight("1 2 0.5 9\n", &InputOptions::default()), Some(2));
-        assert_eq!(weight("1 2 x 9\n", &InputOptions::default()), None);
-        assert_eq!(weight("1 2 x 9\n", &weights("4")), Some(3));
-        assert_eq!(weight("1 2 3\n", &weights("none")), None);
-        assert_eq!(weight("5 1\n1 2 7\n", &InputOptions::default()), Some(2));
-        for (text, name) in
-            [("1 2 3\n", "5"), ("1 2 3\n", "1"), ("1 2 3\n", "w"), ("from,to,w\n1,2,3\n", "x"), ("1 2 3\n", "0")]
-        {
-            assert!(detected(text, &weights(name)).is_err(), "--weight {name}");
+    fn quotes_follow_rfc_4180_whatever_the_separator() {
+        let comma = Separator::Byte(b',');
+        let found = contents(br#""a,""b""",c d ,"",x"#, comma).unwrap();
+        assert_eq!(found, [&br#"a,"b""#[..], b"c d ", b"", b"x"]);
+        let found = contents(b"\"New York\"\tLos Angeles\t\"\"", Separator::Byte(b'\t')).unwrap();
+        assert_eq!(found, [&b"New York"[..], b"Los Angeles", b""]);
+        let found = contents(b"  \"New York\" \t LA ", Separator::Blanks).unwrap();
+        assert_eq!(found, [&b"New York"[..], b"LA"]);
+        for separator in [comma, Separator::Blanks] {
+            assert!(contents(br#""open,1"#, separator).is_err());
+            assert!(contents(br#""a"b,1"#, separator).is_err());
         }
+        assert_eq!(contents(b"1,2,", comma).unwrap().len(), 3);
+        assert!(contents(b"   ", Separator::Blanks).unwrap().is_empty());
+    }
+
+    #[test]
+    fn separators_have_names() {
+        for (asked, name) in
+            [("tab", "tab"), ("\\t", "tab"), ("\t", "tab"), (" ", "blanks"), (",", "comma"), ("~", "`~`")]
+        {
+            assert_eq!(Separator::named(asked).unwrap().name(), name);
+        }
+        for asked in ["", "a", "7", "\"", "::", "é"] {
+            assert!(Separator::named(asked).unwrap_err().to_string().contains("--delimiter"), "{asked}");
+        }
+    }
+
+    #[test]
+    fn comments_are_counted_and_the_first_is_kept() {
+        let skipped = Skipped::default();
+        skipped.add(9, b"# later");
+        skipped.add(2, b"% first");
+        assert_eq!(skipped.all(), (2, Some("% first".to_owned())));
+        assert!(Comments::usual().has(b" \t# x") && !Comments::none().has(b"#a,#b"));
+        assert!(Comments::asked("//").unwrap().has(b"// x") && Comments::asked("a b").is_err());
     }
 }

@@ -56,10 +56,9 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         directed: letter.map(|letter| letter == b'a'),
         weights: wanted.then(|| "weight".to_owned()),
         declared: problem.map(|problem| (1, problem.vertices)),
-        input_bytes: blocks.size_bytes(),
         // Colouring files may count edges twice, so only arcs are known beforehand.
         edges: problem.filter(|_| letter == Some(b'a')).map(|problem| problem.edges),
-        ..Facts::default()
+        ..blocks.facts()
     };
     let parser = Arc::new(Dimacs {
         path: blocks.path().to_owned(),

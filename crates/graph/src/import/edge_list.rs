@@ -1,20 +1,23 @@
 //! Edge lists: one edge a line, `source target [weight] [more]`.
 //!
-//! Lines that start with `#` or `%` are comments, blank lines are skipped, columns beyond the ones needed are ignored.
 //! What the comments of SNAP files say about direction is not believed: it contradicts the data in some of them.
-//! Which columns hold what is decided by [`columns`](super::columns), a first line `n m` by
-//! [`size_line`](super::size_line). The common case, integers between blanks, takes no list of columns at all.
+//! Which columns hold what, and what is a comment, is decided by [`detect`](super::detect), a first line `n m` by
+//! [`size_line`](super::size_line). Every line has the same number of columns. The common case, integers between blanks, takes
+//! no list of columns at all.
 
 use super::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TextFacts, Weights, bad_record,
 };
 use super::blocks::{LineBlocks, Lines};
-use super::columns::{Columns, Detected, Field, FixedColumns, Separator, detect, is_data, is_empty_field, split};
+use super::columns::{Columns, Comments, Field, Separator, Skipped, split};
+use super::detect::{
+    Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, padded_id, says_directed,
+};
 use super::input::Stream;
 use super::number::{Fields, Integer, integer, lines, real, trim};
 use super::own_comment::OwnComment;
-use super::size_line::SizeLine;
-use super::text_source::{begin, empty_reals, first_data_block, text_of};
+use super::size_line::{SizeLine, Verdict};
+use super::text_source::{begin, empty_reals, text_of};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,14 +32,15 @@ pub(super) enum Shape {
 }
 
 /// GAP's `.el`: pairs.
-pub(super) const EL: FixedColumns = FixedColumns { format: "el", source: 0, target: 1, weight: None };
+pub(super) const EL: FixedColumns = FixedColumns { format: "el", count: 2, source: 0, target: 1, weight: None };
 
 /// GAP's `.wel`: triplets.
-pub(super) const WEL: FixedColumns = FixedColumns { format: "wel", source: 0, target: 1, weight: Some((2, "weight")) };
+pub(super) const WEL: FixedColumns =
+    FixedColumns { format: "wel", count: 3, source: 0, target: 1, weight: Some((2, "weight")) };
 
 /// Road networks as `edge_id u v length`.
 pub(super) const CEDGE: FixedColumns =
-    FixedColumns { format: "cedge", source: 1, target: 2, weight: Some((3, "length")) };
+    FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
 
 /// Opens an edge list.
 pub(super) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
@@ -50,34 +54,63 @@ pub(super) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
     };
     let own = own_comment(&mut blocks)?;
-    let first = first_data_block(&mut blocks, is_data)?;
-    let empty = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
-    let mut first = first.unwrap_or(empty);
     let completed = own.as_ref().map(|own| own.complete(options));
     let options = completed.as_deref().unwrap_or(options);
-    let mut detected = detect(&first, blocks.path(), options, fixed)?;
-    if let Some(name) = own.as_ref().and_then(|own| own.weight.clone())
-        && detected.columns.weight == Some(2)
-    {
-        detected.weight_name = Some(name);
+    let skipped = Arc::new(Skipped::default());
+    let comments = first_comments(blocks.path(), options)?;
+    let mut first = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
+    while let Some(found) = blocks.next_lines()? {
+        first = found;
+        if lines(&first.bytes).any(|line| comments.is_data(line)) {
+            break;
+        }
+        count_comments(&first, first.bytes.len(), &comments, &skipped);
+        first.bytes.clear();
     }
+    let mut detected = detect(&first, blocks.path(), options, fixed)?;
+    if let Some(own) = &own {
+        own.describe(&mut detected);
+    }
+    let comments = &detected.columns.comments;
+    count_comments(&first, detected.names_end, comments, &skipped);
     first.drop_front(detected.names_end);
-    let size_line = if detected.may_have_size_line { hold_back(&mut first, detected.columns.separator) } else { None };
+    let holds = detected.may_have_size_line && options.header != Some(false);
+    let said = options.header == Some(true);
+    let size_line = if holds { hold_back(&mut first, &detected.columns, &skipped, said) } else { None };
     let facts = Facts {
         format,
-        directed: own.map(|own| own.directed),
+        directed: detected.directed.as_ref().map(|(directed, _)| *directed),
+        directed_by: detected.directed.as_ref().map(|(_, what)| what.clone()),
         string_ids: detected.columns.strings,
+        ends: Some(detected.ends.clone()),
         weights: detected.weight_name.clone(),
-        input_bytes: blocks.size_bytes(),
-        ..Facts::default()
+        text: Some(TextFacts {
+            separator: detected.columns.separator.name(),
+            header: detected.has_names,
+            weight_column: detected.columns.weight.map(|column| column + 1),
+            columns: detected.columns.count,
+            has_rows: detected.has_rows,
+        }),
+        notes: detected.notes.clone(),
+        ..blocks.facts()
     };
-    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options.ids));
+    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options.ids, skipped));
     if !first.bytes.is_empty() {
         blocks.give_back(first);
     }
     // The line held back takes number 0, whenever it comes.
     let sequence = size_line.is_some() as u64;
-    Ok(Box::new(EdgeListSource { blocks, facts, parser, size_line, first_edge: None, declared: None, sequence }))
+    Ok(Box::new(EdgeListSource {
+        blocks,
+        facts,
+        parser,
+        size_line,
+        size_line_said: said,
+        first_edge: None,
+        declared: None,
+        note: None,
+        sequence,
+    }))
 }
 
 /// What the first line of the file says, if Outcore wrote it.
@@ -89,19 +122,29 @@ fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
     Ok(own)
 }
 
-/// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge.
-fn hold_back(first: &mut Lines, separator: Separator) -> Option<(SizeLine, Lines)> {
-    let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| is_data(line))?;
-    let mut trial = SizeLine::new(line, separator)?;
-    let size_line = SizeLine::new(line, separator)?;
-    let held = line.to_vec();
+/// Counts the comments among the first bytes of lines.
+fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skipped) {
+    for (number, line) in (first.first_line..).zip(lines(&first.bytes[..end])) {
+        if comments.has(line) {
+            skipped.add(number, line);
+        }
+    }
+}
+
+/// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge and nobody `said`
+/// that it is none.
+fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, said: bool) -> Option<(SizeLine, Lines)> {
+    let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
+    let mut trial = SizeLine::new(line, columns);
     let end = memchr::memchr_iter(b'\n', &first.bytes).nth(place as usize);
     let end = end.map_or(first.bytes.len(), |end| end + 1);
     trial.see(&first.bytes[end..]);
-    if trial.is_refuted() {
+    if trial.is_refuted() && !said {
         return None;
     }
-    let held = Lines { first_line: first.first_line + place, bytes: held, input_bytes: first.input_bytes };
+    let size_line = SizeLine::new(line, columns);
+    let held = Lines { first_line: first.first_line + place, bytes: line.to_vec(), input_bytes: first.input_bytes };
+    count_comments(first, end, &columns.comments, skipped);
     first.drop_front(end);
     Some((size_line, held))
 }
@@ -112,22 +155,50 @@ struct EdgeListSource {
     parser: Arc<EdgeList>,
     /// The first line while its meaning is in doubt.
     size_line: Option<(SizeLine, Lines)>,
+    /// The user says that it is no edge.
+    size_line_said: bool,
     /// The first line, found to be an edge (or to be none, and then empty).
     first_edge: Option<Lines>,
     declared: Option<(u64, u64)>,
+    /// What was made of it.
+    note: Option<String>,
     sequence: u64,
 }
 
 impl EdgeListSource {
     /// At the end of the input: the line that was held back, without content if it is a size.
-    fn decide(&mut self) {
-        if let Some((size_line, mut held)) = self.size_line.take() {
-            self.declared = size_line.declared();
-            if self.declared.is_some() {
+    fn decide(&mut self) -> Result<()> {
+        let Some((size_line, mut held)) = self.size_line.take() else { return Ok(()) };
+        let text = String::from_utf8_lossy(&held.bytes).trim().to_owned();
+        match size_line.verdict() {
+            Verdict::Size { first, count, is_certain } if is_certain || self.size_line_said => {
+                self.declared = Some((first, count));
+                self.note = Some(format!(
+                    "The first line, `{text}`, was read as the numbers of vertices and edges: so many edges follow, between \
+                     vertices from {first} to {}.",
+                    first + (count - 1)
+                ));
                 held.bytes.clear();
             }
-            self.first_edge = Some(held);
+            Verdict::Size { .. } => {
+                let expected = "an edge, or the numbers of vertices and edges";
+                return Err(bad_record(self.blocks.path(), held.first_line, expected, &held.bytes).advise(
+                    "so many edges follow, but not all of the vertices are in one: say --header yes if the line is no edge, \
+                     --header no if it is one",
+                ));
+            }
+            Verdict::Edge if self.size_line_said => {
+                self.note = Some(format!("The first line, `{text}`, was skipped, as --header yes says."));
+                held.bytes.clear();
+            }
+            Verdict::Edge => {
+                self.note = Some(format!(
+                    "The first line, `{text}`, was read as an edge: it is not the numbers of vertices and edges below it."
+                ));
+            }
         }
+        self.first_edge = Some(held);
+        Ok(())
     }
 }
 
@@ -141,7 +212,7 @@ impl Source for EdgeListSource {
             if let Some(lines) = self.blocks.next_lines()? {
                 if let Some((size_line, _)) = &mut self.size_line {
                     size_line.see(&lines.bytes);
-                    if size_line.is_refuted() {
+                    if size_line.is_refuted() && !self.size_line_said {
                         self.first_edge = self.size_line.take().map(|(_, held)| held);
                     }
                 }
@@ -149,7 +220,7 @@ impl Source for EdgeListSource {
                 self.sequence += 1;
                 return Ok(Some(block));
             }
-            self.decide();
+            self.decide()?;
         }
         Ok(self.first_edge.take().map(|held| Block {
             sequence: 0,
@@ -167,6 +238,10 @@ impl Source for EdgeListSource {
     fn declared(&self) -> Option<(u64, u64)> {
         self.declared
     }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.note.clone().into_iter().collect()
+    }
 }
 
 /// Parses lines of edges.
@@ -175,83 +250,127 @@ pub(super) struct EdgeList {
     columns: Columns,
     /// Ids are integers because the first lines looked so.
     guessed_integers: bool,
+    /// Lines are cut at blanks without a list of columns.
+    is_plain: bool,
+    weight_name: String,
+    skipped: Arc<Skipped>,
 }
 
+/// An edge between integers.
+type Pair = (Integer, Integer, f64);
+
 impl EdgeList {
-    pub(super) fn new(path: &Path, detected: Detected, ids: IdKind) -> Self {
+    pub(super) fn new(path: &Path, detected: Detected, ids: IdKind, skipped: Arc<Skipped>) -> Self {
+        let Detected { columns, weight_name, .. } = detected;
+        let Columns { separator, count, source, target, weight, direction, strings, .. } = columns;
+        let first = (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && direction.is_none();
+        let used = 2 + usize::from(weight.is_some());
+        // Between tabs, what is not read may have blanks in it.
+        let at_blanks = separator == Separator::Blanks || separator == Separator::Byte(b'\t') && used == count;
         EdgeList {
             path: path.to_owned(),
-            guessed_integers: ids == IdKind::Auto && !detected.columns.strings,
-            columns: detected.columns,
+            guessed_integers: ids == IdKind::Auto && !strings,
+            is_plain: first && at_blanks && !strings,
+            weight_name: weight_name.unwrap_or_default(),
+            skipped,
+            columns,
         }
     }
 
-    fn is_plain(&self) -> bool {
-        let Columns { separator, source, target, weight, strings } = self.columns;
-        separator == Separator::Blanks && (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && !strings
+    /// Integers between blanks, in the first columns; nothing if the line is anything else, which `cut` then finds out.
+    #[inline]
+    fn plain(&self, line: &[u8]) -> Option<Pair> {
+        let mut fields = Fields::new(line);
+        let mut id = || if self.guessed_integers && fields.is_padded() { None } else { fields.integer() };
+        let (source, target) = (id()?, id()?);
+        let mut used = 2;
+        let mut weight = 0.0;
+        if self.columns.weight.is_some() {
+            weight = real(fields.token()?).filter(|weight| !weight.is_nan())?;
+            used = 3;
+        }
+        for _ in used..self.columns.count {
+            fields.token()?;
+        }
+        fields.is_empty().then_some((source, target, weight))
     }
 
-    /// Integers between blanks, in the first columns.
-    fn parse_plain(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
+    /// Cuts a line into columns and reads its weight; nothing if the line is blank or a comment.
+    fn cut<'a>(
+        &self,
+        line: &'a [u8],
+        number: u64,
+        fields: &mut Vec<Field<'a>>,
+    ) -> Result<Option<(Field<'a>, Field<'a>, f64)>> {
+        let Columns { separator, comments, count, source, target, weight, direction, .. } = &self.columns;
+        if !comments.is_data(line) {
+            if comments.has(line) {
+                self.skipped.add(number, line);
+            }
+            return Ok(None);
+        }
+        split(line, *separator, count + 2, fields)
+            .map_err(|expected| bad_record(&self.path, number, expected, line))?;
+        if !has_columns(fields, *count) {
+            let expected = format!("{count} columns between {}, as the first lines have", separator.name());
+            return Err(bad_record(&self.path, number, &expected, line).advise(match line.first() {
+                Some(b'#' | b'%') if *comments == Comments::none() => {
+                    "nothing is a comment in CSV unless you say so: --comment '#'"
+                }
+                _ => "mend the line, or say --delimiter if the columns are cut wrongly",
+            }));
+        }
+        if let Some((column, directed)) = *direction
+            && says_directed(fields[column].raw) != Some(directed)
+        {
+            let expected = format!("`{}` in column {}, as above", kind_name(directed), column + 1);
+            return Err(bad_record(&self.path, number, &expected, fields[column].raw)
+                .advise("a graph has edges of one kind: import the directed and the undirected edges apart"));
+        }
+        let weight = match *weight {
+            Some(column) => self.weight(fields[column], number)?,
+            None => 0.0,
+        };
+        Ok(Some((fields[*source], fields[*target], weight)))
+    }
+
+    fn integers(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
         let mut out = Integers::new(ids);
         // A line is hardly shorter than twelve bytes in a file large enough to matter.
         out.values.reserve(text.len() / 6);
         let has_weights = self.columns.weight.is_some();
+        let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in (block.first_record..).zip(lines(text)) {
-            let mut fields = Fields::new(line);
-            if let (Some(source), Some(target)) = (fields.integer(), fields.integer()) {
-                out.push(source);
-                out.push(target);
-                if has_weights {
-                    weights.push(self.weight(fields.token(), number, line)?);
+            let pair = if self.is_plain { self.plain(line) } else { None };
+            let (source, target, weight) = match pair {
+                Some(pair) => pair,
+                None => {
+                    let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
+                    (self.integer(source, number, line)?, self.integer(target, number, line)?, weight)
                 }
-                if out.is_mixed() {
-                    return Err(self.mixed(number, line));
-                }
-            } else if is_data(line) {
-                let mut fields = Fields::new(line);
-                for _ in 0..2 {
-                    let token = fields.token().ok_or_else(|| self.too_short(number, line))?;
-                    self.integer(token, number, line)?;
-                }
-                // Unreachable in practice, as one of the two failed above; an error all the same.
-                return Err(self.too_short(number, line));
+            };
+            out.push(source);
+            out.push(target);
+            if has_weights {
+                weights.push(weight);
+            }
+            if out.is_mixed() {
+                return Err(self.mixed(number, line));
             }
         }
         out.finish();
         Ok(())
     }
 
-    /// Any columns, any separator, any ids.
-    fn parse_columns(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
-        let Columns { separator, source, target, weight, strings } = self.columns;
-        let wanted = source.max(target).max(weight.unwrap_or(0)) + 1;
+    fn strings(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
+        let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in (block.first_record..).zip(lines(text)) {
-            if !is_data(line) {
-                continue;
-            }
-            split(line, separator, wanted, &mut fields)
-                .map_err(|expected| bad_record(&self.path, number, expected, line))?;
-            let (Some(from), Some(to)) = (fields.get(source), fields.get(target)) else {
-                return Err(self.too_short(number, line));
-            };
-            if let Some(column) = weight {
-                let token = fields.get(column).filter(|field| !is_empty_field(field));
-                weights.push(self.weight(token.map(|field| trim(field.raw)), number, line)?);
-            }
-            if strings {
-                self.push_string(*from, number, line, ids)?;
-                self.push_string(*to, number, line, ids)?;
-            } else {
-                let mut out = Integers::new(ids);
-                out.push(self.integer(trim(from.raw), number, line)?);
-                out.push(self.integer(trim(to.raw), number, line)?);
-                let is_mixed = out.is_mixed();
-                out.finish();
-                if is_mixed {
-                    return Err(self.mixed(number, line));
-                }
+            let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
+            self.push_string(source, number, line, ids)?;
+            self.push_string(target, number, line, ids)?;
+            if has_weights {
+                weights.push(weight);
             }
         }
         Ok(())
@@ -272,7 +391,11 @@ impl EdgeList {
         Ok(())
     }
 
-    fn integer(&self, token: &[u8], number: u64, line: &[u8]) -> Result<Integer> {
+    fn integer(&self, field: Field<'_>, number: u64, line: &[u8]) -> Result<Integer> {
+        let token = trim(field.raw);
+        if self.guessed_integers && is_padded(token) && integer(token).is_some() {
+            return Err(padded_id(&self.path, number, token));
+        }
         integer(token).ok_or_else(|| {
             let is_long = token.len() > 19 && token[1..].iter().all(u8::is_ascii_digit);
             let expected = if is_long { "an integer id of 64 bits" } else { "an integer id" };
@@ -284,27 +407,33 @@ impl EdgeList {
         })
     }
 
-    fn weight(&self, token: Option<&[u8]>, number: u64, line: &[u8]) -> Result<f64> {
+    fn weight(&self, field: Field<'_>, number: u64) -> Result<f64> {
+        let token = trim(field.raw);
+        if let Some(weight) = real(token).filter(|weight| !weight.is_nan()) {
+            return Ok(weight);
+        }
         let column = self.columns.weight.unwrap_or(0) + 1;
-        let Some(token) = token else {
-            let expected = format!("a weight in column {column}");
-            return Err(bad_record(&self.path, number, &expected, line).advise("leave weights out with --weight none"));
+        let expected = format!("a number as weight in column {column}, `{}`", self.weight_name);
+        let advice = if is_missing(token) {
+            "the value is missing: take such lines out, or leave weights out with --weight none"
+        } else if token.contains(&b',') {
+            "write numbers with a point, or name another column with --weight"
+        } else if token.first().is_some_and(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.')) {
+            "the number is beyond the range of 64-bit reals, or is none: mend it, or name another column with --weight"
+        } else {
+            "name another column with --weight, or leave weights out with --weight none"
         };
-        real(token).filter(|weight| !weight.is_nan()).ok_or_else(|| {
-            let expected = format!("a number as weight in column {column}");
-            bad_record(&self.path, number, &expected, token)
-                .advise("name another column with --weight, or leave weights out with --weight none")
-        })
-    }
-
-    fn too_short(&self, number: u64, line: &[u8]) -> Error {
-        bad_record(&self.path, number, "two ids on the line", line)
+        Err(bad_record(&self.path, number, &expected, token).advise(advice))
     }
 
     fn mixed(&self, number: u64, line: &[u8]) -> Error {
         let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
         bad_record(&self.path, number, expected, line).advise("say --ids string")
     }
+}
+
+fn kind_name(directed: bool) -> &'static str {
+    if directed { "Directed" } else { "Undirected" }
 }
 
 /// The integer ids of a batch while it is filled.
@@ -346,10 +475,10 @@ impl Parser for EdgeList {
         begin(batch, block, self.columns.strings);
         let mut weights = empty_reals(batch);
         let text = text_of(block, &self.path)?;
-        if self.is_plain() {
-            self.parse_plain(block, text, &mut batch.ids, &mut weights)?;
+        if self.columns.strings {
+            self.strings(block, text, &mut batch.ids, &mut weights)?;
         } else {
-            self.parse_columns(block, text, &mut batch.ids, &mut weights)?;
+            self.integers(block, text, &mut batch.ids, &mut weights)?;
         }
         if self.columns.weight.is_some() {
             batch.weights = Weights::Real(weights);
@@ -360,6 +489,10 @@ impl Parser for EdgeList {
     fn path(&self) -> &Path {
         &self.path
     }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.skipped.all()
+    }
 }
 
 #[cfg(test)]
@@ -369,6 +502,10 @@ mod tests {
 
     fn ids(ids: IdKind) -> InputOptions {
         InputOptions { ids, ..InputOptions::default() }
+    }
+
+    fn weight(name: &str) -> InputOptions {
+        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
     }
 
     fn owned(names: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -400,7 +537,7 @@ mod tests {
         assert_eq!((read.pairs, read.declared), (vec![(0, 1), (1, 2), (2, 3)], Some((0, 4))));
         let read = edges_of("edge-list", b"4 2\n1 2\n2 4\n");
         assert_eq!((read.pairs, read.declared), (vec![(1, 2), (2, 4)], Some((1, 4))));
-        let read = edges_of("edge-list", b"4 2 \r\n1 2 0.5\r\n2 4 0.25");
+        let read = edges_with("edge-list", b"4 2 \r\n1 2 0.5\r\n2 4 0.25", &weight("3"));
         assert_eq!((read.weights, read.declared), (vec![0.5, 0.25], Some((1, 4))));
         let read = edges_of("edge-list", b"4,2\n1,2\n2,4\n");
         assert_eq!((read.pairs.len(), read.declared), (2, Some((1, 4))));
@@ -451,13 +588,20 @@ mod tests {
 
     #[test]
     fn strings_are_kept_as_they_stand() {
-        let read = edges_of("edge-list", "ann b\u{f6}b 3\nx 7\u{2014} 4".as_bytes());
+        let read = edges_with("edge-list", "ann b\u{f6}b 3\nx 7\u{2014} 4".as_bytes(), &weight("3"));
         assert_eq!(read.names, owned(&[("ann", "b\u{f6}b"), ("x", "7\u{2014}")]));
         assert_eq!((read.weights, read.facts.string_ids), (vec![3.0, 4.0], true));
         let read = edges_of("edge-list", b"\"a,\"\"b\", c \nd,e\n");
         assert_eq!(read.names, owned(&[("a,\"b", " c "), ("d", "e")]));
         let read = edges_with("edge-list", b"1 01\n", &ids(IdKind::String));
         assert_eq!(read.names, owned(&[("1", "01")]));
+        assert_eq!(edges_with("edge-list", b"1 01\n", &ids(IdKind::Integer)).pairs, [(1, 1)]);
+        for text in ["1 2\n007 7\n", "1,2\n7,+7\n", &format!("{}7 007\n", "1 2\n".repeat(500_000))] {
+            let error = failure_of("edge-list", text.as_bytes());
+            assert!(error.contains("leading zeros") && error.contains("--ids integer"), "{error}");
+        }
+        let error = failure_of("edge-list", b"1 2\n<NUMBER x\n3 4\n5 6\n");
+        assert!(error.contains(":2: expected an integer id, as most lines have, found `<NUMBER`"), "{error}");
         for (text, expected) in [
             (&b"a b\nc \xff\n"[..], ":2: expected an id in UTF-8"),
             (b"a,b\nc,\n", ":2: expected an id that is not empty"),
@@ -477,23 +621,29 @@ mod tests {
         assert!(error.contains(":700001: expected an integer id, found `four`"), "{error}");
         assert!(error.contains("--ids string"), "{error}");
         for (text, expected) in [
-            ("1 2\n3\n", ":2: expected two ids"),
-            ("1,2\n3\n", ":2: expected two ids"),
+            ("1 2\n3\n", ":2: expected 2 columns, as line 1 has, found 1 column between blanks: `3`"),
+            ("1,2\n3\n", ":2: expected 2 columns"),
             ("1,2\n3,\n", ":2: expected an integer id"),
-            ("1 2 1\n3 4\n", ":2: expected a weight in column 3"),
-            ("1 2 1\n3 4 nan\n", ":2: expected a number as weight"),
-            ("1 2 1\n3 4 x\n", ":2: expected a number as weight"),
-            ("1,2,1\n3,4,\n", ":2: expected a weight in column 3"),
+            ("1 2 1\n3 4\n", ":2: expected 3 columns, as line 1 has"),
+            ("1 2 1\n3 4 nan\n", ":2: expected a number as weight in column 3"),
+            ("1 2 1\n3 4 1e999\n", ":2: expected a number as weight in column 3"),
+            ("1 2 NA\n3 4 1\n", ":1: expected a number as weight in column 3"),
+            ("1,2,1\n3,4,\n", ":2: expected a number as weight in column 3"),
+            ("1,2,\n3,4,1\n", ":1: expected a number as weight in column 3"),
         ] {
-            let error = failure_with("edge-list", text.as_bytes(), &ids(IdKind::Integer));
+            let wanted = text.lines().any(|line| line.split([',', ' ']).count() == 3).then(|| "3".to_owned());
+            let options = InputOptions { weight: wanted, ..ids(IdKind::Integer) };
+            let error = failure_with("edge-list", text.as_bytes(), &options);
             assert!(error.contains(expected), "{expected}: {error}");
         }
     }
 
     #[test]
     fn weights_may_be_infinite_and_negative() {
-        assert_eq!(edges_of("edge-list", b"1 2 inf\n1 3 -7\n").weights, [f64::INFINITY, -7.0]);
-        let none = InputOptions { weight: Some("none".to_owned()), ..InputOptions::default() };
+        assert_eq!(edges_with("edge-list", b"1 2 inf\n1 3 -7\n", &weight("3")).weights, [f64::INFINITY, -7.0]);
+        let ends = ["1", "2"].map(|number| Some(number.to_owned()));
+        let [source, target] = ends;
+        let none = InputOptions { source, target, ..weight("none") };
         assert!(edges_with("edge-list", b"1 2 x\n1 3 nan\n", &none).weights.is_empty());
     }
 
@@ -502,9 +652,9 @@ mod tests {
         let read = edges_of("cedge", b"0 5 6 0.25\n1 6 7 0.5\n");
         assert_eq!((read.pairs, read.weights), (vec![(5, 6), (6, 7)], vec![0.25, 0.5]));
         assert_eq!(read.facts.weights.as_deref(), Some("length"));
-        assert!(failure_of("cedge", b"0 5 6\n").contains(":1: expected a weight in column 4"));
-        assert!(edges_of("el", b"1 2 3\n").weights.is_empty());
+        assert!(failure_of("cedge", b"0 5 6\n").contains(":1: expected 4 columns, found 3 columns"));
+        assert!(failure_of("el", b"1 2 3\n").contains(":1: expected 2 columns, found 3 columns"));
         assert_eq!(edges_of("wel", b"1 2 3\n").weights, [3.0]);
-        assert!(failure_of("wel", b"1 2\n").contains(":1: expected a weight in column 3"));
+        assert!(failure_of("wel", b"1 2\n").contains(":1: expected 3 columns, found 2 columns"));
     }
 }

@@ -105,11 +105,12 @@ pub(super) struct Found {
     /// Edges: of the two entries of an edge without direction, one counts.
     pub edges: u64,
     pub duplicates: u64,
+    pub self_loops: u64,
     pub max_degree: u64,
     /// An edge that is there twice, where that is an error.
     pub forbidden: Option<(u32, u32)>,
-    /// The sum of two weights that does not fit.
-    pub overflow: bool,
+    /// An edge whose duplicates have a sum of weights that does not fit.
+    pub overflow: Option<(u32, u32)>,
 }
 
 /// Pages that wait for their turn.
@@ -227,6 +228,7 @@ impl<'a> Encoder<'a> {
             self.weight = entry.weight();
             self.list.push(neighbour);
             self.found.edges += u64::from(self.encoding.directed || u64::from(neighbour) >= vertex);
+            self.found.self_loops += u64::from(u64::from(neighbour) == vertex);
             let better = match self.hub {
                 None => true,
                 Some((best, _)) => !by_degree && class > best,
@@ -258,6 +260,8 @@ impl<'a> Encoder<'a> {
         let real = self.encoding.weights == Some(WeightKind::F64);
         let (one, other) = (self.weight, weight);
         let (one_real, other_real) = (f64::from_bits(one), f64::from_bits(other));
+        let edge = (self.vertex as u32, neighbour);
+        let mut has_no_sum = false;
         self.weight = match self.encoding.duplicates {
             Duplicates::First | Duplicates::Keep => one,
             Duplicates::Sum if real => (one_real + other_real).to_bits(),
@@ -265,22 +269,23 @@ impl<'a> Encoder<'a> {
             Duplicates::Max if real => one_real.max(other_real).to_bits(),
             Duplicates::Sum => {
                 let (sum, overflow) = (one as i64).overflowing_add(other as i64);
-                self.found.overflow |= overflow;
+                has_no_sum |= overflow;
                 sum as u64
             }
             Duplicates::Min => (one as i64).min(other as i64) as u64,
             Duplicates::Max => (one as i64).max(other as i64) as u64,
             Duplicates::Error => {
-                let edge = (self.vertex as u32, neighbour);
                 self.found.forbidden = Some(self.found.forbidden.map_or(edge, |before| before.min(edge)));
                 one
             }
         };
-        // A sum beyond the range is infinite, infinities of both signs have none; what was no number before stays none.
+        // Infinities of both signs have no sum, nor have numbers whose sum is beyond the range; what was no number stays none.
         let sum = f64::from_bits(self.weight);
-        let too_great = !sum.is_finite() && one_real.is_finite() && other_real.is_finite();
-        let lost = sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
-        self.found.overflow |= real && (too_great || lost);
+        has_no_sum |= real && sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
+        has_no_sum |= real && sum.is_infinite() && one_real.is_finite() && other_real.is_finite();
+        if has_no_sum {
+            self.found.overflow = Some(self.found.overflow.map_or(edge, |before| before.min(edge)));
+        }
     }
 
     /// Passes on a part of a long list.

@@ -5,7 +5,7 @@
 
 use super::batch::{IdKind, InputOptions, Source, bad_record};
 use super::blocks::LineBlocks;
-use super::columns::FixedColumns;
+use super::detect::FixedColumns;
 use super::edge_list::{self, Shape};
 use super::input::Input;
 use super::number::{Fields, lines, real};
@@ -30,8 +30,13 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         (None, Some(_)) => false,
         (None, None) => first_edge_has_weight(&files.edges)?,
     };
-    let columns =
-        FixedColumns { format: "graphalytics", source: 0, target: 1, weight: has_weights.then_some((2, "weight")) };
+    let columns = FixedColumns {
+        format: "graphalytics",
+        count: 0,
+        source: 0,
+        target: 1,
+        weight: has_weights.then_some((2, "weight")),
+    };
     let options = options_for(options, properties.weight());
     let edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
     let mut facts = edges.facts().clone();

@@ -12,8 +12,8 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much compressed input is read at once.
 const COMPRESSED_READ_BYTES: usize = 128 << 10;
@@ -23,6 +23,15 @@ const COMPRESSED_READ_BYTES: usize = 128 << 10;
 enum Content {
     File,
     Memory(Bytes),
+    /// It can be read once: whoever looks into it keeps what was read for the reader to come.
+    Pipe(Arc<Mutex<Pipe>>),
+}
+
+/// A pipe, a device, or the standard input.
+enum Pipe {
+    Closed(PathBuf),
+    Open(Box<Stream>),
+    Taken,
 }
 
 /// A file to read, or bytes in memory under a name.
@@ -36,7 +45,17 @@ pub(super) struct Input {
 
 impl Input {
     /// A file; refused if it is missing, a directory, or an image.
+    ///
+    /// The path `-` is the standard input.
     pub(super) fn file(path: &Path, windows: &Arc<Windows>) -> Result<Self> {
+        let pipe = |name: &Path, path: &Path| Input {
+            path: name.to_owned(),
+            content: Content::Pipe(Arc::new(Mutex::new(Pipe::Closed(path.to_owned())))),
+            windows: Arc::clone(windows),
+        };
+        if path == Path::new("-") {
+            return Ok(pipe(Path::new("standard input"), Path::new("/dev/stdin")));
+        }
         let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if metadata.is_dir() {
             if path.join("manifest.json").exists() {
@@ -44,6 +63,9 @@ impl Input {
                     .advise("it is an Outcore image already: use it as it is, or export it first"));
             }
             return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
+        }
+        if !metadata.is_file() {
+            return Ok(pipe(path, path));
         }
         Ok(Input { path: path.to_owned(), content: Content::File, windows: Arc::clone(windows) })
     }
@@ -62,7 +84,7 @@ impl Input {
     /// The content if it is in memory.
     pub(super) fn bytes(&self) -> Option<Bytes> {
         match &self.content {
-            Content::File => None,
+            Content::File | Content::Pipe(_) => None,
             Content::Memory(bytes) => Some(bytes.clone()),
         }
     }
@@ -72,6 +94,7 @@ impl Input {
         match &self.content {
             Content::File => std::fs::metadata(&self.path).ok().filter(|m| m.is_file()).map(|m| m.len()),
             Content::Memory(bytes) => Some(bytes.len() as u64),
+            Content::Pipe(_) => None,
         }
     }
 
@@ -94,7 +117,7 @@ impl Input {
 
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
-        if let Content::Memory(_) = self.content {
+        if !matches!(self.content, Content::File) {
             return Ok(None);
         }
         for ending in ["", ".gz", ".zst"] {
@@ -110,16 +133,47 @@ impl Input {
 
     /// Opens the file itself, for formats that need to seek.
     pub(super) fn open_file(&self) -> Result<File> {
+        if let Content::Pipe(_) = self.content {
+            return Err(Error::input(&self.path, None, "a regular file, which this format needs", "a pipe")
+                .advise("write it to a file first"));
+        }
         Ok(File::open(&self.path).map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
+    }
+
+    /// The first plain bytes of the input, at most `len`; they are not taken.
+    pub(super) fn start(&self, len: usize) -> Result<Vec<u8>> {
+        let Content::Pipe(pipe) = &self.content else {
+            return Ok(self.stream()?.peek(len)?.to_vec());
+        };
+        let mut stream = self.stream()?;
+        let start = stream.peek(len)?.to_vec();
+        *pipe.lock().unwrap_or_else(PoisonError::into_inner) = Pipe::Open(Box::new(stream));
+        Ok(start)
     }
 
     /// Opens the input as a stream of plain bytes.
     pub(super) fn stream(&self) -> Result<Stream> {
-        let position_bytes = Arc::new(AtomicU64::new(0));
         let raw: Box<dyn Read + Send> = match &self.content {
             Content::File => Box::new(self.open_file()?),
             Content::Memory(bytes) => Box::new(bytes.clone().reader()),
+            Content::Pipe(pipe) => {
+                match std::mem::replace(&mut *pipe.lock().unwrap_or_else(PoisonError::into_inner), Pipe::Taken) {
+                    Pipe::Open(stream) => return Ok(*stream),
+                    Pipe::Closed(path) => {
+                        Box::new(File::open(&path).map_err(|e| outcore_io::Error::file(&path, "open", e))?)
+                    }
+                    Pipe::Taken => {
+                        return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
+                            .advise("write it to a file first"));
+                    }
+                }
+            }
         };
+        self.decompressed(raw)
+    }
+
+    fn decompressed(&self, raw: Box<dyn Read + Send>) -> Result<Stream> {
+        let position_bytes = Arc::new(AtomicU64::new(0));
         let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
         let mut magic = Vec::with_capacity(4);
         let failed = |e| outcore_io::Error::file_at(&self.path, "read", 0, e);
@@ -204,6 +258,11 @@ impl Stream {
     /// How many bytes have been read, as they lie on disk.
     pub(super) fn position_bytes(&self) -> u64 {
         self.position_bytes.load(Ordering::Relaxed)
+    }
+
+    /// How the bytes on disk are compressed, if they are.
+    pub(super) fn compression(&self) -> Option<&'static str> {
+        (self.coding != Coding::Plain).then(|| self.coding.name())
     }
 
     /// Whether the bytes on disk are compressed.

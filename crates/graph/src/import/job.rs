@@ -11,7 +11,7 @@ use super::order::{Classes, Cutter};
 use super::pages::write_file;
 use super::partition::Layout;
 use super::plan::Plan;
-use super::read::{Input, Reading, read};
+use super::read::{Input, ReadEdge, Reading, read};
 use super::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
@@ -33,7 +33,11 @@ pub(super) struct Job<'a> {
     runtime: &'a Runtime,
     options: &'a ImportOptions,
     directed: bool,
+    /// Edges without direction go in both directions, since the user wants directions.
+    mirrored: bool,
     facts: Facts,
+    /// There is an image of that name already.
+    replaces: bool,
     plan: Plan,
     workspace: Workspace,
     stats: ImportStats,
@@ -64,6 +68,12 @@ struct Numbered {
 
 impl<'a> Job<'a> {
     pub(super) fn new(runtime: &'a Runtime, facts: Facts, image: &Path, options: &'a ImportOptions) -> Result<Self> {
+        let mut facts = facts;
+        let mirrored = facts.directed == Some(false) && options.directed == Some(true);
+        if mirrored {
+            facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
+        }
+        let replaces = image.exists();
         let plan = Plan::new(runtime, facts.block_bytes)?;
         let workspace = Workspace::create(runtime, image)?;
         estimate::check_space(&facts, options, workspace.temporary_directory())?;
@@ -71,7 +81,9 @@ impl<'a> Job<'a> {
             runtime,
             options,
             directed: options.directed.or(facts.directed).unwrap_or(true),
+            mirrored,
             facts,
+            replaces,
             plan,
             workspace,
             stats: ImportStats { memory_limit_bytes: runtime.budget().limit_bytes(), ..ImportStats::default() },
@@ -91,9 +103,11 @@ impl<'a> Job<'a> {
             plan: &self.plan,
             facts: &self.facts,
             drop_loops: self.options.self_loops == SelfLoops::Drop,
+            mirrored: self.mirrored,
             sampled: self.options.order == OrderChoice::Auto,
         };
         let mut input = read(&reading, source)?;
+        self.check_rows(&input)?;
         self.stats.read_seconds = self.lap();
         self.stats.chunks = input.chunks.len() as u64;
         self.stats.temporary_bytes = input.written_bytes;
@@ -125,8 +139,47 @@ impl<'a> Job<'a> {
         };
         let ids = K::write_column(&writing, merged.consecutive_from)?;
         let manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order, image_id);
+        let notes = self.notes(&mut input);
+        let first_edges = std::mem::take(&mut input.first_edges);
         drop((merged, numbered, input));
-        self.finish(manifest)
+        self.finish(manifest, first_edges, notes)
+    }
+
+    /// Refuses to replace an image by one of an input without edges.
+    fn check_rows(&self, input: &Input) -> Result<()> {
+        if input.edges_read > 0 || !self.replaces || self.options.allow_empty {
+            return Ok(());
+        }
+        Err(Error::Usage(
+            "expected an input with edges, since there is an image of that name, found none; the image stays as it is: \
+             say --allow-empty (allow_empty=True in Python) to replace it by an empty one"
+                .into(),
+        ))
+    }
+
+    /// What the user should know, now that the whole input was read.
+    fn notes(&self, input: &mut Input) -> Vec<String> {
+        let mut notes = self.facts.notes.clone();
+        notes.append(&mut input.late_notes);
+        if input.edges_read == 0 {
+            notes.push("The input has no edges.".to_owned());
+        }
+        if self.mirrored {
+            notes.push(
+                "The input's edges have no direction: each was stored in both directions, as --directed asks.".into(),
+            );
+        }
+        notes
+    }
+
+    /// What said whether edges have a direction.
+    fn direction_from(&self) -> String {
+        match (self.options.directed, self.facts.directed, &self.facts.directed_by) {
+            (Some(_), ..) => "the user".to_owned(),
+            (None, Some(_), Some(what)) => what.clone(),
+            (None, Some(_), None) => format!("the format, {}", self.facts.format),
+            (None, None, _) => "the default".to_owned(),
+        }
     }
 
     /// Seconds since the last call.
@@ -327,12 +380,12 @@ impl<'a> Job<'a> {
                  choose what to do with duplicates: first, sum, min, max or keep"
             )));
         }
-        if lists.found.overflow {
-            return Err(Error::Usage(
-                "expected weights whose sums fit their type, found duplicate edges whose sum does not; \
-                 choose another way with duplicates"
-                    .into(),
-            ));
+        if let Some((source, target)) = lists.found.overflow {
+            let [source, target] = self.names::<K>(merged, order, [source, target])?;
+            return Err(Error::Usage(format!(
+                "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
+                 does not; choose another way with duplicates"
+            )));
         }
         Ok(())
     }
@@ -393,18 +446,27 @@ impl<'a> Job<'a> {
             in_lists: written.get(1).map(list_file),
             import: ImportFacts {
                 input_format: self.facts.format.into(),
-                edges_read: input.edges,
+                edges_read: input.edges_read,
                 duplicates: written[0].found.duplicates,
                 duplicates_policy: self.options.duplicates.name().into(),
                 self_loops: input.self_loops,
                 self_loops_kept: self.options.self_loops == SelfLoops::Keep,
+                self_loops_stored: Some(written[0].found.self_loops),
                 isolated_vertices: merged.isolated,
+                compression: self.facts.compression.map(str::to_owned),
+                separator: self.facts.text.as_ref().map(|text| text.separator.clone()),
+                header: self.facts.text.as_ref().map(|text| text.header),
+                source: self.facts.ends.as_ref().map(|[source, _]| short(source)),
+                target: self.facts.ends.as_ref().map(|[_, target]| short(target)),
+                direction_from: Some(self.direction_from()),
+                comments: self.facts.text.as_ref().map(|_| input.comments.0),
+                first_comment: input.comments.1.clone(),
             },
         }
     }
 
     /// Writes the manifest and gives the image its name.
-    fn finish(mut self, manifest: Manifest) -> Result<ImportReport> {
+    fn finish(mut self, manifest: Manifest, first_edges: Vec<ReadEdge>, notes: Vec<String>) -> Result<ImportReport> {
         let partial = self.workspace.partial();
         write_file(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
         self.stats.image_bytes = ["", "columns", "edges"].iter().map(|name| files_bytes(&partial.join(name))).sum();
@@ -414,8 +476,13 @@ impl<'a> Job<'a> {
         stats.finish_seconds += step.elapsed().as_secs_f64();
         stats.seconds = start.elapsed().as_secs_f64();
         stats.memory_peak_bytes = peak_memory_bytes();
-        Ok(ImportReport { manifest, stats })
+        Ok(ImportReport { manifest, first_edges, notes, stats })
     }
+}
+
+/// A name of a column, not too long for the manifest.
+fn short(name: &str) -> String {
+    name.chars().take(200).collect()
 }
 
 /// The size of the files in a directory, without those below.

@@ -165,7 +165,8 @@ impl Writing<'_> {
         all.duplicates += found.duplicates;
         all.max_degree = all.max_degree.max(found.max_degree);
         all.forbidden = all.forbidden.or(found.forbidden);
-        all.overflow |= found.overflow;
+        all.overflow = all.overflow.or(found.overflow);
+        all.self_loops += found.self_loops;
         turn.partition += 1;
         shared.passed.notify_all();
         Ok(())

@@ -44,8 +44,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         directed: Some(header.symmetry != Symmetry::Symmetric),
         weights: wanted.then(|| "value".to_owned()),
         declared: Some((1, header.size)),
-        input_bytes: blocks.size_bytes(),
-        ..Facts::default()
+        ..blocks.facts()
     };
     if header.layout == Layout::Coordinate {
         let arcs_per_entry = if header.symmetry == Symmetry::Skew { 2 } else { 1 };

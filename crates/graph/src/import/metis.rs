@@ -51,9 +51,8 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         directed: Some(false),
         weights: wanted.then(|| "weight".to_owned()),
         declared: Some((1, header.vertices)),
-        input_bytes: blocks.size_bytes(),
         edges: Some(header.edges),
-        ..Facts::default()
+        ..blocks.facts()
     };
     if !first.bytes.is_empty() {
         blocks.give_back(first);

@@ -17,6 +17,7 @@
 //! others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them. [`from_batches`]
 //! takes tables from memory, and [`crate::generate`] makes graphs without any input.
 
+mod adjacency;
 mod arrow_stream;
 mod ascii_graph;
 mod batch;
@@ -25,6 +26,7 @@ mod blocks;
 mod chain;
 mod column_names;
 mod columns;
+mod detect;
 mod dictionary;
 mod dimacs;
 mod edge_list;
@@ -36,6 +38,7 @@ mod heap;
 mod ids;
 mod input;
 mod job;
+mod konect;
 mod lists;
 mod matrix_header;
 mod matrix_market;
@@ -51,6 +54,8 @@ mod parquet_pages;
 mod partition;
 mod plan;
 mod read;
+mod recognise;
+mod rows;
 mod runs;
 mod sample;
 mod size_line;
@@ -59,6 +64,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 mod text_source;
+mod tntp;
 mod translate;
 mod values;
 mod vertex_lines;
@@ -66,11 +72,14 @@ mod vertices;
 mod workspace;
 mod zstd_frames;
 
-pub use batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
+pub use batch::{
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TextFacts, Weights,
+};
 pub use estimate::{ImportEstimate, estimate};
 pub use graphalytics::GraphalyticsProperties;
 pub use open::{formats, open, parse_bytes};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
+pub use read::ReadEdge;
 pub use table::from_batches;
 pub use vertices::{with_vertex_range, with_vertices};
 

@@ -75,7 +75,7 @@ pub(super) fn unsigned(token: &[u8]) -> Option<u64> {
     (len == token.len()).then_some(value)
 }
 
-/// All of `token` as a real number; `inf` and `nan` count.
+/// All of `token` as a real number; `inf` and `nan` count, numbers beyond the range do not.
 pub(super) fn real(token: &[u8]) -> Option<f64> {
     // Short whole numbers, the most common weights, need no decimal conversion.
     if token.len() <= 15
@@ -88,7 +88,10 @@ pub(super) fn real(token: &[u8]) -> Option<f64> {
     if unsigned.len() < token.len() && unsigned.first().is_some_and(|b| matches!(b, b'-' | b'+')) {
         return None;
     }
-    fast_float2::parse(unsigned).ok()
+    let number: f64 = fast_float2::parse(unsigned).ok()?;
+    // Infinity is a word: a number that becomes infinite is too large.
+    let is_too_large = number.is_infinite() && unsigned.iter().any(u8::is_ascii_digit);
+    (!is_too_large).then_some(number)
 }
 
 /// Whether `byte` separates columns in text without commas.
@@ -175,6 +178,12 @@ impl<'a> Fields<'a> {
     #[inline]
     pub(super) fn first_byte(&self) -> Option<u8> {
         self.rest.first().copied()
+    }
+
+    /// Whether the next column is a number written with leading zeros or a plus.
+    #[inline]
+    pub(super) fn is_padded(&self) -> bool {
+        matches!(self.rest, [b'0', b'0'..=b'9', ..] | [b'-', b'0', ..] | [b'+', ..])
     }
 
     /// The next column.
@@ -264,7 +273,7 @@ mod tests {
             assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
         }
         assert!(real(b"nan").unwrap().is_nan());
-        for bad in [&b""[..], b"one", b"1,5", b"1e", b"--1", b"+-1", b"-+1", b"1 2", b"."] {
+        for bad in [&b""[..], b"one", b"1,5", b"1e999", b"-1e999", b"1e", b"--1", b"+-1", b"-+1", b"1 2", b"."] {
             assert_eq!(real(bad), None, "{}", String::from_utf8_lossy(bad));
         }
     }

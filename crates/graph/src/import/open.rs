@@ -1,15 +1,17 @@
 //! Finds out what an input is and opens it.
 //!
 //! The format is what `--format` says; else what the first bytes say, where they are unmistakable; else what the name ends
-//! in; else an edge list.
+//! in; else an edge list. What the first bytes say and `--format` must not contradict each other, and what is known but not read is
+//! refused by its name (`recognise.rs`).
 
 use super::batch::{EdgeBatch, Ids, InputOptions, Source, Weights};
 use super::binary::{self, Record};
 use super::edge_list::{self, Shape};
 use super::input::Input;
+use super::recognise::{self, Kind, LOOKED_AT_BYTES};
 use super::vertices::with_vertex_file;
 use super::zstd_frames::Windows;
-use super::{arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet};
+use super::{adjacency, arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, tntp};
 use crate::error::{Error, Result};
 use outcore_io::{Budget, Runtime};
 use std::path::PathBuf;
@@ -30,8 +32,10 @@ pub(super) struct Format {
 }
 
 /// The names of all formats and what they are, for `--help` and for errors.
-const NAMES: [(&str, &str); 15] = [
-    ("edge-list", "text, `source target [weight]` a line, columns by blanks, commas or semicolons"),
+const NAMES: [(&str, &str); 17] = [
+    ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
+    ("adjacency", "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`"),
+    ("tntp", "TNTP road networks"),
     ("el", "GAP's text edges, `source target`"),
     ("wel", "GAP's weighted text edges, `source target weight`"),
     ("cedge", "road networks, `edge_id u v length`"),
@@ -48,12 +52,24 @@ const NAMES: [(&str, &str); 15] = [
     ("arrow", "Arrow file or stream, columns as for parquet"),
 ];
 
-static FORMATS: [Format; 15] = [
+static FORMATS: [Format; 17] = [
     Format {
         name: "edge-list",
         endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
         lists: true,
         open: |input, options| edge_list::open(input.stream()?, options, Shape::Free),
+    },
+    Format {
+        name: "adjacency",
+        endings: &[".adj", ".adjlist"],
+        lists: true,
+        open: |input, options| adjacency::open(input.stream()?, options),
+    },
+    Format {
+        name: "tntp",
+        endings: &[".tntp"],
+        lists: false,
+        open: |input, options| tntp::open(input.stream()?, options),
     },
     Format {
         name: "el",
@@ -197,7 +213,9 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    open_one(&Input::memory(format.name, bytes, &Windows::new(&budget)), format, options)
+    let input = Input::memory(format.name, bytes, &Windows::new(&budget));
+    check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
+    open_one(&input, format, options)
 }
 
 /// Reads bytes in memory as a format and counts the edges; for the fuzzers.
@@ -225,27 +243,62 @@ fn named(name: &str) -> Result<&'static Format> {
 
 /// Decides the format of an input.
 fn format_of(input: &Input, options: &InputOptions) -> Result<&'static Format> {
-    if let Some(name) = &options.format {
-        return named(name);
+    let asked = options.format.as_deref().map(named).transpose()?;
+    let name = input.plain_name();
+    let by_name = || FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)));
+    if asked.is_none()
+        && let Some(Kind::Foreign(what, advice)) = recognise::by_name(&name)
+    {
+        return Err(foreign(input, "a format that is read", what, advice));
     }
-    let by_name = || {
-        let name = input.plain_name();
-        FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)))
+    let start = input.start(LOOKED_AT_BYTES)?;
+    let format = match asked.or_else(by_name) {
+        Some(format) => format,
+        None => named("edge-list")?,
     };
-    // Looking into a pipe would take bytes out of it, so there the name decides.
-    if input.size_bytes().is_none() {
-        return by_name().map_or_else(|| named("edge-list"), Ok);
+    let kind = recognise::by_magic(&start).or_else(|| recognise::by_text(&start));
+    match (asked, kind) {
+        (None, Some(Kind::Read(found))) => named(found),
+        _ => check_kind(input, &start, format).map(|()| format),
     }
-    let mut stream = input.stream()?;
-    let start = stream.peek(16)?;
-    let lower = start.to_ascii_lowercase();
-    let by_content = [(&b"%%matrixmarket"[..], "matrix-market"), (b"par1", "parquet"), (b"arrow1", "arrow")];
-    if let Some((_, name)) = by_content.iter().find(|(magic, _)| lower.starts_with(magic)) {
-        return named(name);
+}
+
+/// Refuses an input whose first bytes are of another format.
+fn check_kind(input: &Input, start: &[u8], format: &Format) -> Result<()> {
+    let expected = format!("an input of format {}", format.name);
+    let is_binary = format.name.starts_with("graph500") || format.name.starts_with("binary");
+    let is_table = matches!(format.name, "parquet" | "arrow");
+    match recognise::by_magic(start) {
+        Some(Kind::Read(found)) if found != format.name && !(is_binary && start.starts_with(&[0xff])) => {
+            return Err(foreign(input, &expected, found, "leave --format out, or name the right one"));
+        }
+        Some(Kind::Foreign(what, advice)) if !is_binary => return Err(foreign(input, &expected, what, advice)),
+        _ => {}
     }
-    // A message of an Arrow stream begins so, and no text does.
-    let is_arrow_stream = start.starts_with(&[0xff; 4]);
-    by_name().map_or_else(|| named(if is_arrow_stream { "arrow" } else { "edge-list" }), Ok)
+    if is_binary && !start.is_empty() && recognise::is_text(start) {
+        return Err(foreign(input, &expected, "text", "name the right format with --format"));
+    }
+    if is_binary || is_table {
+        return Ok(());
+    }
+    match recognise::by_text(start) {
+        Some(Kind::Read(found)) if found != format.name => {
+            Err(foreign(input, &expected, found, "leave --format out, or name the right one"))
+        }
+        Some(Kind::Foreign(what, advice)) => Err(foreign(input, &expected, what, advice)),
+        None if start.contains(&0) => {
+            let is_wide = |first: usize| start.iter().skip(first).step_by(2).take(16).all(|&b| b == 0);
+            match start.len() >= 4 && (is_wide(0) || is_wide(1)) {
+                true => Err(foreign(input, &expected, "text in UTF-16", "convert the file to UTF-8")),
+                false => Err(foreign(input, &expected, "binary data", "name the right format with --format")),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+fn foreign(input: &Input, expected: &str, found: &str, advice: &str) -> Error {
+    Error::input(input.path(), None, expected, found).advise(advice)
 }
 
 /// Whether two names differ in `.v` and `.e` only.

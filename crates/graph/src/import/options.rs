@@ -1,5 +1,6 @@
 //! What an import is asked to do, and what it says it did.
 
+use super::read::ReadEdge;
 use crate::choice::Choice;
 use outcore_format::Manifest;
 use serde::Serialize;
@@ -79,6 +80,8 @@ pub struct ImportOptions {
     pub self_loops: SelfLoops,
     /// How vertices are numbered.
     pub order: OrderChoice,
+    /// An input without edges may replace an image.
+    pub allow_empty: bool,
 }
 
 /// What an import did.
@@ -86,6 +89,10 @@ pub struct ImportOptions {
 pub struct ImportReport {
     /// The image's manifest.
     pub manifest: Manifest,
+    /// The first edges as they were understood.
+    pub first_edges: Vec<ReadEdge>,
+    /// What the user should know about how the input was read, in whole sentences.
+    pub notes: Vec<String>,
     /// How long it took and what it needed.
     pub stats: ImportStats,
 }

@@ -4,6 +4,7 @@
 //! are called. What an option says comes first.
 
 use super::batch::{IdKind, InputOptions};
+use super::detect::Detected;
 use crate::choice::Choice;
 use std::borrow::Cow;
 
@@ -53,6 +54,16 @@ impl OwnComment {
             options.to_mut().weight = Some(WEIGHT_COLUMN.to_owned());
         }
         options
+    }
+
+    /// Puts what this says into what the first lines tell.
+    pub(super) fn describe(&self, detected: &mut Detected) {
+        if detected.columns.weight == Some(2)
+            && let Some(name) = &self.weight
+        {
+            detected.weight_name = Some(name.clone());
+        }
+        detected.directed = Some((self.directed, "the first line".to_owned()));
     }
 
     /// The line, without its end. A name that would end the line is left out.

@@ -29,6 +29,8 @@ pub(super) struct Reading<'a> {
     pub plan: &'a Plan,
     pub facts: &'a Facts,
     pub drop_loops: bool,
+    /// Every edge goes in both directions.
+    pub mirrored: bool,
     pub sampled: bool,
 }
 
@@ -43,7 +45,85 @@ pub(super) struct Input {
     pub weights: WeightFacts,
     /// Integers that are vertices whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
+    /// Edges of the input: those that go back are not counted where edges are mirrored.
+    pub edges_read: u64,
+    /// How many comments were skipped, and the first of them.
+    pub comments: (u64, Option<String>),
+    pub late_notes: Vec<String>,
+    /// The first edges as they were understood.
+    pub first_edges: Vec<ReadEdge>,
     pub written_bytes: u64,
+}
+
+/// How many edges show how an input was understood.
+const FIRST_EDGES: usize = 3;
+
+/// An edge as it was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadEdge {
+    /// The id of its source, as text.
+    pub source: String,
+    /// The id of its target.
+    pub target: String,
+    /// Its weight, if it has one.
+    pub weight: Option<String>,
+}
+
+impl ReadEdge {
+    /// The first edges of a batch.
+    fn first_of(batch: &EdgeBatch) -> Vec<Self> {
+        let id = |place: usize| match &batch.ids {
+            Ids::Integer { values, huge, .. } if *huge => values[place].to_string(),
+            Ids::Integer { values, .. } => (values[place] as i64).to_string(),
+            Ids::Text { bytes, ends } => {
+                let start = if place == 0 { 0 } else { ends[place - 1] as usize };
+                let text = String::from_utf8_lossy(&bytes[start..ends[place] as usize]);
+                format!("{:?}", text.chars().take(60).collect::<String>())
+            }
+        };
+        let weight = |edge: usize| match &batch.weights {
+            Weights::None => None,
+            Weights::Integer(values) => values.get(edge).map(i64::to_string),
+            Weights::Real(values) => values.get(edge).map(f64::to_string),
+        };
+        let count = (batch.ids.len() / 2).min(FIRST_EDGES);
+        (0..count).map(|i| ReadEdge { source: id(2 * i), target: id(2 * i + 1), weight: weight(i) }).collect()
+    }
+}
+
+/// Adds the other direction of every edge between two vertices; a loop has only one.
+fn mirror(batch: &mut EdgeBatch) {
+    let edges = batch.ids.len() / 2;
+    let mut kept: Vec<usize> = Vec::new();
+    match &mut batch.ids {
+        Ids::Integer { values, .. } => {
+            for edge in 0..edges {
+                let (source, target) = (values[2 * edge], values[2 * edge + 1]);
+                if source != target {
+                    values.extend([target, source]);
+                    kept.push(edge);
+                }
+            }
+        }
+        Ids::Text { bytes, ends } => {
+            let start = |ends: &[u32], place: usize| if place == 0 { 0 } else { ends[place - 1] as usize };
+            for edge in 0..edges {
+                let [from, middle, to] = [start(ends, 2 * edge), ends[2 * edge] as usize, ends[2 * edge + 1] as usize];
+                if bytes[from..middle] != bytes[middle..to] {
+                    bytes.extend_from_within(middle..to);
+                    ends.push(bytes.len() as u32);
+                    bytes.extend_from_within(from..middle);
+                    ends.push(bytes.len() as u32);
+                    kept.push(edge);
+                }
+            }
+        }
+    }
+    match &mut batch.weights {
+        Weights::None => {}
+        Weights::Integer(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
+        Weights::Real(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
+    }
 }
 
 /// The edges that were mapped by one dictionary.
@@ -139,11 +219,22 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         signed: false,
         weights: WeightFacts::default(),
         declared: queue.source.declared().filter(|&(_, count)| count > 0),
+        edges_read: 0,
+        comments: queue.source.parser().comments(),
+        late_notes: queue.source.late_notes(),
+        first_edges: Vec::new(),
         written_bytes: 0,
     };
     let mut huge = false;
     let mut chunks = Vec::new();
+    let mut first = u64::MAX;
     for part in parts {
+        if let Some((sequence, edges)) = part.first_edges
+            && sequence < first
+        {
+            (first, input.first_edges) = (sequence, edges);
+        }
+        input.edges_read += part.edges_read;
         chunks.extend(part.chunks);
         input.sample.merge(part.sample);
         input.edges += part.edges;
@@ -170,6 +261,9 @@ struct Part {
     chunks: Vec<(u32, Chunk)>,
     sample: Sample,
     edges: u64,
+    edges_read: u64,
+    /// Of the first block with edges, by its number.
+    first_edges: Option<(u64, Vec<ReadEdge>)>,
     self_loops: u64,
     negative: bool,
     huge: bool,
@@ -208,6 +302,8 @@ impl<'a> Worker<'a> {
                 chunks: Vec::new(),
                 sample: Sample::new(),
                 edges: 0,
+                edges_read: 0,
+                first_edges: None,
                 self_loops: 0,
                 negative: false,
                 huge: false,
@@ -244,6 +340,13 @@ impl<'a> Worker<'a> {
         batch.vertices.clear();
         batch.weights.clear();
         self.shared.parser.parse(block, batch)?;
+        self.part.edges_read += batch.ids.len() as u64 / 2;
+        if !batch.ids.is_empty() && self.part.first_edges.as_ref().is_none_or(|&(first, _)| batch.sequence < first) {
+            self.part.first_edges = Some((batch.sequence, ReadEdge::first_of(batch)));
+        }
+        if self.shared.reading.mirrored {
+            mirror(batch);
+        }
         self.take(batch)
     }
 

@@ -1,38 +1,51 @@
 //! A first line of two integers: an edge, or the numbers of vertices and edges?
 //!
-//! It is the size `n m` if exactly m edges follow and no id reaches beyond n: ids are 0..n if 0 appears, else 1..=n. That
+//! It is the size `n m` if exactly m edges follow and the largest id fits n: ids are 0..n if 0 appears, else 1..=n. If m edges
+//! follow but the ids end before n, it may be either, and the user is asked. That
 //! shows only at the end of the input, so the line is held back. Nearly every edge fails as a size within the
 //! first block (its second number is smaller than the number of lines below it), so the cutter rarely reads on; where
 //! a file does have such a line, the cutter reads all ids once, at several hundred megabytes a second.
 //! A number of vertices above 2^32 is an edge of a graph with sparse ids; so is a line `n 0`.
 
-use super::columns::{Separator, is_data};
+use super::columns::{Columns, Field, split};
 use super::number::{Fields, lines, trim, unsigned};
 
 /// A line that may be `n m`, and what has been seen below it.
 pub(super) struct SizeLine {
     vertices: u64,
     edges: u64,
-    separator: Separator,
+    columns: Columns,
     seen_edges: u64,
     smallest: u64,
     largest: u64,
     refuted: bool,
 }
 
+/// What a first line of two integers is.
+pub(super) enum Verdict {
+    Edge,
+    /// The numbers of vertices, counted from `first`, and edges; certain if the largest id fits too.
+    Size {
+        first: u64,
+        count: u64,
+        is_certain: bool,
+    },
+}
+
 impl SizeLine {
-    /// The two numbers of `line`, if they can be a size.
-    pub(super) fn new(line: &[u8], separator: Separator) -> Option<Self> {
-        let (vertices, edges) = pair(line, separator)?;
-        (edges > 0 && vertices <= 1 << 32).then_some(SizeLine {
+    /// The two numbers of `line`, which are refuted at once if they can be no size.
+    pub(super) fn new(line: &[u8], columns: &Columns) -> Self {
+        let two = Columns { count: 2, source: 0, target: 1, ..columns.clone() };
+        let (vertices, edges) = pair(line, &two).unwrap_or_default();
+        SizeLine {
             vertices,
             edges,
-            separator,
+            columns: columns.clone(),
             seen_edges: 0,
             smallest: u64::MAX,
             largest: 0,
-            refuted: false,
-        })
+            refuted: edges == 0 || vertices == 0 || vertices > 1 << 32,
+        }
     }
 
     /// Looks at the next lines of the input.
@@ -41,10 +54,10 @@ impl SizeLine {
             if self.refuted {
                 return;
             }
-            if !is_data(line) {
+            if !self.columns.comments.is_data(line) {
                 continue;
             }
-            let Some((source, target)) = pair(line, self.separator) else {
+            let Some((source, target)) = pair(line, &self.columns) else {
                 self.refuted = true;
                 return;
             };
@@ -60,29 +73,27 @@ impl SizeLine {
         self.refuted
     }
 
-    /// The vertices that the line declares (first, count), now that the whole input has been seen.
-    pub(super) fn declared(&self) -> Option<(u64, u64)> {
+    /// What the line is, now that the whole input has been seen.
+    pub(super) fn verdict(&self) -> Verdict {
         if self.refuted || self.seen_edges != self.edges {
-            return None;
+            return Verdict::Edge;
         }
-        if self.smallest > 0 {
-            return Some((1, self.vertices));
+        let first = u64::from(self.smallest > 0);
+        match (first + (self.vertices - 1)).cmp(&self.largest) {
+            std::cmp::Ordering::Less => Verdict::Edge,
+            order => Verdict::Size { first, count: self.vertices, is_certain: order.is_eq() },
         }
-        (self.largest < self.vertices).then_some((0, self.vertices))
     }
 }
 
-/// The first two columns, if they are numbers without a sign.
-fn pair(line: &[u8], separator: Separator) -> Option<(u64, u64)> {
-    match separator {
-        Separator::Blanks => {
-            let mut fields = Fields::new(line);
-            Some((fields.unsigned()?, fields.unsigned()?))
-        }
-        Separator::Byte(separator) => {
-            let mut fields = line.split(|&b| b == separator);
-            let mut number = || unsigned(trim(fields.next()?));
-            Some((number()?, number()?))
-        }
+/// The ids of an edge, if they are numbers without a sign.
+fn pair(line: &[u8], columns: &Columns) -> Option<(u64, u64)> {
+    if (columns.source, columns.target) == (0, 1) && !columns.separator.is_csv() {
+        let mut fields = Fields::new(line);
+        return Some((fields.unsigned()?, fields.unsigned()?));
     }
+    let mut fields: Vec<Field<'_>> = Vec::new();
+    split(line, columns.separator, columns.source.max(columns.target) + 1, &mut fields).ok()?;
+    let number = |column: usize| unsigned(trim(fields.get(column)?.raw));
+    Some((number(columns.source)?, number(columns.target)?))
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Opens a file of vertices whose ids are strings, or integers.
 pub(super) fn open(input: &Input, string_ids: bool) -> Result<Box<dyn Source>> {
     let blocks = LineBlocks::new(input.stream()?);
-    let facts = Facts { string_ids, input_bytes: blocks.size_bytes(), ..Facts::default() };
+    let facts = Facts { string_ids, ..blocks.facts() };
     let parser = Arc::new(VertexLines { path: input.path().to_owned(), string_ids });
     Ok(Box::new(TextSource::new(blocks, facts, parser)))
 }

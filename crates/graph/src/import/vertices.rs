@@ -109,6 +109,10 @@ impl Source for WithRange {
     fn declared(&self) -> Option<(u64, u64)> {
         hull(self.source.declared(), Some(self.range))
     }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.source.late_notes()
+    }
 }
 
 struct WithVertices {
@@ -148,6 +152,10 @@ impl Source for WithVertices {
     fn declared(&self) -> Option<(u64, u64)> {
         self.edges.declared()
     }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.edges.late_notes()
+    }
 }
 
 /// Hands blocks of edges to one parser and blocks of vertices to another.
@@ -168,6 +176,10 @@ impl Parser for Both {
 
     fn path(&self) -> &Path {
         self.edges.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.edges.comments()
     }
 }
 
