@@ -92,7 +92,7 @@ def test_isolated_vertices_come_back(make, tmp_path, name, ids):
     graph.export(tmp_path / name)
     report = oc.import_graph(tmp_path / name, tmp_path / "again.oc")
     assert (report["vertices"], report["edges"], report["isolated_vertices"]) == (3, 1, 1)
-    assert f"{name}.vertices beside it is read too" in report["notes"][0]
+    assert any(f"{name}.vertices beside it is read too" in note for note in report["notes"])
     assert set(oc.components(oc.Graph(tmp_path / "again.oc")).to_dict()) == set(ids)
 
 
@@ -134,7 +134,8 @@ def test_exported_tables_are_those_of_pandas_and_gephi(make, tmp_path, directed)
     make(plain, weight="sim").export(tmp_path / "out.csv")
     expected = {"source": [1], "target": [2], "sim": [0.5]} | ({} if directed else {"Type": ["Undirected"]})
     assert pd.read_csv(tmp_path / "out.csv").to_dict("list") == expected
-    assert make(tmp_path / "out.csv", weight="sim").info()["weights"] == "sim"
+    again = make(tmp_path / "out.csv", weight="sim")
+    assert again.info()["weights"] == "sim" and again.directed is directed
 
 
 @pytest.mark.parametrize("name", ["out.txt", "out.parquet"])
