@@ -105,6 +105,13 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
     Ok(joined)
 }
 
+/// The columns taken as source, target and weight, where they have names.
+fn columns_of(facts: &Facts) -> Option<String> {
+    let [source, target] = facts.ends.as_ref()?;
+    let weight = facts.weights.as_ref().map_or(String::new(), |weight| format!(", {weight}"));
+    Some(format!("{source}, {target}{weight}"))
+}
+
 struct Chain {
     inputs: Vec<Input>,
     format: &'static Format,
