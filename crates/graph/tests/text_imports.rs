@@ -291,7 +291,7 @@ fn an_input_without_rows_replaces_no_image() {
     let image = directory.path().join("g.oc");
     let run = |text: &str, allow_empty: bool| {
         std::fs::write(&path, text).unwrap();
-        let options = ImportOptions { allow_empty, ..ImportOptions::default() };
+        let options = ImportOptions { allow_empty, replace: true, ..ImportOptions::default() };
         made_of(std::slice::from_ref(&path), &InputOptions::default(), &options, &image)
     };
     let made = run("source,target\n", false).unwrap();
