@@ -181,7 +181,7 @@ fn directories_of_an_image_are_not_followed_out_of_it_but_the_image_may_be_a_lin
     for name in ["columns", "edges"] {
         std::fs::rename(image.join(name), &aside).unwrap();
         std::os::unix::fs::symlink(&aside, image.join(name)).unwrap();
-        let error = Graph::open(&runtime(1), &image, GraphOptions::default()).err().expect("a link").to_string();
+        let error = Graph::open(&runtime(1), &image, GraphOptions::default()).expect_err("a link").to_string();
         assert!(error.contains(&format!("{name}/")), "{error}");
         std::fs::remove_file(image.join(name)).unwrap();
         std::fs::rename(&aside, image.join(name)).unwrap();

@@ -84,6 +84,9 @@ fn every_way(graph: &Graph, frontier: Frontier<'_>) -> Vec<Result<()>> {
     ]
 }
 
+/// What a caller does with a graph.
+type Operation<'a> = Box<dyn FnMut() + 'a>;
+
 #[test]
 fn frontiers_that_cannot_be_are_refused_everywhere() {
     let directory = tempfile::tempdir().unwrap();
@@ -249,7 +252,7 @@ fn a_panic_in_a_function_leaves_the_graph_usable() {
         all.insert_all(graph.vertices());
         mapper.restart_with(Direction::Out, &all).unwrap();
         let mut states = vec![(); VERTICES];
-        let mut operations: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+        let mut operations: Vec<(&str, Operation<'_>)> = vec![
             (
                 "scan",
                 Box::new(|| drop(scan(&graph, Direction::Out, Frontier::All, || (), |(), list| breaks(list.vertex)))),

@@ -409,7 +409,7 @@ mod tests {
         let budget = Budget::new(100 * MIB, 0).unwrap();
         let one = PageCache::new(&budget, budget.free_bytes()).unwrap().expect("room for a cache");
         let room = budget.room_for_cache(80 * MIB, None);
-        assert!(room >= 46 * MIB && room <= 60 * MIB, "{room} bytes of room");
+        assert!((46 * MIB..=60 * MIB).contains(&room), "{room} bytes of room");
         let other = PageCache::new(&budget, room).unwrap().expect("room for another");
         let (first, second) = (one.memory_bytes(), other.memory_bytes());
         budget.room_for_cache(80 * MIB, Some(&one));

@@ -112,25 +112,7 @@ pub(super) fn detect(
     };
     let has_names = fixed.is_none() && sample.has_names(options);
     let may_have_size_line = fixed.is_none() && !has_names && sample.may_be_size() && sample.width() >= 2;
-    let skipped = usize::from(has_names || may_have_size_line && sample.rows.len() > 1);
-    let count = match fixed {
-        Some(FixedColumns { count: 0, source, target, weight, .. }) => {
-            sample.count(0).max(source.max(target).max(weight.map_or(0, |(column, _)| column)) + 1)
-        }
-        Some(fixed) => fixed.count,
-        // A line `n m` has two columns, whatever those below it have.
-        None if may_have_size_line && sample.count(0) == 2 => 2,
-        None => sample.count(skipped),
-    };
-    if !sample.rows.is_empty() {
-        sample.check_counts(count, skipped, has_names, options)?;
-    }
-    if count == 3 && !has_names && options.header.is_none() {
-        sample.check_no_matrix()?;
-    }
-    if fixed.is_some_and(|fixed| fixed.format == "cedge") {
-        sample.check_edge_ids()?;
-    }
+    let count = sample.checked_count(fixed, (has_names, may_have_size_line), options)?;
     let names: Vec<String> = match sample.rows.first() {
         Some((_, first)) if has_names => first.iter().take(count).map(name_of).collect(),
         _ => (1..=count).map(|number| number.to_string()).collect(),
@@ -275,6 +257,35 @@ impl<'a> Sample<'a> {
         );
         let raggedness = (from..self.rows.len()).filter(|&row| wrong(row)).count();
         Err(error.advise(self.advice(row, fields, raggedness, options)))
+    }
+
+    /// How many columns the lines have, once what they have is found to be in order.
+    fn checked_count(
+        &self,
+        fixed: Option<FixedColumns>,
+        (has_names, may_have_size_line): (bool, bool),
+        options: &InputOptions,
+    ) -> Result<usize> {
+        let skipped = usize::from(has_names || may_have_size_line && self.rows.len() > 1);
+        let count = match fixed {
+            Some(FixedColumns { count: 0, source, target, weight, .. }) => {
+                self.count(0).max(source.max(target).max(weight.map_or(0, |(column, _)| column)) + 1)
+            }
+            Some(fixed) => fixed.count,
+            // A line `n m` has two columns, whatever those below it have.
+            None if may_have_size_line && self.count(0) == 2 => 2,
+            None => self.count(skipped),
+        };
+        if !self.rows.is_empty() {
+            self.check_counts(count, skipped, has_names, options)?;
+        }
+        if count == 3 && !has_names && options.header.is_none() {
+            self.check_no_matrix()?;
+        }
+        if fixed.is_some_and(|fixed| fixed.format == "cedge") {
+            self.check_edge_ids()?;
+        }
+        Ok(count)
     }
 
     /// Refuses `n n m` above exactly m lines: the size of a matrix.
