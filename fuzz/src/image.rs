@@ -69,7 +69,8 @@ impl Scratch {
         let text = directory.path().join("edges.txt");
         let lines: String = (0..300u64).map(|i| format!("v{} v{} {}\n", i * i % 61, i % 47, i as f64 / 8.0)).collect();
         std::fs::write(&text, lines).expect("a file in the scratch directory");
-        let named = open(&runtime().expect("a runtime"), &[text], &InputOptions::default()).expect("an edge list");
+        let columns = InputOptions { weight: Some("3".into()), ..InputOptions::default() };
+        let named = open(&runtime().expect("a runtime"), &[text], &columns).expect("an edge list");
         let kronecker = |scale, edge_factor| {
             let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 5, weights: None };
             source(&options).expect("a generated graph")

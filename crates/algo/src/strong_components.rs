@@ -76,7 +76,7 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
         second: array("hubs, degrees and roots")?,
         found: bitmap("vertices found")?,
         returned: bitmap("vertices that lead back")?,
-        mapper: EdgeMapper::new(graph, 0)?,
+        mapper: EdgeMapper::idle(graph)?,
         searched_pages: 0,
         edges: None,
         rounds: 0,

@@ -331,7 +331,7 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
         reached: Bitmap::new(budget, "vertices reached", vertices)?,
         wrong: Contradiction::none(),
     };
-    let mut mapper = EdgeMapper::new(graph, 0)?;
+    let mut mapper = EdgeMapper::idle(graph)?;
     check.for_each(|v, label| label <= v && check.label(label) == label)?;
     let wrong = |expected: String, v| {
         Error::verification(expected, format!("vertex {v} of the image with label {}", check.label(v)))

@@ -243,7 +243,7 @@ fn search(
     levels.iter_mut().for_each(|level| *level.get_mut() = 0);
     let levels = &*levels;
     levels[source as usize].store(1, Relaxed);
-    let mut mapper = EdgeMapper::new(graph, source)?;
+    let mut mapper = EdgeMapper::idle(graph)?;
     mapper.restart(onwards, source)?;
     let mut reach = Reach { reached: 1, depth: 0 };
     while reach.depth < limit {

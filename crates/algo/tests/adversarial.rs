@@ -501,7 +501,8 @@ fn lengths_that_are_none_are_refused_with_their_edge() {
         let input = directory.path().join("edges.txt");
         std::fs::write(&input, format!("ann bob 1\nbob cat {weight}\ncat bob 1\n")).unwrap();
         let runtime = runtime(2, None);
-        let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
+        let columns = InputOptions { weight: Some("3".into()), ..InputOptions::default() };
+        let source = read_input(&runtime, &[input], &columns).unwrap();
         let image = import_source(source, directory.path(), true, Duplicates::First, OrderChoice::Input);
         let graph = open(&image, 2, None, None);
         let options = SsspOptions { source: graph.vertex("ann").unwrap(), weights: true, delta: None };
@@ -561,7 +562,8 @@ fn weights_that_are_no_shares_are_refused_with_their_edge() {
         let input = directory.path().join("edges.txt");
         std::fs::write(&input, format!("ann bob 2\nbob cat {weight}\nbob eve 1\ncat bob 1\n")).unwrap();
         let runtime = runtime(2, None);
-        let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
+        let columns = InputOptions { weight: Some("3".into()), ..InputOptions::default() };
+        let source = read_input(&runtime, &[input], &columns).unwrap();
         let image = import_source(source, directory.path(), true, Duplicates::First, OrderChoice::Input);
         let graph = open(&image, 2, None, None);
         let options = PageRankOptions { weights: true, ..iterations(20) };

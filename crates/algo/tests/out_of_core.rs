@@ -221,6 +221,7 @@ fn runs_more() {
         let mut levels = vec![u32::MAX; graph.vertices() as usize];
         let options = ProgramOptions { start: Frontier::List(&[0]), ..ProgramOptions::default() };
         // The page cache takes what the program leaves.
+        drop(graph);
         let graph = Graph::open(&runtime, directory.join(IMAGE), GraphOptions::default()).unwrap();
         let run = run_program(&graph, &Search, &mut levels, &options).unwrap();
         assert!(run.finished);

@@ -140,33 +140,33 @@ pub struct ImportFacts {
     /// Whether they were kept.
     pub self_loops_kept: bool,
     /// Edges from a vertex to itself in the image. This and what follows is not in images of older writers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_loops_stored: Option<u64>,
     /// Vertices without any edge.
     pub isolated_vertices: u64,
     /// How the input was compressed, if it was.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<String>,
     /// What separated the columns of a text file.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separator: Option<String>,
     /// Whether its first line named them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
     /// The column that was taken as source, where the format has columns.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The column that was taken as target.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// What said whether edges have a direction.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction_from: Option<String>,
     /// Comments that were skipped.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comments: Option<u64>,
     /// The first of them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_comment: Option<String>,
 }
 

@@ -127,11 +127,18 @@ impl<'a> EdgeMapper<'a> {
     /// # Errors
     /// A vertex that the graph does not have ([`Error::NoVertex`]), or no memory under the budget.
     pub fn new(graph: &'a Graph, start: u32) -> Result<Self> {
-        let undecided = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
-        let mut mapper =
-            EdgeMapper { graph, onwards: Direction::Out, active: Active::new(graph)?, undecided, failed: false };
+        let mut mapper = Self::idle(graph)?;
         mapper.restart(Direction::Out, start)?;
         Ok(mapper)
+    }
+
+    /// Starts with no active vertex: [`EdgeMapper::restart`] or [`EdgeMapper::restart_with`] names the first ones.
+    ///
+    /// # Errors
+    /// No memory under the budget.
+    pub fn idle(graph: &'a Graph) -> Result<Self> {
+        let undecided = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
+        Ok(EdgeMapper { graph, onwards: Direction::Out, active: Active::new(graph)?, undecided, failed: false })
     }
 
     /// Forgets the frontier and starts with one active vertex; `onwards` says whether steps go along the direction of the edges or against it.

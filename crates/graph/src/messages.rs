@@ -162,9 +162,6 @@ impl<M: Raw> Mail<M> {
             return Ok(Arc::clone(spill));
         }
         let created = Arc::new(Spill::create(self.runtime.backend(), &self.spill_path)?);
-        // Nobody needs its name: so nothing is left of it, however the process ends.
-        std::fs::remove_file(&self.spill_path)
-            .map_err(|error| outcore_io::Error::file(&self.spill_path, "remove", error))?;
         *spill = Some(Arc::clone(&created));
         Ok(created)
     }
@@ -325,9 +322,17 @@ impl<M: Raw> Outbox<M> {
     #[inline(never)]
     fn close(&mut self) {
         if let Err(error) = self.end() {
-            // Whoever sends cannot be told; the end of the work is.
+            // Whoever sends cannot be told; the end of the work is. Until then there is room again.
             self.failed = Err(error);
+            self.clear();
         }
+    }
+
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.messages.clear();
+        self.counts.fill([0; 2]);
+        self.block_bytes = 0;
     }
 
     /// Makes a block of what was sent.
@@ -366,10 +371,7 @@ impl<M: Raw> Outbox<M> {
             }
             begin = end as usize;
         }
-        self.targets.clear();
-        self.messages.clear();
-        self.counts.fill([0; 2]);
-        self.block_bytes = 0;
+        self.clear();
         self.mail.add(Block { order: self.order, starts, place: Place::Memory { targets, messages } })
     }
 }

@@ -59,7 +59,8 @@ fn check(path: &Path, directory: &Path) {
     let runtime = Runtime::new(options).unwrap();
     let (edges, directed) = edges_of(&runtime, path);
     let source = outcore_graph::import::open(&runtime, &[path.to_owned()], &options_for(path)).unwrap();
-    let report = import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    let report =
+        import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() }).unwrap();
     let read = open(&image);
     let mirrored = |edges: &[(u64, u64)]| edges.iter().map(|&(source, target)| (target, source)).collect::<Vec<_>>();
     let once = sorted_once(edges.clone());

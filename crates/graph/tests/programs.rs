@@ -552,6 +552,18 @@ fn failures_of_the_device_end_a_program_and_the_next_one_is_right() {
     assert!(error.contains("space"), "{error}");
 }
 
+/// A worker fills its log many times after the disk is full: that must not keep it busy for ever.
+#[test]
+fn a_full_disk_ends_a_program_however_much_it_goes_on_to_send() {
+    let model = model(20_000, 400_000, true);
+    let directory = tempfile::tempdir().unwrap();
+    let image = model.write(directory.path());
+    let full = open_with(&image, Sim::new(Faults { full_after_bytes: Some(50_000), ..Faults::default() }));
+    let options = ProgramOptions { max_iterations: Some(2), message_bytes: Some(10_000), ..options() };
+    let error = run_program(&full, &Chain, &mut vec![0; model.vertices], &options).unwrap_err().to_string();
+    assert!(error.contains("space"), "{error}");
+}
+
 #[test]
 fn what_does_not_fit_is_refused_before_anything_is_read() {
     let model = model(20_000, 100_000, true);
@@ -666,7 +678,7 @@ fn graphs_of_one_runtime_share_its_memory() {
     import(&runtime(256), source(&generated).unwrap(), &image, &ImportOptions::default()).unwrap();
     let run = |graph: &Graph| {
         let mut ranks = vec![Rank { now: 1.0, next: 0.0 }; graph.vertices() as usize];
-        run_program(graph, &Ranks { iterations: 4 }, &mut ranks, &options()).unwrap();
+        run_program(graph, &Ranks { iterations: 2 }, &mut ranks, &options()).unwrap();
         ranks.iter().map(|rank| rank.now.to_bits()).collect::<Vec<_>>()
     };
     let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, GraphOptions::default()).unwrap();
@@ -675,7 +687,7 @@ fn graphs_of_one_runtime_share_its_memory() {
     let (one, other) = (open(&shared), open(&shared));
     let kept = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
     std::thread::scope(|scope| {
-        let runs = [&one, &other].map(|graph| scope.spawn(|| (0..3).map(|_| run(graph)).collect::<Vec<_>>()));
+        let runs = [&one, &other].map(|graph| scope.spawn(|| (0..2).map(|_| run(graph)).collect::<Vec<_>>()));
         runs.into_iter().flat_map(|run| run.join().unwrap()).for_each(|ranks| assert!(ranks == expected));
     });
     let text = shared.budget().reserve("all of it", 34 << 20).unwrap_err().to_string();

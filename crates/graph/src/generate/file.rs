@@ -3,9 +3,10 @@
 //! Workers make blocks of the file at the same time, compressed ones as members of their own, and write them in order. The file
 //! has a temporary name until it is complete.
 
-use super::{BLOCK_EDGES, GenerateOptions, Generator};
+use super::{BLOCK_EDGES, GenerateOptions, Generator, Shape};
 use crate::error::{Error, Result};
 use crate::import::Weights;
+use crate::import::own_comment::OwnComment;
 use crate::partial::{Partial, parent};
 use flate2::write::GzEncoder;
 use outcore_io::backend::Output;
@@ -32,8 +33,18 @@ pub struct GenerateReport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    Text { separator: u8, weights: bool },
+    Text { separator: u8, weights: bool, opening: Opening },
     Tuples,
+}
+
+/// What stands above the edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    None,
+    /// The names of the columns.
+    Names,
+    /// Outcore's own comment, where there are weights: an import takes no third column for them that has no name.
+    Comment,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +65,14 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Resul
         return Err(Error::Usage(format!("expected the name of a file to write, found {}", path.display())));
     }
     let (temporary, output) = Partial::file(&**runtime.backend(), path)?;
+    let directed = options.shape != Shape::Grid;
+    let comment = OwnComment { directed, string_ids: false, weight: Some("weight".to_owned()) };
     let writing = Writing {
         runtime,
         generator,
         layout,
         packing,
+        comment: comment.line() + "\n",
         path,
         turn: Mutex::new(Turn { next: 0, output, bytes: 0, failure: None }),
         passed: Condvar::new(),
@@ -80,10 +94,10 @@ fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
     };
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
     let layout = match ending {
-        "txt" => Layout::Text { separator: b' ', weights },
-        "csv" => Layout::Text { separator: b',', weights },
-        "el" => Layout::Text { separator: b' ', weights: false },
-        "wel" => Layout::Text { separator: b' ', weights: true },
+        "txt" => Layout::Text { separator: b' ', weights, opening: Opening::Comment },
+        "csv" => Layout::Text { separator: b',', weights, opening: Opening::Names },
+        "el" => Layout::Text { separator: b' ', weights: false, opening: Opening::None },
+        "wel" => Layout::Text { separator: b' ', weights: true, opening: Opening::None },
         "graph500" | "bin16" => Layout::Tuples,
         _ => {
             let message = format!("expected a name that ends in {GENERATE_ENDINGS}, found {}", path.display());
@@ -112,6 +126,8 @@ struct Writing<'a> {
     generator: Generator,
     layout: Layout,
     packing: Packing,
+    /// Outcore's own first line.
+    comment: String,
     path: &'a Path,
     turn: Mutex<Turn>,
     passed: Condvar,
@@ -170,12 +186,16 @@ impl Writing<'_> {
     }
 
     fn render(&self, begins: bool, ids: &[u64], weights: &Weights, bytes: &mut Vec<u8>) {
-        let Layout::Text { separator, weights: weighted } = self.layout else {
+        let Layout::Text { separator, weights: weighted, opening } = self.layout else {
             bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
             return;
         };
-        if begins && separator == b',' {
-            bytes.extend_from_slice(if weighted { b"source,target,weight\n" } else { b"source,target\n" });
+        match opening {
+            Opening::Names if begins => {
+                bytes.extend_from_slice(if weighted { b"source,target,weight\n" } else { b"source,target\n" });
+            }
+            Opening::Comment if begins && weighted => bytes.extend_from_slice(self.comment.as_bytes()),
+            _ => {}
         }
         for (i, edge) in ids.chunks_exact(2).enumerate() {
             decimal(edge[0], bytes);

@@ -126,8 +126,8 @@ fn files_of_one_import_agree_in_their_columns() {
     };
     let first = scratch.write("1.parquet", parquet(&table(["source", "target", "weight"])));
     let cases = [
-        ("2.parquet", ["from", "to", "weight"], "found from and to"),
-        ("3.parquet", ["source", "target", "Weight"], "weights"),
+        ("2.parquet", ["from", "to", "weight"], "found the columns from, to, weight"),
+        ("3.parquet", ["source", "target", "cost"], "kind of weights"),
     ];
     for (name, names, expected) in cases {
         let second = scratch.write(name, parquet(&table(names)));
