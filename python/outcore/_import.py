@@ -94,7 +94,7 @@ def import_graph(
 
     >>> source = np.array(["home", "home", "news", "about", "about"])
     >>> target = np.array(["news", "about", "home", "home", "about"])
-    >>> report = oc.import_graph((source, target), "web.oc", vertices=["lone"])
+    >>> report = oc.import_graph((source, target), "web.oc", vertices=["lone"], replace=True)
     >>> report["vertices"], report["edges"], report["self_loops"], report["isolated_vertices"]
     (4, 5, 1, 1)
     """

@@ -42,6 +42,8 @@ __all__ = [
     "multi_source_bfs",
     "pagerank",
     "personalized_pagerank",
+    "__version__",
+    "program_raised",
     "program_symbols",
     "scan_statistics",
     "sssp",

@@ -432,7 +432,7 @@ def test_graph500_prints_the_official_block(tmp_path):
 
 def test_gap_times_every_kernel(image, tmp_path):
     weighted, text = tmp_path / "w.oc", tmp_path / "text.csv"
-    outcore("generate", "kronecker", weighted, "--scale", 8, "--undirected", "--weight", "uniform")
+    outcore("generate", "kronecker", weighted, "--scale", 8, "--undirected", "--weights", "uniform")
     trials = {"bfs": 64, "sssp": 64, "pagerank": 16, "components": 16, "betweenness": 16, "triangles": 3}
     lines = outcore("gap", weighted, "--memory", "64MiB").stdout.splitlines()[1:]
     assert {line.split()[0]: int(line.split()[1]) for line in lines} == trials

@@ -240,7 +240,7 @@ def test_columns_are_asked_for_or_have_names(make, tmp_path):
             make(table)
         assert exported(make(table, source="a", target="b"), tmp_path) == [(1, 2), (2, 3)]
         assert exported(make(table, source=3, target="a", weight=1), tmp_path) == [(2, 1, 7), (3, 2, 8)]
-        report = oc.import_graph(table, tmp_path / "asked.oc", source="b", target="a")
+        report = oc.import_graph(table, tmp_path / "asked.oc", source="b", target="a", replace=True)
         assert (report["source"], report["target"], report["weights"]) == ("b", "a", None)
     for given in ([(1, 2)], (SOURCE, TARGET), nx.Graph([(1, 2)]), sp.eye_array(3)):
         with pytest.raises(TypeError, match="source and target only with files and tables"):

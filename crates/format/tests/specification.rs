@@ -288,7 +288,24 @@ fn manifest(ids: IdColumn) -> Manifest {
         weights: Some(WeightColumn { name: "w".into(), kind: WeightKind::F64, out_pages: 1, in_pages: 1 }),
         out_lists: lists,
         in_lists: Some(lists),
-        import: ImportFacts::default(),
+        import: facts(),
+    }
+}
+
+/// Facts of which none is missing.
+fn facts() -> ImportFacts {
+    let text = || Some("text".to_owned());
+    ImportFacts {
+        self_loops_stored: Some(1),
+        compression: text(),
+        separator: text(),
+        header: Some(true),
+        source: text(),
+        target: text(),
+        direction_from: text(),
+        comments: Some(1),
+        first_comment: text(),
+        ..ImportFacts::default()
     }
 }
 

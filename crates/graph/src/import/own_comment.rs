@@ -54,6 +54,11 @@ impl OwnComment {
         {
             options.to_mut().weight = Some(WEIGHT_COLUMN.to_owned());
         }
+        if self.weight.is_some() && options.source.is_none() && options.target.is_none() {
+            // So the columns are known, also to whoever leaves the weights out.
+            let options = options.to_mut();
+            (options.source, options.target) = (Some("1".to_owned()), Some("2".to_owned()));
+        }
         options
     }
 
