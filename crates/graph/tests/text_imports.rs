@@ -269,7 +269,8 @@ fn files_of_one_import_agree_in_their_columns() {
     };
     let first = write("a.csv", "source,target,weight\n1,2,3\n");
     let image = directory.path().join("g.oc");
-    let made = |second: PathBuf| made_of(&[first.clone(), second], &options(), &ImportOptions::default(), &image);
+    let replace = ImportOptions { replace: true, ..ImportOptions::default() };
+    let made = |second: PathBuf| made_of(&[first.clone(), second], &options(), &replace, &image);
     assert_eq!(made(write("b.csv", "source,target,weight\n2,3,3\n")).unwrap().edges, ["1 2", "2 3"]);
     assert_eq!(made(write("empty.csv", "source,target,weight\n")).unwrap().edges, ["1 2"]);
     for (name, text) in [
@@ -375,9 +376,10 @@ fn every_file_under_another_formats_name_is_itself_or_an_error() {
         println!("generated samples only: {} is not here; set OUTCORE_DATA", data.display());
     }
     let image = directory.path().join("graph.oc");
+    let replace = ImportOptions { replace: true, ..ImportOptions::default() };
     let mut agreed = BTreeSet::new();
     for path in &files {
-        let own = made_of(std::slice::from_ref(path), &options(), &ImportOptions::default(), &image);
+        let own = made_of(std::slice::from_ref(path), &options(), &replace, &image);
         for (format, _) in formats() {
             // Short lines of numbers are an adjacency list whatever else they are: nothing in them contradicts the user.
             if *format == "adjacency"
@@ -386,7 +388,7 @@ fn every_file_under_another_formats_name_is_itself_or_an_error() {
                 continue;
             }
             let forced = InputOptions { format: Some((*format).into()), ..options() };
-            let made = made_of(std::slice::from_ref(path), &forced, &ImportOptions::default(), &image);
+            let made = made_of(std::slice::from_ref(path), &forced, &replace, &image);
             match (&own, made) {
                 (Ok(own), Ok(made)) => {
                     assert!(made.edges == own.edges, "{} as {format} is a third thing", path.display());
