@@ -2,7 +2,6 @@
 # make demo GRAPH=file      the same over your own edge list
 # make test                 everything that decides whether main is good; says every minute what it is at
 # make quick                the fast half of it, for whoever changes something
-# make soak                 what takes long: Miri, the thread sanitizer, hours of fuzzing (FUZZ_SECONDS=3600)
 # make bench                side by side with in-memory engines (minutes; SCALE=22)
 
 VENV    := .venv
@@ -17,6 +16,10 @@ FUZZ_SECONDS ?= 60
 # A graph of few vertices and many edges: the image is many times what the state of an algorithm needs.
 DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 
+# Tests that take longer than ten seconds: `make quick` leaves them out.
+SLOW_TESTS := adversarial convergence determinism faults import_out_of_core import_tables out_of_core pagerank_delta programs \
+    round_trip scan_statistics
+FAST_TESTS := $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs))))
 # Tests and fuzzers: overflows and broken assertions panic.
 CHECKED := cargo --config .cargo/checked.toml
 RUST_TESTS := --release --locked --workspace --exclude outcore-python
@@ -25,7 +28,7 @@ STAGE := bash xtask/stage.sh
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install demo test quick test-rust test-python test-docs tidy fuzz soak bench clean
+.PHONY: build install demo test quick test-rust test-python test-docs tidy fuzz bench clean
 
 # The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
@@ -44,7 +47,7 @@ demo: install
 test: tidy test-rust test-python test-docs fuzz
 
 quick: tidy
-	$(STAGE) "fast tests" $(CHECKED) test $(RUST_TESTS) --quiet
+	$(STAGE) "fast tests" $(CHECKED) test $(RUST_TESTS) --quiet --lib --bins $(addprefix --test ,$(sort $(FAST_TESTS)))
 
 tidy:
 	cargo fmt --all --check
