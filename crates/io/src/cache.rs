@@ -312,18 +312,16 @@ mod tests {
     #[test]
     fn workers_see_whole_pages_while_the_cache_shrinks_and_grows() {
         let cache = cache(16);
-        let (found, at_work) = (AtomicUsize::new(0), AtomicUsize::new(3));
+        let at_work = AtomicUsize::new(3);
         std::thread::scope(|scope| {
             for worker in 0..3u64 {
-                let (cache, found, at_work) = (&cache, &found, &at_work);
+                let (cache, at_work) = (&cache, &at_work);
                 scope.spawn(move || {
                     for i in 0..20_000u64 {
-                        let page = (i * 7 + worker * 13) % 40;
+                        // Each page twice in a row: what was just put in is found, unless it had to go.
+                        let page = (i / 2 * 7 + worker * 13) % 40;
                         match cache.get(key(page)) {
-                            Some(bytes) => {
-                                assert!(bytes.iter().all(|&byte| byte == page as u8));
-                                found.fetch_add(1, Ordering::Relaxed);
-                            }
+                            Some(bytes) => assert!(bytes.iter().all(|&byte| byte == page as u8)),
                             None => cache.insert(key(page), &[page as u8; PAGE_BYTES]),
                         }
                     }
@@ -337,7 +335,10 @@ mod tests {
                 cache.grow(cache.most_bytes());
             }
         });
-        assert!(found.load(Ordering::Relaxed) > 0, "a cache that never has a page passes all the rest");
+        // A cache that never has a page passes all of this; whether one is found above is a matter of who runs when.
+        cache.grow(cache.most_bytes());
+        cache.insert(key(99), &[99; PAGE_BYTES]);
+        assert!(cache.get(key(99)).is_some_and(|bytes| bytes.iter().all(|&byte| byte == 99)));
         cache.give_back(cache.most_bytes());
         assert_eq!(cache.frames.array().reservation().bytes(), 0, "all that was pinned was let go");
         (0..16).for_each(|page| cache.insert(key(page), &[1; PAGE_BYTES]));
