@@ -207,7 +207,7 @@ LABEL_ITERATIONS = 10
 SSSP_DELTA = 4
 # Kernels that peers have under the same name: the algorithm, the image, and the column with the answer, of which components are counted and labels not compared.
 KERNELS = {
-    "core numbers": ("core-numbers", "undirected", "core"),
+    "core numbers": ("core-number", "undirected", "core"),
     "clustering": ("clustering", "undirected", "clustering"),
     "strong components": ("strong-components", "directed", "component"),
     "label propagation": ("label-propagation", "undirected", None),
@@ -294,7 +294,7 @@ def compare_gap(options, table, gap, folder, directed, both, sources):
         table.add("components beside GAP", "outcore", run("components", both, options.memory, folder)["seconds"])
         table.add("components beside GAP", "gap", gap.components())
         for source in sources:
-            found = run("betweenness", both, options.memory, folder, "--sources", source)
+            found = run("betweenness-centrality", both, options.memory, folder, "--sources", source)
             table.add("betweenness, one source", "outcore", found["seconds"])
             table.add("betweenness, one source", "gap", gap.betweenness(source))
         table.add("triangles", "outcore", run("triangles", both, options.memory, folder)["seconds"])

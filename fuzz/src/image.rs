@@ -233,18 +233,18 @@ fn searches(graph: &Graph, source: u32) {
             PersonalizedPageRankOptions { seeds, max_iter: 3, weights, ..PersonalizedPageRankOptions::default() };
         done!(personalized_pagerank, verify_personalized_pagerank, graph, &options);
     }
-    let options = MultiSourceBfsOptions { sources: vec![source, 0], targets: vec![0], max_depth: None };
+    let options = MultiSourceBfsOptions { sources: vec![source, 0], targets: vec![0], depth_limit: None };
     done!(multi_source_bfs, verify_multi_source_bfs, graph, &options);
     done!(all_pairs, verify_all_pairs, graph, &AllPairsOptions::default());
     let options = BetweennessOptions { sources: Sources::Given(vec![source]), ..BetweennessOptions::default() };
-    done!(betweenness, verify_betweenness, graph, &options);
+    done!(betweenness_centrality, verify_betweenness_centrality, graph, &options);
 }
 
 /// The kernels that look at neighbours.
 fn local_structure(graph: &Graph) {
     done!(label_propagation, verify_label_propagation, graph, &LabelPropagationOptions { max_iter: 3 });
-    if let Some(found) = noted(core_numbers(graph, &CoreNumbersOptions::default())) {
-        noted(verify_core_numbers(graph, &found));
+    if let Some(found) = noted(core_number(graph, &CoreNumbersOptions::default())) {
+        noted(verify_core_number(graph, &found));
     }
     for top in [1, 300] {
         done!(scan_statistics, verify_scan_statistics, graph, &ScanStatisticsOptions { top });

@@ -233,11 +233,11 @@ def sssp(
         verify: Whether to check the result with another pass over the edges.
 
     Returns:
-        A table with a row per vertex: `vertex`, `distance` (whole if the weights are, else real) and `predecessor` (the vertex before it on a
+        A table with a row per vertex: `vertex`, `distance` (whole if the weights are, else real) and `parent` (the vertex before it on a
         shortest path; the source is its own). Both are missing where there is no path. `reached` is how many vertices have a path.
 
     Cost: every page of lists and weights as often as a distance in it falls, about two passes on graphs with hubs, and one pass over the
-    in-lists for the predecessors; 12.5 bytes of memory per vertex, and what reading weights takes.
+    in-lists for the parents; 12.5 bytes of memory per vertex, and what reading weights takes.
 
     Raises:
         UsageError: No vertex of that id, no weights of that name, or a negative weight, named with its edge.
@@ -250,7 +250,7 @@ def sssp(
 
     >>> paths = oc.sssp(g, "home")
     >>> paths.reached, paths.row("news")
-    (3, {'vertex': 'news', 'distance': 1, 'predecessor': 'home'})
+    (3, {'vertex': 'news', 'distance': 1, 'parent': 'home'})
     """
     return _outcore.sssp(graph, source, weight, delta, verify)
 

@@ -74,7 +74,7 @@ pub struct Betweenness {
     error_bound: f64,
 }
 
-/// What `sssp` found: columns `vertex`, `distance` and `predecessor`.
+/// What `sssp` found: columns `vertex`, `distance` and `parent`.
 #[pyclass(frozen, extends = PyTable, module = "outcore")]
 pub struct Sssp {
     /// How many vertices have a path from the source, itself included.
@@ -197,10 +197,10 @@ pub fn bfs(
     verify: bool,
 ) -> PyResult<Py<Bfs>> {
     let (graph, id, target_id) = (graph.open(py)?, id_text(source)?, target.map(id_text).transpose()?);
-    let max_depth = depth_limit.map(|limit| limit.0);
+    let depth_limit = depth_limit.map(|limit| limit.0);
     let (found, path) = graph.run(py, || {
         let target = target_id.map(|id| graph.vertex(&id)).transpose()?;
-        let options = BfsOptions { source: graph.vertex(&id)?, max_depth, target };
+        let options = BfsOptions { source: graph.vertex(&id)?, depth_limit, target };
         let found = outcore::bfs(&graph, &options)?;
         if verify {
             verify::verify_bfs(&graph, &options, &found)?;
@@ -240,10 +240,10 @@ pub fn multi_source_bfs(
     verify: bool,
 ) -> PyResult<Py<MultiSourceBfs>> {
     let (graph, source_ids, target_ids) = (graph.open(py)?, texts(&sources)?, texts(&targets)?);
-    let max_depth = depth_limit.map(|limit| limit.0);
+    let depth_limit = depth_limit.map(|limit| limit.0);
     let found = graph.run(py, || {
         let (sources, targets) = (graph.vertices_of(&source_ids)?, graph.vertices_of(&target_ids)?);
-        let options = MultiSourceBfsOptions { sources, targets, max_depth };
+        let options = MultiSourceBfsOptions { sources, targets, depth_limit };
         let found = outcore::multi_source_bfs(&graph, &options)?;
         if verify {
             verify::verify_multi_source_bfs(&graph, &options, &found)?;
@@ -273,7 +273,7 @@ pub fn all_pairs(
     let graph = graph.open(py)?;
     let given = sources.map(|ids| texts(&ids)).transpose()?;
     let (found, ids) = graph.run(py, || {
-        let drawn = Sources::Drawn { count: k.0, seed: seed.0 };
+        let drawn = Sources::Drawn { k: k.0, seed: seed.0 };
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options = AllPairsOptions { sources: given.map_or(drawn, Sources::Given) };
         let found = outcore::all_pairs(&graph, &options)?;
@@ -307,13 +307,13 @@ pub fn betweenness_centrality(
     let given = sources.map(|ids| texts(&ids)).transpose()?;
     let some = given.is_some() || k.is_some();
     let (found, ids) = graph.run(py, || {
-        let drawn = k.map_or(Sources::All, |k| Sources::Drawn { count: k.0, seed: seed.0 });
+        let drawn = k.map_or(Sources::All, |k| Sources::Drawn { k: k.0, seed: seed.0 });
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options =
             BetweennessOptions { sources: given.map_or(drawn, Sources::Given), normalized, endpoints, failure };
-        let found = outcore::betweenness(&graph, &options)?;
+        let found = outcore::betweenness_centrality(&graph, &options)?;
         if verify {
-            verify::verify_betweenness(&graph, &options, &found)?;
+            verify::verify_betweenness_centrality(&graph, &options, &found)?;
         }
         let ids = some.then(|| graph.ids(&found.sources)).transpose()?;
         Ok((found, ids))
@@ -345,7 +345,7 @@ pub fn sssp(
     })?;
     let columns = vec![
         ("distance", Column::Distance(Arc::new(found.distances), found.kind)),
-        ("predecessor", Column::Vertex(Arc::new(found.predecessors))),
+        ("parent", Column::Vertex(Arc::new(found.parents))),
     ];
     made(py, graph, columns, &found.stats, Sssp { reached: found.reached })
 }
@@ -485,9 +485,9 @@ fn labelled(py: Python<'_>, graph: Opened, found: outcore::Components) -> PyResu
 pub fn core_number(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<CoreNumbers>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        let found = outcore::core_numbers(&graph, &CoreNumbersOptions::default())?;
+        let found = outcore::core_number(&graph, &CoreNumbersOptions::default())?;
         if verify {
-            verify::verify_core_numbers(&graph, &found)?;
+            verify::verify_core_number(&graph, &found)?;
         }
         Ok(found)
     })?;
@@ -595,7 +595,7 @@ pub fn estimate(
 ) -> PyResult<(u64, u64, f64, u64)> {
     let graph = graph.open(py)?;
     let k = k.map(|k| k.0);
-    let drawn = k.map(|count| Sources::Drawn { count, seed: 0 });
+    let drawn = k.map(|k| Sources::Drawn { k, seed: 0 });
     let found = match algorithm {
         "bfs" => outcore::estimate_bfs(&graph),
         "multi_source_bfs" => {
@@ -610,7 +610,7 @@ pub fn estimate(
         "betweenness_centrality" => {
             let sources = drawn.unwrap_or(Sources::All);
             let options = BetweennessOptions { sources, ..BetweennessOptions::default() };
-            outcore::estimate_betweenness(&graph, &options)
+            outcore::estimate_betweenness_centrality(&graph, &options)
         }
         "sssp" => {
             let weights = has_lengths(py, &graph, weight)?;
@@ -634,7 +634,7 @@ pub fn estimate(
         }
         "components" => outcore::estimate_components(&graph),
         "strong_components" => outcore::estimate_strong_components(&graph),
-        "core_number" => outcore::estimate_core_numbers(&graph),
+        "core_number" => outcore::estimate_core_number(&graph),
         "label_propagation" => {
             let options = LabelPropagationOptions::default();
             let max_iter = max_iter.map_or(options.max_iter, |most| most.0);

@@ -55,7 +55,7 @@ def test_info_has_the_promised_keys(image):
 
 def test_statistics_have_the_promised_keys(image, tmp_path):
     simple = (
-        ["pagerank"], ["components"], ["strong-components"], ["core-numbers"], ["label-propagation"], ["triangles"],
+        ["pagerank"], ["components"], ["strong-components"], ["core-number"], ["label-propagation"], ["triangles"],
         ["clustering"], ["lcc"], ["scan-statistics"],
     )
     for algorithm in (*simple, ["bfs", "--source", "1"]):
@@ -97,8 +97,8 @@ def test_a_search_that_ends_early_prints_the_path(tmp_path):
     found = bfs("--target", "d")
     assert "reached 4 of 6 vertices from a" in found
     assert found[found.index("path of 3 edges from a to d") + 1:][:4] == ["  a", "  b", "  c", "  d"]
-    assert "reached 2 of 6 vertices from a" in bfs("--max-depth", "1")
-    assert "no path from a to d" in bfs("--max-depth", "2", "--target", "d")
+    assert "reached 2 of 6 vertices from a" in bfs("--depth-limit", "1")
+    assert "no path from a to d" in bfs("--depth-limit", "2", "--target", "d")
     assert "no path from a to x" in bfs("--target", "x")
 
 

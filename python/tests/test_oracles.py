@@ -402,9 +402,9 @@ def test_shortest_paths(make, name, directed, kind):
             assert distances == expected and found.reached == len(expected)
             whole = kind is int or weight is None
             assert found["distance"].dtype == (np.int64 if whole else np.float64)
-            predecessors = found.to_dict("predecessor")
+            parents = found.to_dict("parent")
             for vertex, distance in expected.items():
-                before = predecessors[vertex]
+                before = parents[vertex]
                 length = weighted[before][vertex]["weight"] if vertex != source and weight else 1
                 assert vertex == source == before or expected[before] + length == distance
 

@@ -77,12 +77,12 @@ def test_no_number_stands_for_what_is_missing(make, tmp_path):
         assert np.nansum(distances) == weight and np.isnan(np.ma.filled(distances.astype(float), np.nan)).sum() == 1
         frame = found.to_pandas().set_index("vertex")
         assert frame["distance"].dtype == length and frame["distance"].sum() == weight
-        assert pd.isna(frame.loc[3, "distance"]) and pd.isna(frame.loc[3, "predecessor"])
+        assert pd.isna(frame.loc[3, "distance"]) and pd.isna(frame.loc[3, "parent"])
         assert found.to_dict("distance") == {1: 0, 2: weight, 3: None}
         found.write(tmp_path / "found.npy")
         rows = np.load(tmp_path / "found.npy")
         assert np.nansum(rows["distance"]) == weight
-        assert np.isnan(rows["distance"]).tolist() == np.isnan(rows["predecessor"]).tolist() == (rows["vertex"] == 3).tolist()
+        assert np.isnan(rows["distance"]).tolist() == np.isnan(rows["parent"]).tolist() == (rows["vertex"] == 3).tolist()
     searches = oc.multi_source_bfs(make([(1, 2), (3, 1)]), [1, 3], targets=[3])
     assert searches.distances.mask.tolist() == [[True], [False]] and searches.distances[1, 0] == 0
     huge = make((np.array([2**63], np.uint64), np.array([2**64 - 1], np.uint64)))

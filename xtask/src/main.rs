@@ -41,23 +41,23 @@ const MAX_FILE_LINES: usize = 800;
 const MAX_FUNCTION_LINES: usize = 70;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
-/// The algorithms, and what users of Python type for each.
-const ALGORITHMS: [(&str, &str); 15] = [
-    ("bfs", "bfs"),
-    ("multi_source_bfs", "multi_source_bfs"),
-    ("all_pairs", "all_pairs"),
-    ("betweenness", "betweenness_centrality"),
-    ("sssp", "sssp"),
-    ("pagerank", "pagerank"),
-    ("personalized_pagerank", "personalized_pagerank"),
-    ("components", "components"),
-    ("strong_components", "strong_components"),
-    ("core_numbers", "core_number"),
-    ("label_propagation", "label_propagation"),
-    ("triangles", "triangles"),
-    ("clustering", "clustering"),
-    ("lcc", "lcc"),
-    ("scan_statistics", "scan_statistics"),
+/// The algorithms, by the one name that each has in Rust, in Python and in the shell.
+const ALGORITHMS: [&str; 15] = [
+    "bfs",
+    "multi_source_bfs",
+    "all_pairs",
+    "betweenness_centrality",
+    "sssp",
+    "pagerank",
+    "personalized_pagerank",
+    "components",
+    "strong_components",
+    "core_number",
+    "label_propagation",
+    "triangles",
+    "clustering",
+    "lcc",
+    "scan_statistics",
 ];
 
 fn main() -> ExitCode {
@@ -217,14 +217,14 @@ fn has_word(text: &str, words: &str) -> bool {
 
 /// The places where an algorithm must be.
 fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
-    for (algorithm, python) in ALGORITHMS {
+    for algorithm in ALGORITHMS {
         let places = [
             (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn {algorithm}(")),
             (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn estimate_{algorithm}(")),
             ("crates/algo/src/verify.rs".to_owned(), format!("verify_{algorithm}")),
             ("crates/outcore/src/lib.rs".to_owned(), algorithm.to_owned()),
             ("crates/cli/src/run.rs".to_owned(), format!("fn {algorithm}(")),
-            ("python/outcore/__init__.py".to_owned(), format!("\"{python}\"")),
+            ("python/outcore/__init__.py".to_owned(), format!("\"{algorithm}\"")),
             ("docs/algorithms.md".to_owned(), format!("## {algorithm}")),
         ];
         for (file, needed) in places {

@@ -26,7 +26,7 @@ pub struct AllPairsOptions {
 
 impl Default for AllPairsOptions {
     fn default() -> Self {
-        AllPairsOptions { sources: Sources::Drawn { count: 32, seed: 1 } }
+        AllPairsOptions { sources: Sources::Drawn { k: 32, seed: 1 } }
     }
 }
 
@@ -46,7 +46,7 @@ pub struct AllPairs {
 pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
     let count = options.sources.count(graph);
     let chosen = vec![0; count as usize];
-    let search = MultiSourceBfsOptions { sources: chosen.clone(), targets: chosen, max_depth: None };
+    let search = MultiSourceBfsOptions { sources: chosen.clone(), targets: chosen, depth_limit: None };
     let search = estimate_multi_source_bfs(graph, &search);
     let components = estimate_components(graph);
     // What is found per vertex stays while the components are.

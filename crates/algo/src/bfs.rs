@@ -28,7 +28,7 @@ pub struct BfsOptions {
     /// The vertex to start from, as numbered in the image.
     pub source: u32,
     /// The greatest level that is searched for; `None` is no limit.
-    pub max_depth: Option<u32>,
+    pub depth_limit: Option<u32>,
     /// A vertex on whose level the search ends, if there is a path to it.
     pub target: Option<u32>,
 }
@@ -104,7 +104,8 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     graph.fill_cache()?;
     search.set(options.source, options.source, 1);
     let (mut reached, mut depth) = (1, 0);
-    while options.max_depth.is_none_or(|most| depth < most) && !options.target.is_some_and(|vertex| search.has(vertex))
+    while options.depth_limit.is_none_or(|most| depth < most)
+        && !options.target.is_some_and(|vertex| search.has(vertex))
     {
         *search.level.get_mut() += 1;
         let step = mapper.step(&search)?;

@@ -64,7 +64,7 @@ pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, found: &B
 /// As those of [`verify_bfs`].
 pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOptions, found: &Sssp) -> Result<u64> {
     let distance = |vertex: u32| distance_bits(&found.distances[vertex as usize]);
-    let parent = |vertex| found.predecessor(vertex);
+    let parent = |vertex| found.parent(vertex);
     let tree = Tree { root: search.source, weights: search.weights, distance, parent };
     match found.kind {
         WeightKind::I64 => verify::<Integer>(graph, options, &tree),

@@ -20,7 +20,7 @@
 //! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E, 2007;
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
-use crate::core_numbers::count_edges;
+use crate::core_number::count_edges;
 use crate::estimate::{Estimate, all_entries, longest_lists};
 use outcore_graph::{Bitmap, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map};
 use outcore_io::buffer::prefetched;

@@ -6,12 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod all_pairs;
-mod betweenness;
+mod betweenness_centrality;
 mod bfs;
 mod clustering;
 mod components;
 mod convergence;
-mod core_numbers;
+mod core_number;
 mod estimate;
 pub mod graph500;
 pub mod graphalytics;
@@ -36,12 +36,14 @@ mod verify_triangles;
 mod weights;
 
 pub use all_pairs::{AllPairs, AllPairsOptions, all_pairs, estimate_all_pairs};
-pub use betweenness::{Betweenness, BetweennessOptions, betweenness, estimate_betweenness};
+pub use betweenness_centrality::{
+    Betweenness, BetweennessOptions, betweenness_centrality, estimate_betweenness_centrality,
+};
 pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 pub use clustering::{Clustering, ClusteringOptions, clustering, estimate_clustering};
 pub use components::{Components, ComponentsOptions, components, estimate_components};
 pub use convergence::{Stop, StoppedBy};
-pub use core_numbers::{CoreNumbers, CoreNumbersOptions, core_numbers, estimate_core_numbers};
+pub use core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
 pub use estimate::Estimate;
 pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation};
 pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};

@@ -31,7 +31,7 @@ pub struct MultiSourceBfsOptions {
     /// The vertices whose distances from every source are kept.
     pub targets: Vec<u32>,
     /// The greatest level that is searched for; `None` is no limit.
-    pub max_depth: Option<u32>,
+    pub depth_limit: Option<u32>,
 }
 
 /// What searches from many sources found.
@@ -235,7 +235,7 @@ impl<'a, const W: usize> Batch<'a, W> {
                     reach.depth = if count > 0 { batch.level } else { reach.depth };
                 }
                 let active = counts.iter().sum();
-                if active == 0 || options.max_depth.is_some_and(|limit| batch.level >= limit) {
+                if active == 0 || options.depth_limit.is_some_and(|limit| batch.level >= limit) {
                     break;
                 }
                 batch.level += 1;

@@ -20,7 +20,7 @@
 //! *Cost.* At most one pass over the lists per eight vertices that are looked at, and one over those that degrees do not rule out; 5.4 bytes per
 //! vertex, and 4 for every degree up to the greatest. Where bounds do not help, the passes and the memory of triangles, and 8 bytes per vertex more.
 
-use crate::core_numbers::count_edges;
+use crate::core_number::count_edges;
 use crate::estimate::{Estimate, longest_lists};
 use crate::triads::{self, One, Opposite, Triads};
 use outcore_graph::{

@@ -15,7 +15,7 @@ pub enum Sources {
     /// the image.
     Drawn {
         /// How many.
-        count: u64,
+        k: u64,
         /// Other seeds draw others.
         seed: u64,
     },
@@ -27,7 +27,7 @@ impl Sources {
         match self {
             Sources::All => graph.vertices(),
             Sources::Given(vertices) => vertices.len() as u64,
-            Sources::Drawn { count, .. } => graph.vertices().min(*count),
+            Sources::Drawn { k, .. } => graph.vertices().min(*k),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Shortest paths from one source over weighted edges: distances and predecessors.
+//! Shortest paths from one source over weighted edges: distances and parents.
 //!
 //! *Idea.* Delta-stepping: vertices whose distance fell wait, and those within `delta` of the nearest one that waits are relaxed together, again
 //! and again until none of them waits. A waiting vertex is a bit, and a bit per 4096 vertices says where to look, so that a step over few vertices
@@ -7,13 +7,13 @@
 //!
 //! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour that explains its distance and is
 //! nearer to the source. Vertices that only edges of length zero lead to get theirs in further rounds, from those that have one already, so
-//! that predecessors never run in a circle.
+//! that parents never run in a circle.
 //!
 //! *Encoding.* A distance is the complement of its 64 bits, of an integer or of a real number that is not negative, whose bits rise with it. So fresh
 //! memory says "no path", and a shorter distance is a greater number.
 //!
 //! *Cost.* 12.5 bytes per vertex, and what reading weights takes. Pages are read as often as vertices in them wait: about one to three passes over lists and
-//! weights on graphs with hubs, and the pass for the predecessors.
+//! weights on graphs with hubs, and the pass for the parents.
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
@@ -41,14 +41,14 @@ pub struct SsspOptions {
     pub delta: Option<f64>,
 }
 
-/// Distances and predecessors.
+/// Distances and parents.
 pub struct Sssp {
     /// Per vertex: the complement of its distance's bits; 0 where there is no path.
     pub distances: Array<AtomicU64>,
     /// What distances are.
     pub kind: WeightKind,
     /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is its own.
-    pub predecessors: Array<AtomicU32>,
+    pub parents: Array<AtomicU32>,
     /// How many vertices have a path, the source included.
     pub reached: u64,
     /// What it cost.
@@ -65,8 +65,8 @@ impl Sssp {
     }
 
     /// The vertex before this one on a shortest path, if there is a path.
-    pub fn predecessor(&self, vertex: u32) -> Option<u32> {
-        let stored = self.predecessors[vertex as usize].load(Ordering::Relaxed);
+    pub fn parent(&self, vertex: u32) -> Option<u32> {
+        let stored = self.parents[vertex as usize].load(Ordering::Relaxed);
         (stored != 0).then_some(!stored)
     }
 }
@@ -227,7 +227,7 @@ impl<'a, L: Length> Search<'a, L> {
     fn run(mut self) -> Result<Sssp> {
         let (graph, source) = (self.graph, self.options.source);
         let vertices = graph.vertices() as usize;
-        let predecessors = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "predecessors", vertices)?;
+        let parents = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "parents", vertices)?;
         graph.fill_cache()?;
         self.distances[source as usize].store(!0, Ordering::Relaxed);
         self.wait(source);
@@ -242,10 +242,10 @@ impl<'a, L: Length> Search<'a, L> {
                 limit = L::beyond(taken.nearest, self.delta());
             }
         }
-        let reached = self.explain(&predecessors)?;
+        let reached = self.explain(&parents)?;
         let pages = if self.options.weights { graph.weight_pages(Direction::Out) } else { 0 };
         let stats = self.stats.finish(graph.runtime(), graph.pages(Direction::Out) + pages);
-        Ok(Sssp { distances: self.distances, kind: L::KIND, predecessors, reached, stats })
+        Ok(Sssp { distances: self.distances, kind: L::KIND, parents, reached, stats })
     }
 
     fn distance(&self, vertex: u32) -> u64 {
@@ -386,26 +386,26 @@ impl<'a, L: Length> Search<'a, L> {
 const MOST_BITS: u64 = f64::INFINITY.to_bits();
 
 impl<L: Length> Search<'_, L> {
-    /// Gives every vertex with a path its predecessor; returns how many there are.
-    fn explain(&mut self, predecessors: &Array<AtomicU32>) -> Result<u64> {
+    /// Gives every vertex with a path its parent; returns how many there are.
+    fn explain(&mut self, parents: &Array<AtomicU32>) -> Result<u64> {
         let graph = self.graph;
         let unexplained = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
-        let explain = Explain { search: self, predecessors, unexplained: &unexplained };
+        let explain = Explain { search: self, parents, unexplained: &unexplained };
         let edges = Edges { direction: Direction::In, weights: self.options.weights };
         let (reached, sweep) = fold(graph, edges, Frontier::All, &explain)?;
-        self.stats.step("predecessors", graph.vertices(), sweep);
+        self.stats.step("parents", graph.vertices(), sweep);
         if unexplained.count() > 0 {
-            self.explain_rest(predecessors, &unexplained)?;
+            self.explain_rest(parents, &unexplained)?;
         }
         Ok(reached)
     }
 
-    /// Searches breadth-first, over edges that explain distances, from all vertices that have a predecessor.
-    fn explain_rest(&mut self, predecessors: &Array<AtomicU32>, unexplained: &Bitmap) -> Result<()> {
+    /// Searches breadth-first, over edges that explain distances, from all vertices that have a parent.
+    fn explain_rest(&mut self, parents: &Array<AtomicU32>, unexplained: &Bitmap) -> Result<()> {
         let graph = self.graph;
         let mut left = unexplained.count();
         (0..graph.vertices() as u32)
-            .filter(|&vertex| predecessors[vertex as usize].load(Ordering::Relaxed) != 0)
+            .filter(|&vertex| parents[vertex as usize].load(Ordering::Relaxed) != 0)
             .for_each(|vertex| self.wait(vertex));
         loop {
             let taken = self.take(NONE)?;
@@ -425,13 +425,13 @@ impl<L: Length> Search<'_, L> {
                         if unexplained.contains(target)
                             && L::add(from, length::<L>(list, i)) == Some(self.distance(target))
                         {
-                            predecessors[target as usize].fetch_max(!list.vertex, Ordering::Relaxed);
+                            parents[target as usize].fetch_max(!list.vertex, Ordering::Relaxed);
                             self.wait(target);
                         }
                     }
                 },
             );
-            self.stats.step("predecessors", taken.count, sweep?.1);
+            self.stats.step("parents", taken.count, sweep?.1);
             self.empty_frontier(&taken);
         }
         if left > 0 {
@@ -448,7 +448,7 @@ impl<L: Length> Search<'_, L> {
 /// Finds the first in-neighbour that is nearer to the source and explains a vertex's distance. The total is how many vertices have a path.
 struct Explain<'a, L> {
     search: &'a Search<'a, L>,
-    predecessors: &'a Array<AtomicU32>,
+    parents: &'a Array<AtomicU32>,
     unexplained: &'a Bitmap,
 }
 
@@ -481,7 +481,7 @@ impl<L: Length> ListFold for Explain<'_, L> {
         let found = if vertex == self.search.options.source { vertex } else { found.unwrap_or(u32::MAX) };
         match found {
             u32::MAX => drop(self.unexplained.insert(vertex)),
-            found => self.predecessors[vertex as usize].store(!found, Ordering::Relaxed),
+            found => self.parents[vertex as usize].store(!found, Ordering::Relaxed),
         }
     }
 

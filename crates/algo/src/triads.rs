@@ -20,7 +20,7 @@
 //! second pass if the lists fit memory as a whole. 12 bytes per vertex, 4 more for degrees where they are needed, 8 more for the numbers of pairs where
 //! they are asked for; per worker an eighth of a byte per vertex and 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go both ways.
 
-use crate::core_numbers::count_edges;
+use crate::core_number::count_edges;
 use crate::estimate::{Estimate, all_entries, longest_lists};
 use crate::neighbourhoods::{Neighbourhoods, Neighbours};
 use outcore_graph::{Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};

@@ -5,7 +5,7 @@
 
 use crate::bfs::{Bfs, BfsOptions};
 use crate::components::Components;
-use crate::core_numbers::CoreNumbers;
+use crate::core_number::CoreNumbers;
 use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
 use crate::sssp::{Sssp, SsspOptions};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
@@ -17,7 +17,7 @@ use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use crate::verify_ranks::{verify_pagerank, verify_personalized_pagerank};
-pub use crate::verify_searches::{verify_all_pairs, verify_betweenness, verify_multi_source_bfs};
+pub use crate::verify_searches::{verify_all_pairs, verify_betweenness_centrality, verify_multi_source_bfs};
 
 /// The first contradiction found, in the order of the vertices.
 pub(crate) struct Contradiction(AtomicU64);
@@ -53,7 +53,7 @@ pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()
     graph.make_room("verification of a search", 4 * graph.vertices())?;
     let (hubs, _) = graph.hubs(Direction::In)?;
     let target_depth = options.target.and_then(|target| found.level(target));
-    let last = options.max_depth.into_iter().chain(target_depth).min().unwrap_or(u32::MAX);
+    let last = options.depth_limit.into_iter().chain(target_depth).min().unwrap_or(u32::MAX);
     let check = BfsCheck { source: options.source, last, found, hubs: &hubs, wrong: Contradiction::none() };
     fold(graph, Direction::In, Frontier::All, &check)?;
     check.wrong.check(|vertex| {
@@ -150,7 +150,7 @@ impl ListFold for BfsCheck<'_> {
 /// Checks shortest paths with one pass over the in-lists.
 ///
 /// The source, and only it, may be at distance 0 without an edge. The distance of every other vertex is the least that its in-edges offer, and there is none where
-/// they offer none. Its predecessor is an in-neighbour that offers it, and predecessors lead to the source.
+/// they offer none. Its parent is an in-neighbour that offers it, and parents lead to the source.
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (2 bits per vertex), or a page that cannot be read.
@@ -163,13 +163,13 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result
     }
     fold(graph, edges, Frontier::All, &SsspCheck { source: options.source, found, kind, wrong: &wrong })?;
     let contradiction = |vertex: u32| {
-        let said = format!("distance {:?} and predecessor {:?}", found.distance(vertex), found.predecessor(vertex));
+        let said = format!("distance {:?} and parent {:?}", found.distance(vertex), found.parent(vertex));
         let expected = format!("what the in-edges of vertex {vertex} of the image offer");
         Error::verification(expected, said)
     };
     wrong.check(contradiction)?;
-    // Edges were checked: every vertex on the way has a predecessor.
-    let reached = follow_parents(graph, options.source, |vertex| found.predecessor(vertex), contradiction)?;
+    // Edges were checked: every vertex on the way has a parent.
+    let reached = follow_parents(graph, options.source, |vertex| found.parent(vertex), contradiction)?;
     if reached != found.reached {
         let (expected, found) = (format!("{reached} vertices with a path"), found.reached.to_string());
         return Err(Error::verification(expected, found));
@@ -238,16 +238,16 @@ impl SsspCheck<'_> {
 }
 
 impl ListFold for SsspCheck<'_> {
-    /// The least distance that a part of the in-edges offers, and whether the predecessor offers it.
+    /// The least distance that a part of the in-edges offers, and whether the parent offers it.
     type Value = (Option<u64>, bool);
     type Total = ();
 
     fn part(&self, list: List<'_>) -> Self::Value {
-        let (distance, predecessor) = (self.distance(list.vertex), self.found.predecessor(list.vertex));
+        let (distance, parent) = (self.distance(list.vertex), self.found.parent(list.vertex));
         let (mut least, mut explained) = (None, false);
         for (i, &source) in list.neighbours.iter().enumerate() {
             let offered = self.distance(source).and_then(|before| self.over(before, &list, i));
-            explained |= predecessor == Some(source) && offered == distance;
+            explained |= parent == Some(source) && offered == distance;
             least = least.into_iter().chain(offered).min();
         }
         (least, explained)
@@ -259,11 +259,11 @@ impl ListFold for SsspCheck<'_> {
 
     fn finish(&self, vertex: u32, value: Option<Self::Value>, (): &mut ()) {
         let (offered, explained) = value.unwrap_or((None, false));
-        let (distance, predecessor) = (self.distance(vertex), self.found.predecessor(vertex));
+        let (distance, parent) = (self.distance(vertex), self.found.parent(vertex));
         let right = if vertex == self.source {
-            distance == Some(0) && predecessor == Some(vertex)
+            distance == Some(0) && parent == Some(vertex)
         } else {
-            distance == offered && (explained || (distance, predecessor) == (None, None))
+            distance == offered && (explained || (distance, parent) == (None, None))
         };
         if !right {
             self.wrong.at(vertex);
@@ -480,7 +480,7 @@ fn union(roots: &[AtomicU32], a: u32, b: u32) {
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (4.3 bytes per vertex), or a page that cannot be read.
-pub fn verify_core_numbers(graph: &Graph, found: &CoreNumbers) -> Result<()> {
+pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of core numbers", 4 * vertices + 2 * Bitmap::bytes(vertices))?;
     let budget = graph.runtime().budget();

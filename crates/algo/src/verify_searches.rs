@@ -1,7 +1,7 @@
 //! Verifiers of searches from many sources: each source searches once more, alone.
 
 use crate::all_pairs::{AllPairs, AllPairsOptions};
-use crate::betweenness::{Betweenness, BetweennessOptions};
+use crate::betweenness_centrality::{Betweenness, BetweennessOptions};
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::verify::{find, forest};
@@ -21,7 +21,7 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
     let budget = graph.runtime().budget();
     let reached_by = Array::<AtomicU32>::zeroed(budget, "sources that reach a vertex", vertices as usize)?;
     let sums = Array::<AtomicU64>::zeroed(budget, "sums of distances", vertices as usize)?;
-    let limit = options.max_depth.unwrap_or(u32::MAX);
+    let limit = options.depth_limit.unwrap_or(u32::MAX);
     if found.reach.len() != options.sources.len() {
         let expected = format!("searches from {} sources", options.sources.len());
         return Err(Error::verification(expected, found.reach.len().to_string()));
@@ -73,7 +73,7 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
     if sources != found.sources {
         return Err(Error::verification(format!("sources {sources:?}"), format!("{:?}", found.sources)));
     }
-    let searches = MultiSourceBfsOptions { sources: sources.clone(), targets: sources.clone(), max_depth: None };
+    let searches = MultiSourceBfsOptions { sources: sources.clone(), targets: sources.clone(), depth_limit: None };
     verify_multi_source_bfs(graph, &searches, &found.search)?;
     graph.make_room("verification of searches", 12 * graph.vertices() + EdgeMapper::bytes(graph.vertices()))?;
     let mut levels = Array::zeroed(graph.runtime().budget(), "levels", graph.vertices() as usize)?;
@@ -124,7 +124,7 @@ fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u
 ///
 /// # Errors
 /// The first vertex whose number differs by more than rounding, too little memory (32.5 bytes per vertex), or a page that cannot be read.
-pub fn verify_betweenness(graph: &Graph, options: &BetweennessOptions, found: &Betweenness) -> Result<()> {
+pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, found: &Betweenness) -> Result<()> {
     let sources = options.sources.vertices(graph)?;
     if sources != found.sources {
         return Err(Error::verification(format!("sources {sources:?}"), format!("{:?}", found.sources)));

@@ -11,16 +11,16 @@ mod searches;
 use engine::*;
 use model::{Model, Triads};
 use outcore_algo::verify::{
-    verify_all_pairs, verify_betweenness, verify_bfs, verify_clustering, verify_components, verify_core_numbers,
-    verify_label_propagation, verify_lcc, verify_pagerank, verify_personalized_pagerank, verify_sssp,
-    verify_strong_components, verify_triangles,
+    verify_all_pairs, verify_betweenness_centrality, verify_bfs, verify_clustering, verify_components,
+    verify_core_number, verify_label_propagation, verify_lcc, verify_pagerank, verify_personalized_pagerank,
+    verify_sssp, verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
     AllPairsOptions, BetweennessOptions, BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions,
     CoreNumbers, CoreNumbersOptions, Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions,
     PageRankOptions, PersonalizedPageRankOptions, Sources, SsspOptions, StrongComponentsOptions, Triangles,
-    TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers, label_propagation, lcc,
-    pagerank, personalized_pagerank, sssp, strong_components, triangles,
+    TrianglesOptions, all_pairs, betweenness_centrality, bfs, clustering, components, core_number, label_propagation,
+    lcc, pagerank, personalized_pagerank, sssp, strong_components, triangles,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Direction, Error, Graph};
@@ -53,7 +53,7 @@ fn check(given: &Given, sources: &[u32]) {
             let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
             assert_eq!(found.count, count as u64);
             verify_components(&graph, &found).unwrap();
-            check_core_numbers(&graph, &model);
+            check_core_number(&graph, &model);
             check_label_propagation(&graph, &model);
             check_strong_components(&graph, &model);
             check_triads(&graph, &triads);
@@ -134,14 +134,14 @@ fn check_bfs(graph: &Graph, model: &Model, source: u32) {
         return;
     }
     let (near, end) = (found.depth / 2, graph.vertices() as u32);
-    for (max_depth, target) in [
+    for (depth_limit, target) in [
         (None, Some(end - 1)),
         (Some(2), None),
         (Some(near), Some(end / 3)),
         (Some(0), Some(source)),
         (Some(u32::MAX), None),
     ] {
-        check_limited(graph, &BfsOptions { source, max_depth, target }, &levels, &expected_parents);
+        check_limited(graph, &BfsOptions { source, depth_limit, target }, &levels, &expected_parents);
     }
 }
 
@@ -149,7 +149,7 @@ fn check_bfs(graph: &Graph, model: &Model, source: u32) {
 fn check_limited(graph: &Graph, options: &BfsOptions, levels: &[Option<u32>], parents: &[Option<u32>]) {
     let found = bfs(graph, options).unwrap();
     let level_of = |vertex: u32| levels[vertex as usize];
-    let last = options.target.and_then(level_of).into_iter().chain(options.max_depth).min().unwrap_or(u32::MAX);
+    let last = options.target.and_then(level_of).into_iter().chain(options.depth_limit).min().unwrap_or(u32::MAX);
     let near = |vertex: &usize| levels[*vertex].filter(|&level| level <= last);
     let found_levels: Vec<_> = (0..levels.len() as u32).map(|vertex| found.level(vertex)).collect();
     let found_parents: Vec<_> = (0..levels.len() as u32).map(|vertex| found.parent(vertex)).collect();
@@ -214,12 +214,12 @@ fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_
     }
 }
 
-fn check_core_numbers(graph: &Graph, model: &Model) {
-    let found = core_numbers(graph, &CoreNumbersOptions::default()).unwrap();
+fn check_core_number(graph: &Graph, model: &Model) {
+    let found = core_number(graph, &CoreNumbersOptions::default()).unwrap();
     let cores = model.cores(graph.is_directed());
     same(&cores, &plain(&found.cores), "core numbers");
     assert_eq!(Some(&found.max_core), cores.iter().max());
-    verify_core_numbers(graph, &found).unwrap();
+    verify_core_number(graph, &found).unwrap();
 }
 
 fn check_label_propagation(graph: &Graph, model: &Model) {
@@ -253,9 +253,9 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
         assert!(found.labels.is_empty() && found.count == 0);
         verify_strong_components(&graph, &found).unwrap();
-        let found = core_numbers(&graph, &CoreNumbersOptions::default()).unwrap();
+        let found = core_number(&graph, &CoreNumbersOptions::default()).unwrap();
         assert!(found.cores.is_empty() && found.max_core == 0);
-        verify_core_numbers(&graph, &found).unwrap();
+        verify_core_number(&graph, &found).unwrap();
         let options = LabelPropagationOptions::default();
         let found = label_propagation(&graph, &options).unwrap();
         assert!(found.labels.is_empty() && found.converged && found.iterations == 0);
@@ -272,9 +272,9 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let found = all_pairs(&graph, &AllPairsOptions::default()).unwrap();
         assert!(found.sources.is_empty() && found.search.reached_by.is_empty() && found.diameter_most == 0);
         verify_all_pairs(&graph, &AllPairsOptions::default(), &found).unwrap();
-        let found = betweenness(&graph, &BetweennessOptions::default()).unwrap();
+        let found = betweenness_centrality(&graph, &BetweennessOptions::default()).unwrap();
         assert!(found.scores.is_empty() && found.sources.is_empty());
-        verify_betweenness(&graph, &BetweennessOptions::default(), &found).unwrap();
+        verify_betweenness_centrality(&graph, &BetweennessOptions::default(), &found).unwrap();
     }
 }
 
@@ -412,10 +412,11 @@ fn others(vertex: usize) -> impl Iterator<Item = u32> {
 #[test]
 fn every_changed_level_and_parent_is_refused() {
     let limits = [(None, None), (Some(2), Some(229)), (None, Some(199))];
-    for (directed, (max_depth, target)) in [true, false].into_iter().flat_map(|way| limits.map(|limit| (way, limit))) {
+    for (directed, (depth_limit, target)) in [true, false].into_iter().flat_map(|way| limits.map(|limit| (way, limit)))
+    {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let options = BfsOptions { source: 3, max_depth, target };
+        let options = BfsOptions { source: 3, depth_limit, target };
         let found = bfs(&graph, &options).unwrap();
         verify_bfs(&graph, &options, &found).unwrap();
         let refused = |what: String| {
@@ -442,10 +443,10 @@ fn every_changed_level_and_parent_is_refused() {
         verify_bfs(&graph, &options, &found).unwrap();
         let other = BfsOptions { source: 4, ..options };
         assert!(verify_bfs(&graph, &other, &found).is_err(), "another source");
-        let further = BfsOptions { max_depth: Some(found.depth + 1), target: None, ..options };
+        let further = BfsOptions { depth_limit: Some(found.depth + 1), target: None, ..options };
         let whole = bfs(&graph, &BfsOptions { source: 3, ..BfsOptions::default() }).unwrap();
         assert_eq!(verify_bfs(&graph, &further, &found).is_err(), found.reached < whole.reached, "not far enough");
-        let nearer = BfsOptions { max_depth: Some(found.depth - 1), ..options };
+        let nearer = BfsOptions { depth_limit: Some(found.depth - 1), ..options };
         assert!(verify_bfs(&graph, &nearer, &found).is_err(), "further than it should go");
         let found = outcore_algo::Bfs { reached: found.reached - 1, ..found };
         assert!(verify_bfs(&graph, &options, &found).is_err(), "another number of vertices");
@@ -521,7 +522,7 @@ fn lengths_that_are_none_are_refused_with_their_edge() {
 }
 
 #[test]
-fn every_changed_distance_or_predecessor_is_refused() {
+fn every_changed_distance_or_parent_is_refused() {
     for (directed, weighted) in [(true, false), (false, false), (true, true), (false, true)] {
         let directory = tempfile::tempdir().unwrap();
         let given = Given { weighted, ..tampering(directed) };
@@ -540,14 +541,14 @@ fn every_changed_distance_or_predecessor_is_refused() {
                 }
             }
             found.distances[vertex].store(distance, Ordering::Relaxed);
-            let predecessor = found.predecessors[vertex].load(Ordering::Relaxed);
+            let parent = found.parents[vertex].load(Ordering::Relaxed);
             for wrong in (0..236u32).map(|other| !other).chain([0]) {
-                found.predecessors[vertex].store(wrong, Ordering::Relaxed);
-                let explains = wrong == predecessor || verify_sssp(&graph, &options, &found).is_ok();
-                // Another predecessor may explain the distance too, but no vertex explains its own.
-                assert!(!explains || wrong == predecessor || wrong != 0 && !wrong != vertex as u32);
+                found.parents[vertex].store(wrong, Ordering::Relaxed);
+                let explains = wrong == parent || verify_sssp(&graph, &options, &found).is_ok();
+                // Another parent may explain the distance too, but no vertex explains its own.
+                assert!(!explains || wrong == parent || wrong != 0 && !wrong != vertex as u32);
             }
-            found.predecessors[vertex].store(predecessor, Ordering::Relaxed);
+            found.parents[vertex].store(parent, Ordering::Relaxed);
         }
         verify_sssp(&graph, &options, &found).unwrap();
     }
@@ -646,14 +647,14 @@ fn every_changed_core_number_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = core_numbers(&graph, &CoreNumbersOptions::default()).unwrap();
-        verify_core_numbers(&graph, &found).unwrap();
+        let found = core_number(&graph, &CoreNumbersOptions::default()).unwrap();
+        verify_core_number(&graph, &found).unwrap();
         assert!(found.max_core > 7);
         for vertex in 0..graph.vertices() as usize {
             let core = plain(&found.cores)[vertex];
             for wrong in (0..=found.max_core + 1).chain([u32::MAX]).filter(|&wrong| wrong != core) {
                 found.cores[vertex].store(wrong, Ordering::Relaxed);
-                let error = verify_core_numbers(&graph, &found).expect_err("a wrong core number").to_string();
+                let error = verify_core_number(&graph, &found).expect_err("a wrong core number").to_string();
                 assert!(error.contains("verification failed") && error.contains("vertex"), "{error}");
             }
             found.cores[vertex].store(core, Ordering::Relaxed);
@@ -662,11 +663,11 @@ fn every_changed_core_number_is_refused() {
         let (max_core, cores) = (found.max_core, plain(&found.cores));
         let lowered = |core: u32| if core == max_core { core - 1 } else { core };
         cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(lowered(core), Ordering::Relaxed));
-        let error = verify_core_numbers(&graph, &found).expect_err("a level too low").to_string();
+        let error = verify_core_number(&graph, &found).expect_err("a level too low").to_string();
         assert!(error.contains("expected the highest core"), "{error}");
         cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(core, Ordering::Relaxed));
         let found = CoreNumbers { max_core: max_core + 1, ..found };
-        assert!(verify_core_numbers(&graph, &found).is_err(), "another greatest core number");
+        assert!(verify_core_number(&graph, &found).is_err(), "another greatest core number");
     }
 }
 

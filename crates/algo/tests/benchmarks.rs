@@ -116,7 +116,7 @@ fn trees_of_searches_are_accepted_with_every_right_parent_and_no_other() {
 }
 
 #[test]
-fn shortest_paths_are_accepted_with_every_right_predecessor_and_no_other() {
+fn shortest_paths_are_accepted_with_every_right_parent_and_no_other() {
     let directory = tempfile::tempdir().unwrap();
     let graph = graph500(directory.path(), OrderChoice::Degree);
     let edges = edges(&graph);
@@ -126,7 +126,7 @@ fn shortest_paths_are_accepted_with_every_right_predecessor_and_no_other() {
     let verify = || verify_sssp(&graph, &OPTIONS, &search, &found);
     assert_eq!(verify().unwrap(), edges.iter().filter(|(one, ..)| found.distance(*one).is_some()).count() as u64);
     for vertex in 0..graph.vertices() as u32 {
-        let slot = &found.predecessors[vertex as usize];
+        let slot = &found.parents[vertex as usize];
         let before = slot.load(Ordering::Relaxed);
         for above in (0..graph.vertices() as u32).filter(|&above| !above != before) {
             slot.store(!above, Ordering::Relaxed);
@@ -135,7 +135,7 @@ fn shortest_paths_are_accepted_with_every_right_predecessor_and_no_other() {
                 one == above && other == vertex && offered.is_some() && offered == found.distance(vertex)
             };
             let right = edges.iter().any(|&(one, other, w)| joins(one, other, w) || joins(other, one, w));
-            assert_eq!(verify().is_ok(), vertex != root && right, "vertex {vertex} with predecessor {above}");
+            assert_eq!(verify().is_ok(), vertex != root && right, "vertex {vertex} with parent {above}");
         }
         slot.store(before, Ordering::Relaxed);
         let slot = &found.distances[vertex as usize];

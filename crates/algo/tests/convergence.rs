@@ -4,10 +4,10 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_betweenness, verify_pagerank, verify_personalized_pagerank};
+use outcore_algo::verify::{verify_betweenness_centrality, verify_pagerank, verify_personalized_pagerank};
 use outcore_algo::{
     BetweennessOptions, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions,
-    Sources, Stop, StoppedBy, betweenness, pagerank, personalized_pagerank,
+    Sources, Stop, StoppedBy, betweenness_centrality, pagerank, personalized_pagerank,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 use outcore_graph::{Error, Graph};
@@ -164,15 +164,15 @@ fn centralities_and_their_bound_are_scaled_by_a_rule_of_the_verifier() {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        for sources in [Sources::All, Sources::Given(vec![5]), Sources::Drawn { count: 40, seed: 2 }] {
+        for sources in [Sources::All, Sources::Given(vec![5]), Sources::Drawn { k: 40, seed: 2 }] {
             for (normalized, endpoints) in [(true, false), (true, true), (false, false), (false, true)] {
                 let options =
                     BetweennessOptions { sources: sources.clone(), normalized, endpoints, ..Default::default() };
-                let found = betweenness(&graph, &options).unwrap();
-                verify_betweenness(&graph, &options, &found).unwrap();
+                let found = betweenness_centrality(&graph, &options).unwrap();
+                verify_betweenness_centrality(&graph, &options, &found).unwrap();
                 let bound = if found.error_bound == 0.0 { 0.1 } else { 0.5 * found.error_bound.min(1.0) };
                 let wrong = outcore_algo::Betweenness { error_bound: bound, ..found };
-                refused(verify_betweenness(&graph, &options, &wrong), "another bound");
+                refused(verify_betweenness_centrality(&graph, &options, &wrong), "another bound");
                 found_twice(&graph, &options);
             }
         }
@@ -181,7 +181,7 @@ fn centralities_and_their_bound_are_scaled_by_a_rule_of_the_verifier() {
 
 /// Centralities of twice the size are refused, which a common factor of kernel and verifier would not notice.
 fn found_twice(graph: &Graph, options: &BetweennessOptions) {
-    let found = betweenness(graph, options).unwrap();
+    let found = betweenness_centrality(graph, options).unwrap();
     found.scores.iter().for_each(|score| score.store(2.0 * score.load()));
-    refused(verify_betweenness(graph, options, &found), "twice the centrality");
+    refused(verify_betweenness_centrality(graph, options, &found), "twice the centrality");
 }

@@ -4,14 +4,14 @@ mod engine;
 
 use engine::*;
 use outcore_algo::verify::{
-    verify_bfs, verify_clustering, verify_components, verify_core_numbers, verify_label_propagation, verify_lcc,
+    verify_bfs, verify_clustering, verify_components, verify_core_number, verify_label_propagation, verify_lcc,
     verify_pagerank, verify_strong_components, verify_triangles,
 };
 use outcore_algo::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, CoreNumbersOptions, LabelPropagationOptions,
-    LccOptions, MultiSourceBfsOptions, Sources, StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness,
-    clustering, core_numbers, estimate_betweenness, estimate_multi_source_bfs, label_propagation, lcc,
-    multi_source_bfs, strong_components, triangles,
+    LccOptions, MultiSourceBfsOptions, Sources, StrongComponentsOptions, TrianglesOptions, all_pairs,
+    betweenness_centrality, clustering, core_number, estimate_betweenness_centrality, estimate_multi_source_bfs,
+    label_propagation, lcc, multi_source_bfs, strong_components, triangles,
 };
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Direction, PAGE_BYTES};
@@ -138,8 +138,8 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             verify_components(&graph, &results.components).unwrap();
             let strong = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
             verify_strong_components(&graph, &strong).unwrap();
-            let cores = core_numbers(&graph, &CoreNumbersOptions::default()).unwrap();
-            verify_core_numbers(&graph, &cores).unwrap();
+            let cores = core_number(&graph, &CoreNumbersOptions::default()).unwrap();
+            verify_core_number(&graph, &cores).unwrap();
             let options = LabelPropagationOptions { max_iter: 3 };
             let propagated = label_propagation(&graph, &options).unwrap();
             verify_label_propagation(&graph, &options, &propagated).unwrap();
@@ -230,9 +230,9 @@ fn how_many_sources_go_together_changes_nothing() {
         let sources = from(&graph, 5, 700);
         let searches_of = |options: &MultiSourceBfsOptions| searches(&multi_source_bfs(&graph, options).unwrap());
         let options =
-            MultiSourceBfsOptions { sources: sources.clone(), targets: sources[..3].to_vec(), max_depth: None };
+            MultiSourceBfsOptions { sources: sources.clone(), targets: sources[..3].to_vec(), depth_limit: None };
         let sampled = BetweennessOptions { sources: Sources::Given(sources[..21].to_vec()), ..Default::default() };
-        let scores_of = |options: &BetweennessOptions| ranks(&betweenness(&graph, options).unwrap().scores);
+        let scores_of = |options: &BetweennessOptions| ranks(&betweenness_centrality(&graph, options).unwrap().scores);
         let (expected, expected_scores) = (searches_of(&options), scores_of(&sampled));
         let budget = graph.runtime().budget();
         let least = |bytes: u64| budget.reserve("all but so much", budget.available_bytes() - bytes).unwrap();
@@ -240,7 +240,7 @@ fn how_many_sources_go_together_changes_nothing() {
             let held = least(times * estimate_multi_source_bfs(&graph, &options).state_bytes);
             same(&expected, &searches_of(&options), &format!("searches with {times} times the least memory"));
             drop(held);
-            let held = least(times * estimate_betweenness(&graph, &sampled).state_bytes);
+            let held = least(times * estimate_betweenness_centrality(&graph, &sampled).state_bytes);
             let scores: Vec<_> = scores_of(&sampled);
             same(&expected_scores, &scores, &format!("betweenness with {times} times the least memory"));
             drop(held);
@@ -253,7 +253,7 @@ fn the_same_seed_draws_the_same_ids_in_every_order() {
     let directory = tempfile::tempdir().unwrap();
     let drawn = |order, count, seed| {
         let graph = open(&kronecker(directory.path(), 12, 16, true, order), 2, None, None);
-        let found = all_pairs(&graph, &AllPairsOptions { sources: Sources::Drawn { count, seed } }).unwrap();
+        let found = all_pairs(&graph, &AllPairsOptions { sources: Sources::Drawn { k: count, seed } }).unwrap();
         let ids = ids(&graph);
         found.sources.iter().map(|&source| ids[source as usize]).collect::<Vec<_>>()
     };

@@ -7,14 +7,14 @@ mod engine;
 
 use engine::*;
 use outcore_algo::verify::{
-    verify_all_pairs, verify_betweenness, verify_bfs, verify_components, verify_label_propagation, verify_lcc,
-    verify_pagerank, verify_personalized_pagerank, verify_strong_components,
+    verify_all_pairs, verify_betweenness_centrality, verify_bfs, verify_components, verify_label_propagation,
+    verify_lcc, verify_pagerank, verify_personalized_pagerank, verify_strong_components,
 };
 use outcore_algo::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ComponentsOptions, LabelPropagationOptions, LccOptions,
-    MultiSourceBfsOptions, PersonalizedPageRankOptions, Sources, StrongComponentsOptions, all_pairs, betweenness, bfs,
-    components, estimate_all_pairs, estimate_betweenness, estimate_bfs, estimate_components,
-    estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
+    MultiSourceBfsOptions, PersonalizedPageRankOptions, Sources, StrongComponentsOptions, all_pairs,
+    betweenness_centrality, bfs, components, estimate_all_pairs, estimate_betweenness_centrality, estimate_bfs,
+    estimate_components, estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
     estimate_personalized_pagerank, estimate_strong_components, label_propagation, lcc, multi_source_bfs, pagerank,
     personalized_pagerank, strong_components,
 };
@@ -193,7 +193,7 @@ fn runs_more() {
     }
     {
         let sources = from(&graph, 5, 64);
-        let options = MultiSourceBfsOptions { targets: sources.clone(), sources, max_depth: None };
+        let options = MultiSourceBfsOptions { targets: sources.clone(), sources, depth_limit: None };
         let said = estimate_multi_source_bfs(&graph, &options).passes;
         let found = multi_source_bfs(&graph, &options).unwrap();
         cost("multi_source_bfs", &found.stats, said);
@@ -208,11 +208,11 @@ fn runs_more() {
     }
     {
         let options = BetweennessOptions { sources: Sources::Given(vec![9]), ..BetweennessOptions::default() };
-        let said = estimate_betweenness(&graph, &options).passes;
-        let found = betweenness(&graph, &options).unwrap();
+        let said = estimate_betweenness_centrality(&graph, &options).passes;
+        let found = betweenness_centrality(&graph, &options).unwrap();
         // What is said is for vertices whose pages have no others of other levels.
         cost("betweenness", &found.stats, 1.5 * said);
-        verify_betweenness(&graph, &options, &found).unwrap();
+        verify_betweenness_centrality(&graph, &options, &found).unwrap();
     }
     {
         let found = bfs(&graph, &BfsOptions::default()).unwrap();

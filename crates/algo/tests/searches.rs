@@ -3,8 +3,8 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_all_pairs, verify_betweenness};
-use outcore_algo::{AllPairs, AllPairsOptions, BetweennessOptions, Sources, all_pairs, betweenness};
+use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality};
+use outcore_algo::{AllPairs, AllPairsOptions, BetweennessOptions, Sources, all_pairs, betweenness_centrality};
 use outcore_graph::Error;
 use outcore_graph::import::OrderChoice;
 use std::sync::atomic::Ordering;
@@ -50,18 +50,18 @@ fn every_changed_centrality_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
         let options = BetweennessOptions { sources: Sources::Given(vec![3, 77, 210]), ..BetweennessOptions::default() };
-        let found = betweenness(&graph, &options).unwrap();
-        verify_betweenness(&graph, &options, &found).unwrap();
+        let found = betweenness_centrality(&graph, &options).unwrap();
+        verify_betweenness_centrality(&graph, &options, &found).unwrap();
         for slot in found.scores.iter() {
             let score = slot.load();
             for wrong in [score + 1e-7, score * 0.999, -score, f64::NAN].into_iter().filter(|&wrong| wrong != score) {
                 slot.store(wrong);
-                let error = verify_betweenness(&graph, &options, &found).expect_err("a wrong centrality");
+                let error = verify_betweenness_centrality(&graph, &options, &found).expect_err("a wrong centrality");
                 assert!(matches!(error, Error::Verification { .. }) && error.to_string().contains("vertex"), "{error}");
             }
             slot.store(score);
         }
-        verify_betweenness(&graph, &options, &found).unwrap();
+        verify_betweenness_centrality(&graph, &options, &found).unwrap();
     }
 }
 
@@ -73,11 +73,11 @@ fn more_paths_than_a_number_holds_are_refused() {
     let image = Given::new(3301, edges.collect(), true).image(directory.path(), OrderChoice::Input);
     let graph = open(&image, 2, None, None);
     let from = |source| BetweennessOptions { sources: Sources::Given(vec![source]), ..BetweennessOptions::default() };
-    let error = betweenness(&graph, &from(0)).map(drop).unwrap_err().to_string();
+    let error = betweenness_centrality(&graph, &from(0)).map(drop).unwrap_err().to_string();
     assert!(error.contains("shortest paths from vertex 0 of the image to vertex 3072"), "{error}");
     let options = from(300);
-    verify_betweenness(&graph, &options, &betweenness(&graph, &options).unwrap()).unwrap();
+    verify_betweenness_centrality(&graph, &options, &betweenness_centrality(&graph, &options).unwrap()).unwrap();
     let twice = BetweennessOptions { sources: Sources::Given(vec![7, 8, 7]), ..BetweennessOptions::default() };
-    let error = betweenness(&graph, &twice).map(drop).unwrap_err().to_string();
+    let error = betweenness_centrality(&graph, &twice).map(drop).unwrap_err().to_string();
     assert!(error.contains("vertex 7 of the image twice"), "{error}");
 }

@@ -287,7 +287,7 @@ pub enum Algorithm {
         source: String,
         /// The greatest level that is searched for
         #[arg(long, value_name = "N")]
-        max_depth: Option<u32>,
+        depth_limit: Option<u32>,
         /// The id of a vertex on whose level the search ends; the path to it is printed
         #[arg(long, value_name = "ID", allow_hyphen_values = true)]
         target: Option<String>,
@@ -305,7 +305,7 @@ pub enum Algorithm {
         targets: Vec<String>,
         /// The greatest level that is searched for
         #[arg(long, value_name = "N")]
-        max_depth: Option<u32>,
+        depth_limit: Option<u32>,
         /// What every algorithm takes
         #[command(flatten)]
         common: Common,
@@ -320,13 +320,13 @@ pub enum Algorithm {
         common: Common,
     },
     /// Betweenness centrality: which share of the shortest paths between others leads through a vertex
-    Betweenness {
+    BetweennessCentrality {
         /// From where the paths start
         #[command(flatten)]
         sources: SomeOrAll,
-        /// Do not divide by the number of pairs of vertices
-        #[arg(long)]
-        unnormalized: bool,
+        /// Whether sums are divided by the number of pairs of vertices
+        #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
+        normalized: bool,
         /// The ends of a path count as vertices that it leads through
         #[arg(long)]
         endpoints: bool,
@@ -392,7 +392,7 @@ pub enum Algorithm {
         common: Common,
     },
     /// Core numbers: the greatest k such that a vertex is in the k-core
-    CoreNumbers {
+    CoreNumber {
         /// What every algorithm takes
         #[command(flatten)]
         common: Common,
@@ -489,11 +489,11 @@ impl Weights {
 #[derive(Args)]
 pub struct Drawn {
     /// The ids of the vertices to start from; some are drawn if not given
-    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["count", "seed"])]
+    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["k", "seed"])]
     sources: Option<Vec<String>>,
     /// How many vertices are drawn
     #[arg(long, value_name = "K", default_value_t = 32)]
-    count: u64,
+    k: u64,
     /// Other seeds draw other vertices
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -504,7 +504,7 @@ impl Drawn {
     pub fn of(&self, graph: &Graph) -> Result<Sources> {
         match &self.sources {
             Some(ids) => Ok(Sources::Given(graph.vertices_of(ids)?)),
-            None => Ok(Sources::Drawn { count: self.count, seed: self.seed }),
+            None => Ok(Sources::Drawn { k: self.k, seed: self.seed }),
         }
     }
 }
@@ -513,17 +513,11 @@ impl Drawn {
 #[derive(Args)]
 pub struct SomeOrAll {
     /// The ids of the vertices to start from
-    #[arg(
-        long,
-        value_name = "ID,ID,...",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        conflicts_with = "samples"
-    )]
+    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "k")]
     sources: Option<Vec<String>>,
     /// Start from so many vertices, drawn at random
     #[arg(long, value_name = "K")]
-    samples: Option<u64>,
+    k: Option<u64>,
     /// Other seeds draw other vertices
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -532,9 +526,9 @@ pub struct SomeOrAll {
 impl SomeOrAll {
     /// The sources of a graph.
     pub fn of(&self, graph: &Graph) -> Result<Sources> {
-        match (&self.sources, self.samples) {
+        match (&self.sources, self.k) {
             (Some(ids), _) => Ok(Sources::Given(graph.vertices_of(ids)?)),
-            (None, Some(count)) => Ok(Sources::Drawn { count, seed: self.seed }),
+            (None, Some(k)) => Ok(Sources::Drawn { k, seed: self.seed }),
             (None, None) => Ok(Sources::All),
         }
     }

@@ -53,7 +53,14 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     kernel(&graph, "components", &components, outcore::components, verify_components, |found| &found.stats)?;
     let between = |chunk: &[u32]| BetweennessOptions { sources: Sources::Given(chunk.to_vec()), ..Default::default() };
     let between: Vec<_> = together.map(between).collect();
-    kernel(&graph, "betweenness", &between, outcore::betweenness, verify::verify_betweenness, |found| &found.stats)?;
+    kernel(
+        &graph,
+        "betweenness",
+        &between,
+        outcore::betweenness_centrality,
+        verify::verify_betweenness_centrality,
+        |found| &found.stats,
+    )?;
     let triangles = vec![TrianglesOptions::default(); TRIANGLE_TRIALS.min(most)];
     let verify_triangles = |graph: &_, _: &_, found: &_| verify::verify_triangles(graph, found);
     kernel(&graph, "triangles", &triangles, outcore::triangles, verify_triangles, |found| &found.stats)?;

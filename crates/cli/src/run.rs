@@ -43,13 +43,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
             let options = PersonalizedPageRankOptions { seeds: sets, alpha, tol, stop, max_iter, weights };
             return personalized_pagerank(&graph, seeds, &options, walk.allow_unconverged, common);
         }
-        Algorithm::Bfs { source, max_depth, target, common } => bfs(source, *max_depth, target.as_deref(), common),
-        Algorithm::MultiSourceBfs { sources, targets, max_depth, common } => {
+        Algorithm::Bfs { source, depth_limit, target, common } => bfs(source, *depth_limit, target.as_deref(), common),
+        Algorithm::MultiSourceBfs { sources, targets, depth_limit, common } => {
             let graph = open(common)?;
             let options = MultiSourceBfsOptions {
                 sources: graph.vertices_of(sources)?,
                 targets: graph.vertices_of(targets)?,
-                max_depth: *max_depth,
+                depth_limit: *depth_limit,
             };
             multi_source_bfs(&graph, (sources, targets), &options, common)
         }
@@ -57,11 +57,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
             let graph = open(common)?;
             all_pairs(&graph, &AllPairsOptions { sources: sources.of(&graph)? }, common)
         }
-        Algorithm::Betweenness { sources, unnormalized, endpoints, failure, common } => {
+        Algorithm::BetweennessCentrality { sources, normalized, endpoints, failure, common } => {
             let graph = open(common)?;
             let sources = sources.of(&graph)?;
-            let (normalized, endpoints, failure) = (!unnormalized, *endpoints, *failure);
-            betweenness(&graph, &BetweennessOptions { sources, normalized, endpoints, failure }, common)
+            let (normalized, endpoints, failure) = (*normalized, *endpoints, *failure);
+            betweenness_centrality(&graph, &BetweennessOptions { sources, normalized, endpoints, failure }, common)
         }
         Algorithm::Sssp { source, delta, weights, common } => {
             let graph = open(common)?;
@@ -71,7 +71,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         }
         Algorithm::Components { common } => components(common),
         Algorithm::StrongComponents { common } => strong_components(common),
-        Algorithm::CoreNumbers { common } => core_numbers(common),
+        Algorithm::CoreNumber { common } => core_number(common),
         Algorithm::LabelPropagation { max_iter, common } => {
             label_propagation(&LabelPropagationOptions { max_iter: *max_iter }, common)
         }
@@ -88,13 +88,13 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
     Ok(Arc::new(Graph::open(&runtime, &common.image, GraphOptions { cache_bytes: common.cache })?))
 }
 
-fn bfs(source: &str, max_depth: Option<u32>, target: Option<&str>, common: &Common) -> Result<()> {
+fn bfs(source: &str, depth_limit: Option<u32>, target: Option<&str>, common: &Common) -> Result<()> {
     let graph = open(common)?;
     if planned(&graph, common, &outcore::estimate_bfs(&graph), "at most", &[ColumnKind::Level, ColumnKind::Vertex])? {
         return Ok(());
     }
     let target_vertex = target.map(|id| graph.vertex(id)).transpose()?;
-    let options = BfsOptions { source: graph.vertex(source)?, max_depth, target: target_vertex };
+    let options = BfsOptions { source: graph.vertex(source)?, depth_limit, target: target_vertex };
     let found = outcore::bfs(&graph, &options)?;
     if common.verify {
         verify::verify_bfs(&graph, &options, &found)?;
@@ -183,13 +183,14 @@ fn finish_search(graph: &Arc<Graph>, found: MultiSourceBfs, common: &Common) -> 
     finish(graph, columns, &found.stats, common)
 }
 
-fn betweenness(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common) -> Result<()> {
-    if planned(graph, common, &outcore::estimate_betweenness(graph, options), NO_BOUND, &[ColumnKind::Real])? {
+fn betweenness_centrality(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common) -> Result<()> {
+    if planned(graph, common, &outcore::estimate_betweenness_centrality(graph, options), NO_BOUND, &[ColumnKind::Real])?
+    {
         return Ok(());
     }
-    let found = outcore::betweenness(graph, options)?;
+    let found = outcore::betweenness_centrality(graph, options)?;
     if common.verify {
-        verify::verify_betweenness(graph, options, &found)?;
+        verify::verify_betweenness_centrality(graph, options, &found)?;
     }
     say(format_args!("from {} of {} vertices", found.sources.len(), graph.vertices()))?;
     if found.error_bound.is_finite() && found.error_bound > 0.0 {
@@ -219,8 +220,8 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
     let distances = Column::Distance(Arc::new(found.distances), found.kind);
     say("farthest")?;
     show_top(&Table::new(Arc::clone(graph), vec![("distance".to_owned(), distances.clone())]), "distance")?;
-    let predecessors = Column::Vertex(Arc::new(found.predecessors));
-    let columns = vec![("distance".to_owned(), distances), ("predecessor".to_owned(), predecessors)];
+    let parents = Column::Vertex(Arc::new(found.parents));
+    let columns = vec![("distance".to_owned(), distances), ("parent".to_owned(), parents)];
     finish(graph, columns, &found.stats, common)
 }
 
@@ -346,14 +347,14 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
     finish(graph, vec![("component".to_owned(), labels)], &found.stats, common)
 }
 
-fn core_numbers(common: &Common) -> Result<()> {
+fn core_number(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_core_numbers(&graph), "at least", &[ColumnKind::Number])? {
+    if planned(&graph, common, &outcore::estimate_core_number(&graph), "at least", &[ColumnKind::Number])? {
         return Ok(());
     }
-    let found = outcore::core_numbers(&graph, &CoreNumbersOptions::default())?;
+    let found = outcore::core_number(&graph, &CoreNumbersOptions::default())?;
     if common.verify {
-        verify::verify_core_numbers(&graph, &found)?;
+        verify::verify_core_number(&graph, &found)?;
     }
     say(format_args!("the greatest core number is {}", found.max_core))?;
     finish_one(&graph, "core", Column::Number(Arc::new(found.cores)), &found.stats, common)

@@ -34,12 +34,12 @@ pub use outcore_algo::{
     LabelPropagationOptions, Lcc, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank, PageRankMethod,
     PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions, Reach, ScanStatistics, ScanStatisticsOptions,
     Sources, Sssp, SsspOptions, Stop, StoppedBy, StrongComponentsOptions, Triangles, TrianglesOptions, all_pairs,
-    betweenness, bfs, clustering, components, core_numbers, estimate_all_pairs, estimate_betweenness, estimate_bfs,
-    estimate_clustering, estimate_components, estimate_core_numbers, estimate_label_propagation, estimate_lcc,
-    estimate_multi_source_bfs, estimate_pagerank, estimate_personalized_pagerank, estimate_scan_statistics,
-    estimate_sssp, estimate_strong_components, estimate_triangles, has_lengths, label_propagation, lcc,
-    multi_source_bfs, pagerank, personalized_pagerank, scan_statistics, seeds_of_ids, sssp, strong_components,
-    triangles, verify,
+    betweenness_centrality, bfs, clustering, components, core_number, estimate_all_pairs,
+    estimate_betweenness_centrality, estimate_bfs, estimate_clustering, estimate_components, estimate_core_number,
+    estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
+    estimate_personalized_pagerank, estimate_scan_statistics, estimate_sssp, estimate_strong_components,
+    estimate_triangles, has_lengths, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank,
+    scan_statistics, seeds_of_ids, sssp, strong_components, triangles, verify,
 };
 pub use outcore_algo::{graph500, graphalytics};
 pub use outcore_format as format;

@@ -5,8 +5,8 @@ use outcore_algo::{
     AllPairsOptions, BetweennessOptions, Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions,
     CoreNumbersOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank,
     PageRankMethod, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, Sources, SsspOptions,
-    StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness, bfs, clustering, components, core_numbers,
-    label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, scan_statistics, sssp,
+    StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness_centrality, bfs, clustering, components,
+    core_number, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, scan_statistics, sssp,
     strong_components, triangles,
 };
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
@@ -209,16 +209,16 @@ impl Algorithm {
     pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
         Ok(match self {
             Algorithm::Bfs | Algorithm::NearBfs => {
-                let max_depth = (self == Algorithm::NearBfs).then_some(2);
-                let found = bfs(graph, &BfsOptions { source, max_depth, ..BfsOptions::default() })?;
+                let depth_limit = (self == Algorithm::NearBfs).then_some(2);
+                let found = bfs(graph, &BfsOptions { source, depth_limit, ..BfsOptions::default() })?;
                 let values = plain(&found.levels).into_iter().chain(plain(&found.parents));
                 values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
             }
             Algorithm::Sssp => {
                 let found = sssp(graph, &SsspOptions { source, weights: graph.weight_name().is_some(), delta: None })?;
                 let distances = found.distances.iter().map(|distance| distance.load(Ordering::Relaxed));
-                let predecessors = plain(&found.predecessors).into_iter().map(u64::from);
-                distances.chain(predecessors).chain([found.reached]).collect()
+                let parents = plain(&found.parents).into_iter().map(u64::from);
+                distances.chain(parents).chain([found.reached]).collect()
             }
             Algorithm::PageRank | Algorithm::WeightedPageRank | Algorithm::DeltaPageRank => {
                 let weights = self != Algorithm::PageRank && graph.weight_name().is_some();
@@ -240,7 +240,7 @@ impl Algorithm {
             }
             Algorithm::Betweenness => {
                 let sources = Sources::Given(from(graph, source, 10));
-                let found = betweenness(graph, &BetweennessOptions { sources, ..BetweennessOptions::default() })?;
+                let found = betweenness_centrality(graph, &BetweennessOptions { sources, ..Default::default() })?;
                 ranks(&found.scores).into_iter().map(f64::to_bits).collect()
             }
             Algorithm::Components => {
@@ -253,7 +253,7 @@ impl Algorithm {
                 plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
             }
             Algorithm::CoreNumbers => {
-                let found = core_numbers(graph, &CoreNumbersOptions::default())?;
+                let found = core_number(graph, &CoreNumbersOptions::default())?;
                 plain(&found.cores).into_iter().chain([found.max_core]).map(u64::from).collect()
             }
             Algorithm::LabelPropagation => {
@@ -298,7 +298,7 @@ pub fn from(graph: &Graph, source: u32, count: u32) -> Vec<u32> {
 
 /// Searches from more sources than a word has bits.
 fn many(graph: &Graph, source: u32) -> MultiSourceBfsOptions {
-    MultiSourceBfsOptions { sources: from(graph, source, 70), targets: from(graph, source, 5), max_depth: None }
+    MultiSourceBfsOptions { sources: from(graph, source, 70), targets: from(graph, source, 5), depth_limit: None }
 }
 
 /// All that searches from many sources found.

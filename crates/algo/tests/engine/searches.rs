@@ -2,9 +2,9 @@
 
 use super::engine::*;
 use super::model::Model;
-use outcore_algo::verify::{verify_all_pairs, verify_betweenness, verify_multi_source_bfs};
+use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality, verify_multi_source_bfs};
 use outcore_algo::{
-    AllPairsOptions, BetweennessOptions, MultiSourceBfsOptions, Reach, Sources, all_pairs, betweenness,
+    AllPairsOptions, BetweennessOptions, MultiSourceBfsOptions, Reach, Sources, all_pairs, betweenness_centrality,
     multi_source_bfs,
 };
 use outcore_graph::Graph;
@@ -23,11 +23,11 @@ pub fn check_searches(graph: &Graph, model: &Model, sources: &[u32]) {
     let all: Vec<_> = sources.iter().map(|&source| model.levels(source)).collect();
     let depth = |levels: &[Option<u32>]| levels.iter().flatten().copied().max().unwrap_or(0);
     let deepest = all.iter().map(|levels| depth(levels)).max().unwrap_or(0);
-    for max_depth in if sources.len() > 10 { [None].as_slice() } else { &[None, Some(0), Some(2)] } {
-        let max_depth = *max_depth;
-        let options = MultiSourceBfsOptions { sources: sources.to_vec(), targets: targets.clone(), max_depth };
+    for depth_limit in if sources.len() > 10 { [None].as_slice() } else { &[None, Some(0), Some(2)] } {
+        let depth_limit = *depth_limit;
+        let options = MultiSourceBfsOptions { sources: sources.to_vec(), targets: targets.clone(), depth_limit };
         let found = multi_source_bfs(graph, &options).unwrap();
-        let near = |level: &Option<u32>| level.filter(|&level| max_depth.is_none_or(|most| level <= most));
+        let near = |level: &Option<u32>| level.filter(|&level| depth_limit.is_none_or(|most| level <= most));
         let limited: Vec<Vec<_>> = all.iter().map(|levels| levels.iter().map(near).collect()).collect();
         for (i, levels) in limited.iter().enumerate() {
             let expected = Reach { reached: levels.iter().flatten().count() as u64, depth: depth(levels) };
@@ -71,7 +71,7 @@ pub fn check_betweenness(graph: &Graph, model: &Model, sources: Sources, count: 
             continue;
         }
         let options = BetweennessOptions { sources: sources.clone(), normalized, endpoints, ..Default::default() };
-        let found = betweenness(graph, &options).unwrap();
+        let found = betweenness_centrality(graph, &options).unwrap();
         let sums = model.betweenness(&vertices, endpoints);
         let pairs = if endpoints { n - 1.0 } else { n - 2.0 };
         let whole = if graph.is_directed() { n - 1.0 } else { (n - 1.0) / 2.0 };
@@ -95,7 +95,7 @@ pub fn check_betweenness(graph: &Graph, model: &Model, sources: Sources, count: 
         }
         assert_eq!(found.error_bound == 0.0, k == n);
         if model.out.len() < 40_000 {
-            verify_betweenness(graph, &options, &found).unwrap();
+            verify_betweenness_centrality(graph, &options, &found).unwrap();
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct Betweenness {
 const MOST_COLUMNS: u64 = 8;
 
 /// What betweenness from so many sources will need, with the least state that works: one source at a time.
-pub fn estimate_betweenness(graph: &Graph, options: &BetweennessOptions) -> Estimate {
+pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
     let state = bytes(graph, options, 1);
     Estimate::new(
         graph,
@@ -95,7 +95,7 @@ fn spare_bytes(graph: &Graph, columns: u64) -> u64 {
 /// # Errors
 /// A source that the graph does not have or that is given twice, more than 10^308 shortest paths between two vertices, too little memory (37.5 bytes per
 /// vertex), a page that cannot be read or is damaged, a request to stop.
-pub fn betweenness(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
+pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
     check(options)?;
     let available = graph.runtime().budget().available_bytes();

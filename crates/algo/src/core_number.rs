@@ -37,7 +37,7 @@ pub struct CoreNumbers {
 }
 
 /// What finding core numbers of this graph will need.
-pub fn estimate_core_numbers(graph: &Graph) -> Estimate {
+pub fn estimate_core_number(graph: &Graph) -> Estimate {
     let vertices = graph.vertices();
     let bitmaps = 1 + 2 * graph.directions().len() as u64;
     Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, graph.all_pages())
@@ -47,9 +47,9 @@ pub fn estimate_core_numbers(graph: &Graph) -> Estimate {
 ///
 /// # Errors
 /// Too little memory (4.6 bytes per vertex), a vertex of more than 2^32 - 1 edges, a page that cannot be read or is damaged, a request to stop.
-pub fn core_numbers(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreNumbers> {
+pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreNumbers> {
     let mut stats = StatsBuilder::start();
-    graph.make_room("core numbers", estimate_core_numbers(graph).state_bytes)?;
+    graph.make_room("core numbers", estimate_core_number(graph).state_bytes)?;
     let mut peel = Peel::new(graph)?;
     graph.fill_cache()?;
     peel.count_edges(&mut stats)?;
