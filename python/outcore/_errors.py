@@ -48,6 +48,18 @@ class UsageError(OutcoreError, ValueError):
     """A question that the graph cannot answer, or an option that cannot be."""
 
 
+class NoImageError(UsageError, FileNotFoundError):
+    """A path where there is no image."""
+
+
+class ImageExistsError(UsageError, FileExistsError):
+    """A path where an image is to be, and where something is that is not to be replaced."""
+
+
+class NoVertexError(UsageError, LookupError):
+    """An id that no vertex has."""
+
+
 class VerificationError(OutcoreError):
     """A result that is not right, as its verification found. It is a defect of Outcore, or of the machine."""
 
@@ -64,6 +76,9 @@ class ConvergenceError(OutcoreError):
     """The ranks so far."""
 
 
-for _kind in (OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, VerificationError, ConvergenceError):
+for _kind in (
+    OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, NoImageError, ImageExistsError, NoVertexError,
+    VerificationError, ConvergenceError,
+):
     # What users import, tracebacks show.
     _kind.__module__ = "outcore"

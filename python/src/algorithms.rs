@@ -16,7 +16,6 @@ use outcore::{
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// What `bfs` found: columns `vertex`, `level` and `parent`.
 #[pyclass(frozen, extends = PyTable, module = "outcore")]
@@ -222,8 +221,8 @@ fn texts(ids: &[Bound<'_, PyAny>]) -> PyResult<Vec<String>> {
 
 /// The columns of searches from many sources.
 fn search_columns(
-    reached_by: outcore::io::Array<AtomicU32>,
-    distance_sums: outcore::io::Array<AtomicU64>,
+    reached_by: outcore::io::Array<u32>,
+    distance_sums: outcore::io::Array<u64>,
 ) -> Vec<(&'static str, Column)> {
     let (counts, sums) = (Column::Number(Arc::new(reached_by)), Column::Count(Arc::new(distance_sums)));
     vec![("reached_by", counts), ("distance_sum", sums)]

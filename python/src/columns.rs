@@ -14,7 +14,6 @@ use outcore::io::Reservation;
 use outcore::{Column, Graph, Table, distance_bits, signed_count};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What a string takes as a Python object, beside its text.
 const STRING_BYTES: u64 = 64;
@@ -46,16 +45,16 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let reservation = graph.runtime().budget().reserve(&purpose, bytes).map_err(|error| raise(py, error))?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
     let array = match &column {
-        Some(Column::Real(values)) => array(py, values.iter().map(|value| value.load()).collect()),
-        Some(Column::Number(values)) => array(py, values.iter().map(|value| i64::from(value.load(Relaxed))).collect()),
-        Some(Column::Count(values)) => array(py, values.iter().map(signed_count).collect()),
-        Some(Column::Unsigned(values)) => array(py, values.iter().map(|value| value.load(Relaxed)).collect()),
+        Some(Column::Real(values)) => array(py, values.to_vec()),
+        Some(Column::Number(values)) => array(py, values.iter().map(|&value| i64::from(value)).collect()),
+        Some(Column::Count(values)) => array(py, values.iter().copied().map(signed_count).collect()),
+        Some(Column::Unsigned(values)) => array(py, values.to_vec()),
         Some(Column::Level(values)) => masked(py, values.iter().map(level))?,
         Some(Column::Distance(values, WeightKind::I64)) => {
-            masked(py, values.iter().map(|value| distance_bits(value).map(|bits| bits as i64)))?
+            masked(py, values.iter().map(|&value| distance_bits(value).map(|bits| bits as i64)))?
         }
         Some(Column::Distance(values, WeightKind::F64)) => {
-            array(py, values.iter().map(|value| distance_bits(value).map_or(f64::NAN, f64::from_bits)).collect())
+            array(py, values.iter().map(|&value| distance_bits(value).map_or(f64::NAN, f64::from_bits)).collect())
         }
         None => ids(py, &Table::new(graph.clone(), Vec::new()), 0)?,
         Some(column) => ids(py, &Table::new(graph.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
@@ -70,8 +69,8 @@ fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
 }
 
 /// A level, of its value plus one; 0 is none.
-fn level(stored: &AtomicU32) -> Option<i64> {
-    stored.load(Relaxed).checked_sub(1).map(i64::from)
+fn level(stored: &u32) -> Option<i64> {
+    stored.checked_sub(1).map(i64::from)
 }
 
 /// Values, of which some may be missing.
@@ -129,7 +128,7 @@ impl Loud for u64 {
 pub fn distances(
     py: Python<'_>,
     graph: &Graph,
-    levels: &[AtomicU32],
+    levels: &[u32],
     (sources, targets): (usize, usize),
 ) -> PyResult<Py<PyAny>> {
     let bytes = 9 * levels.len() as u64;

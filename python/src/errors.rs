@@ -39,6 +39,9 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             error.setattr("found", found)?;
             Ok(error)
         }),
+        Error::NoImage { .. } => exception(py, "NoImageError", &text),
+        Error::Exists { .. } => exception(py, "ImageExistsError", &text),
+        Error::NoId { .. } => exception(py, "NoVertexError", &text),
         // What is left are questions that cannot be answered.
         _ => exception(py, "UsageError", &text),
     };

@@ -12,7 +12,7 @@ use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Bytes, Whole, in_callback, settings};
 use numpy::PyReadonlyArray1;
-use outcore::io::{Array, AtomicF64};
+use outcore::io::Array;
 use outcore::{
     Column, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
     run_program,
@@ -23,7 +23,7 @@ use pyo3::types::{PyAny, PyDict};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::transmute;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What `vertex_program` did: columns `vertex` and the fields of the states.
@@ -314,13 +314,13 @@ fn column(py: Python<'_>, graph: &Graph, values: &Bound<'_, PyAny>) -> PyResult<
     graph.make_room("results", 8 * vertices).map_err(|error| raise(py, error))?;
     let refused = |error: outcore::io::Error| raise(py, error);
     if let Ok(values) = values.extract::<PyReadonlyArray1<'_, f64>>() {
-        let column: Array<AtomicF64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
-        column.iter().zip(values.as_array()).for_each(|(slot, &value)| slot.store(value));
+        let mut column: Array<f64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
+        column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot = value);
         return Ok(Column::Real(Arc::new(column)));
     }
     let values = values.extract::<PyReadonlyArray1<'_, u64>>()?;
-    let mut column: Array<AtomicU64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
-    column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot.get_mut() = value);
+    let mut column: Array<u64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
+    column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot = value);
     Ok(Column::Unsigned(Arc::new(column)))
 }
 

@@ -101,7 +101,7 @@ def test_an_image_is_replaced_only_if_that_is_asked_for(scratch):
     old = oc.Graph("g.oc")
     for again in (lambda **more: oc.import_graph([(1, 2), (2, 3)], "g.oc", **more),
                   lambda **more: oc.generate("path", scale=3, output="g.oc", **more)):
-        with pytest.raises(oc.UsageError, match="replace=True"):
+        with pytest.raises(oc.ImageExistsError, match="replace=True"):
             again()
         vertices = again(replace=True)["vertices"]
         assert oc.Graph("g.oc").vertices == vertices

@@ -133,7 +133,7 @@ def test_integers_of_either_sign_as_ids(make):
     for wrong in (1.0, True, None, b"1"):
         with pytest.raises(TypeError, match="integer or a string"):
             oc.bfs(negative, wrong)
-    with pytest.raises(oc.UsageError, match="no vertex `3`"):
+    with pytest.raises(oc.NoVertexError, match="no vertex `3`"):
         oc.bfs(negative, 3)
 
 
@@ -190,13 +190,17 @@ def test_options_out_of_range(site, options):
 
 
 def test_names_are_those_that_users_import():
-    for name in ["OutcoreError", "InputError", "CorruptImageError", "MemoryLimitError", "UsageError", "VerificationError", "ConvergenceError"]:
-        assert getattr(oc, name).__module__ == "outcore"
+    for name in oc.__all__:
+        if name.endswith("Error"):
+            assert getattr(oc, name).__module__ == "outcore"
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", oc.__version__)
 
 
 def test_exceptions_are_those_of_python_too():
-    for kind, also in [(oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError)]:
+    for kind, also in [
+        (oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError), (oc.NoImageError, FileNotFoundError),
+        (oc.ImageExistsError, FileExistsError), (oc.NoVertexError, LookupError),
+    ]:
         assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
     for kind in [oc.CorruptImageError, oc.ConvergenceError, oc.VerificationError]:
         assert issubclass(kind, oc.OutcoreError)
@@ -215,8 +219,12 @@ def test_damage_is_reported_with_its_place(site, scratch):
 
 
 def test_no_image(scratch):
-    with pytest.raises(oc.UsageError, match="no such directory"):
+    with pytest.raises(oc.NoImageError, match="^nothing.oc is no Outcore image: there is no such directory; make one"):
         oc.Graph("nothing.oc")
+    (scratch / "empty").mkdir()
+    with pytest.raises(oc.NoImageError, match="has no manifest.json"):
+        oc.Graph("empty")
+    (scratch / "empty").rmdir()
     with pytest.raises(FileNotFoundError):
         oc.import_graph("nothing.txt", "nothing.oc")
     assert list(scratch.iterdir()) == []

@@ -15,7 +15,6 @@ use crate::estimate::Estimate;
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, search};
 use crate::sources::Sources;
 use outcore_graph::{Direction, Graph, Result, StatsBuilder};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// From where the paths start.
 #[derive(Clone, Debug)]
@@ -31,6 +30,7 @@ impl Default for AllPairsOptions {
 }
 
 /// Distances from chosen sources.
+#[derive(Debug)]
 pub struct AllPairs {
     /// The sources, as numbered in the image.
     pub sources: Vec<u32>,
@@ -119,13 +119,13 @@ struct Place {
 fn sizes(graph: &Graph, sources: &[u32], stats: &mut StatsBuilder) -> Result<(Vec<Place>, u64)> {
     let found = components(graph, &ComponentsOptions::default())?;
     found.stats.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
-    let sizes = found.sizes(graph)?;
+    let mut sizes = found.sizes(graph)?;
     let place = |&source: &u32| {
-        let label = found.labels[source as usize].load(Relaxed);
-        Place { label, size: sizes[label as usize].load(Relaxed).into() }
+        let label = found.labels[source as usize];
+        Place { label, size: sizes[label as usize].into() }
     };
     let places: Vec<Place> = sources.iter().map(place).collect();
-    places.iter().for_each(|place| sizes[place.label as usize].store(0, Relaxed));
-    let without = sizes.iter().map(|size| size.load(Relaxed)).max().unwrap_or(0);
+    places.iter().for_each(|place| sizes[place.label as usize] = 0);
+    let without = sizes.iter().copied().max().unwrap_or(0);
     Ok((places, without.into()))
 }

@@ -51,9 +51,10 @@ impl Default for BetweennessOptions {
 }
 
 /// Betweenness centralities.
+#[derive(Debug)]
 pub struct Betweenness {
     /// Per vertex: its centrality, or an estimate of it.
-    pub scores: Array<AtomicF64>,
+    pub scores: Array<f64>,
     /// The sources, as numbered in the image.
     pub sources: Vec<u32>,
     /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0 if all vertices are sources;
@@ -121,7 +122,7 @@ pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Re
         score.store(score.load() * scale.sources);
     }
     let stats = stats.finish(graph.runtime(), graph.all_pages());
-    Ok(Betweenness { scores, sources, error_bound: scale.error_bound(options), stats })
+    Ok(Betweenness { scores: scores.into_values(), sources, error_bound: scale.error_bound(options), stats })
 }
 
 fn check(options: &BetweennessOptions) -> Result<()> {
@@ -275,18 +276,18 @@ impl Reached {
     fn sort(&mut self, found: Bfs) {
         let Bfs { levels, parents: mut ends, reached, depth, .. } = found;
         let deepest = depth as usize;
-        ends[..=deepest].iter_mut().for_each(|end| *end.get_mut() = 0);
-        let level = |v: usize| levels[v].load(Relaxed).checked_sub(1).map(|level| level as usize);
-        (0..levels.len()).filter_map(level).for_each(|level| *ends[level].get_mut() += 1);
+        ends[..=deepest].fill(0);
+        let level = |v: usize| levels[v].checked_sub(1).map(|level| level as usize);
+        (0..levels.len()).filter_map(level).for_each(|level| ends[level] += 1);
         self.firsts.clear();
         let mut start = 0;
         for end in &mut ends[..=deepest] {
             self.firsts.insert(start);
-            (start, *end.get_mut()) = (start + *end.get_mut(), start);
+            (start, *end) = (start + *end, start);
         }
         for v in 0..levels.len() {
             if let Some(level) = level(v) {
-                let end = ends[level].get_mut();
+                let end = &mut ends[level];
                 self.order[*end as usize] = v as u32;
                 *end += 1;
             }
@@ -423,7 +424,7 @@ impl<'a, const B: usize> Columns<'a, B> {
                 let text = format!(
                     "expected fewer than 1.8e308 shortest paths from vertex {source} of the image to vertex {vertex}, found more"
                 );
-                return Err(Error::Usage(text));
+                return Err(Error::Unsuitable(text));
             }
         }
         Ok(read)

@@ -16,9 +16,8 @@
 //! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once.
 
 use crate::estimate::Estimate;
-use outcore_graph::{
-    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Error, Graph, Result, Stats, StatsBuilder, vertex_map,
-};
+use crate::sources::check_vertices;
+use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Graph, Result, Stats, StatsBuilder, vertex_map};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -34,11 +33,12 @@ pub struct BfsOptions {
 }
 
 /// Levels and parents.
+#[derive(Debug)]
 pub struct Bfs {
     /// Per vertex: its distance from the source plus one; 0 where there is no path.
-    pub levels: Array<AtomicU32>,
+    pub levels: Array<u32>,
     /// Per vertex: the complement of its parent; 0 where there is no path. The source is its own parent.
-    pub parents: Array<AtomicU32>,
+    pub parents: Array<u32>,
     /// How many vertices were reached, the source included.
     pub reached: u64,
     /// The greatest level that was found.
@@ -50,12 +50,12 @@ pub struct Bfs {
 impl Bfs {
     /// The distance of a vertex from the source, if there is a path.
     pub fn level(&self, vertex: u32) -> Option<u32> {
-        self.levels[vertex as usize].load(Ordering::Relaxed).checked_sub(1)
+        self.levels[vertex as usize].checked_sub(1)
     }
 
     /// The vertex before this one on a shortest path from the source, if there is a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
-        let stored = self.parents[vertex as usize].load(Ordering::Relaxed);
+        let stored = self.parents[vertex as usize];
         (stored != 0).then_some(!stored)
     }
 
@@ -88,11 +88,8 @@ pub fn estimate_bfs(graph: &Graph) -> Estimate {
 pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut stats = StatsBuilder::start();
     let vertices = graph.vertices();
-    for (what, vertex) in [("source", Some(options.source)), ("target", options.target)] {
-        if let Some(vertex) = vertex.filter(|&vertex| u64::from(vertex) >= vertices) {
-            return Err(Error::Usage(format!("expected a {what} below {vertices}, found {vertex}")));
-        }
-    }
+    check_vertices(graph, &[options.source])?;
+    check_vertices(graph, options.target.as_slice())?;
     graph.make_room("breadth-first search", estimate_bfs(graph).state_bytes)?;
     let budget = graph.runtime().budget();
     let levels = Array::zeroed(budget, "levels", vertices as usize)?;
@@ -118,7 +115,7 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     }
     let pages = graph.pages(if graph.is_directed() { Direction::In } else { Direction::Out });
     let stats = stats.finish(graph.runtime(), pages);
-    Ok(Bfs { levels: search.levels, parents: search.parents, reached, depth, stats })
+    Ok(Bfs { levels: search.levels.into_values(), parents: search.parents.into_values(), reached, depth, stats })
 }
 
 struct Search {
@@ -188,8 +185,8 @@ impl Bfs {
     pub fn level_sizes(&self, graph: &Graph) -> Result<Vec<u64>> {
         let sizes: Vec<AtomicU64> = (0..=self.depth).map(|_| AtomicU64::new(0)).collect();
         vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for stored in &self.levels[range] {
-                if let Some(level) = stored.load(Ordering::Relaxed).checked_sub(1) {
+            for level in &self.levels[range] {
+                if let Some(level) = level.checked_sub(1) {
                     sizes[level as usize].fetch_add(1, Ordering::Relaxed);
                 }
             }

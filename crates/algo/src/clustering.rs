@@ -12,7 +12,7 @@
 use crate::estimate::Estimate;
 use crate::triads::{self, Choices, One, Triads};
 use outcore_graph::{Graph, Result, Stats, vertex_map, vertex_sum};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::Array;
 use std::sync::atomic::Ordering;
 
 /// How clustering coefficients are computed: there is nothing to choose.
@@ -20,9 +20,10 @@ use std::sync::atomic::Ordering;
 pub struct ClusteringOptions {}
 
 /// The clustering coefficient of every vertex, and of the graph.
+#[derive(Debug)]
 pub struct Clustering {
     /// Per vertex: its coefficient.
-    pub coefficients: Array<AtomicF64>,
+    pub coefficients: Array<f64>,
     /// The mean of the coefficients; 0 if there are no vertices.
     pub average: f64,
     /// The triangles of all vertices over those that all could have; 0 if they could have none.
@@ -75,7 +76,7 @@ pub(crate) fn coefficients(graph: &Graph, counted: Triads, times: f64) -> Result
     })?;
     let average = ratio(sum(&|v| possible[v].load())?, graph.vertices() as f64);
     let transitivity = ratio(all_closed, all_possible);
-    Ok(Clustering { coefficients: possible, average, transitivity, stats })
+    Ok(Clustering { coefficients: possible.into_values(), average, transitivity, stats })
 }
 
 /// A part of a whole; 0 of nothing.

@@ -22,9 +22,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub struct ComponentsOptions {}
 
 /// The component of every vertex.
+#[derive(Debug)]
 pub struct Components {
     /// Per vertex: the smallest vertex of its component, as numbered in the image.
-    pub labels: Array<AtomicU32>,
+    pub labels: Array<u32>,
     /// How many components there are.
     pub count: u64,
     /// What it cost.
@@ -85,6 +86,7 @@ impl Components {
             count.fetch_add(here as u64, Ordering::Relaxed);
             Ok(())
         })?;
+        let labels = labels.into_values();
         Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), graph.all_pages()) })
     }
 
@@ -92,18 +94,17 @@ impl Components {
     ///
     /// # Errors
     /// No memory, or a request to stop.
-    pub fn sizes(&self, graph: &Graph) -> Result<Array<AtomicU32>> {
+    pub fn sizes(&self, graph: &Graph) -> Result<Array<u32>> {
         graph.make_room("component sizes", 4 * graph.vertices())?;
         let sizes = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "component sizes", self.labels.len())?;
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             // Most neighbours in a range share a component: count runs, not vertices.
-            for run in self.labels[range].chunk_by(|a, b| a.load(Ordering::Relaxed) == b.load(Ordering::Relaxed)) {
-                let label = run[0].load(Ordering::Relaxed);
-                sizes[label as usize].fetch_add(run.len() as u32, Ordering::Relaxed);
+            for run in self.labels[range].chunk_by(|a, b| a == b) {
+                sizes[run[0] as usize].fetch_add(run.len() as u32, Ordering::Relaxed);
             }
             Ok(())
         })?;
-        Ok(sizes)
+        Ok(sizes.into_values())
     }
 }
 

@@ -27,9 +27,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub struct CoreNumbersOptions {}
 
 /// The core number of every vertex.
+#[derive(Debug)]
 pub struct CoreNumbers {
     /// Per vertex: its core number.
-    pub cores: Array<AtomicU32>,
+    pub cores: Array<u32>,
     /// The greatest core number.
     pub max_core: u32,
     /// What it cost.
@@ -62,7 +63,7 @@ pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreN
         stats.step("level", removed, total);
     }
     let stats = stats.finish(graph.runtime(), graph.all_pages());
-    Ok(CoreNumbers { cores: peel.degrees, max_core: peel.k, stats })
+    Ok(CoreNumbers { cores: peel.degrees.into_values(), max_core: peel.k, stats })
 }
 
 /// A round over fewer vertices than one of so many looks up their pages.
@@ -324,7 +325,7 @@ pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut Stat
     }
     let Ok(vertex) = u32::try_from(too_many.into_inner()) else { return Ok(()) };
     let id = graph.id(vertex)?;
-    Err(Error::Usage(format!("expected vertices of at most {} edges, found more at {id}", u32::MAX)))
+    Err(Error::Unsuitable(format!("expected vertices of at most {} edges, found more at {id}", u32::MAX)))
 }
 
 /// How often the vertex of a list, or of a part of one, is its own neighbour.

@@ -63,7 +63,7 @@ pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, found: &B
 /// # Errors
 /// As those of [`verify_bfs`].
 pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOptions, found: &Sssp) -> Result<u64> {
-    let distance = |vertex: u32| distance_bits(&found.distances[vertex as usize]);
+    let distance = |vertex: u32| distance_bits(found.distances[vertex as usize]);
     let parent = |vertex| found.parent(vertex);
     let tree = Tree { root: search.source, weights: search.weights, distance, parent };
     match found.kind {
@@ -183,7 +183,7 @@ impl<D: Fn(u32) -> Option<u64>, P: Fn(u32) -> Option<u32>> EdgeCheck<'_, D, P> {
 fn vertices_of_ids(graph: &Graph, options: &GenerateOptions) -> Result<Array<u32>> {
     if graph.is_directed() || graph.vertices() != 1 << options.scale {
         let expected = format!("an undirected graph of {} vertices", 1u64 << options.scale);
-        return Err(Error::Usage(format!("expected {expected}, found another in {}", graph.path().display())));
+        return Err(Error::Unsuitable(format!("expected {expected}, found another in {}", graph.path().display())));
     }
     let mut numbers = Array::<u32>::zeroed(graph.runtime().budget(), "vertices of ids", graph.vertices() as usize)?;
     let mut strange = None;
@@ -193,7 +193,7 @@ fn vertices_of_ids(graph: &Graph, options: &GenerateOptions) -> Result<Array<u32
     })?;
     match strange {
         None => Ok(numbers),
-        Some(id) => Err(Error::Usage(format!("expected ids below {}, found {id}", graph.vertices()))),
+        Some(id) => Err(Error::Unsuitable(format!("expected ids below {}, found {id}", graph.vertices()))),
     }
 }
 
@@ -205,7 +205,7 @@ fn for_each_id(graph: &Graph, mut visit: impl FnMut(u32, u64)) -> Result<()> {
             let id = match id {
                 Id::Unsigned(id) => id,
                 Id::Signed(id) => id as u64,
-                Id::Text(_) => return Err(Error::Usage("expected ids that are numbers, found strings".into())),
+                Id::Text(_) => return Err(Error::Unsuitable("expected ids that are numbers, found strings".into())),
             };
             visit((first + i as u64) as u32, id);
         }

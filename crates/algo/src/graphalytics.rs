@@ -21,7 +21,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// The level of a vertex that was not reached.
 const UNREACHED: i128 = i64::MAX as i128;
@@ -164,25 +163,25 @@ fn matches(
         _ => Err(found.to_string()),
     };
     match output {
-        Column::Real(values) => real(values[place].load()),
-        Column::Distance(values, kind) => real(match (distance_bits(&values[place]), kind) {
+        Column::Real(values) => real(values[place]),
+        Column::Distance(values, kind) => real(match (distance_bits(values[place]), kind) {
             (None, _) => f64::INFINITY,
             (Some(bits), WeightKind::I64) => bits as f64,
             (Some(bits), WeightKind::F64) => f64::from_bits(bits),
         }),
-        Column::Number(values) => whole(values[place].load(Ordering::Relaxed).into()),
-        Column::Count(values) | Column::Unsigned(values) => whole(values[place].load(Ordering::Relaxed).into()),
-        Column::Level(values) => match values[place].load(Ordering::Relaxed) {
+        Column::Number(values) => whole(values[place].into()),
+        Column::Count(values) | Column::Unsigned(values) => whole(values[place].into()),
+        Column::Level(values) => match values[place] {
             0 => whole(UNREACHED),
             stored => whole((stored - 1).into()),
         },
-        Column::Vertex(values) => match values[place].load(Ordering::Relaxed) {
+        Column::Vertex(values) => match values[place] {
             0 => whole(UNREACHED),
             stored => whole(id(!stored)),
         },
-        Column::Label(values) => whole(id(values[place].load(Ordering::Relaxed))),
+        Column::Label(values) => whole(id(values[place])),
         Column::Component(values) => {
-            let component = values[place].load(Ordering::Relaxed);
+            let component = values[place];
             let Ok(name) = expected.parse::<i64>() else { return Err("a component".into()) };
             match classes.map_or(Ok(()), |classes| classes.add(component, name)) {
                 Ok(()) => Ok(()),

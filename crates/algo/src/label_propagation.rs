@@ -43,9 +43,10 @@ impl Default for LabelPropagationOptions {
 }
 
 /// Labels after some iterations.
+#[derive(Debug)]
 pub struct LabelPropagation {
     /// Per vertex: the vertex whose id is its label.
-    pub labels: Array<AtomicU32>,
+    pub labels: Array<u32>,
     /// How many labels there are.
     pub count: u64,
     /// How many iterations were made.
@@ -112,7 +113,7 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
     }
     let count = propagation.finish(by_id.as_deref())?;
     let stats = stats.finish(graph.runtime(), graph.all_pages());
-    Ok(LabelPropagation { labels: propagation.labels, count, iterations, converged, stats })
+    Ok(LabelPropagation { labels: propagation.labels.into_values(), count, iterations, converged, stats })
 }
 
 /// Labels before and after an iteration.

@@ -12,16 +12,17 @@ use crate::clustering::{Clustering, coefficients, pairs};
 use crate::estimate::Estimate;
 use crate::triads::{self, One, Opposite};
 use outcore_graph::{Graph, Result, Stats};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::Array;
 
 /// How local clustering coefficients are computed: there is nothing to choose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LccOptions {}
 
 /// The local clustering coefficient of every vertex.
+#[derive(Debug)]
 pub struct Lcc {
     /// Per vertex: its coefficient.
-    pub coefficients: Array<AtomicF64>,
+    pub coefficients: Array<f64>,
     /// The mean of the coefficients; 0 if there are no vertices.
     pub average: f64,
     /// What it cost.

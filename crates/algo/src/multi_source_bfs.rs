@@ -35,15 +35,16 @@ pub struct MultiSourceBfsOptions {
 }
 
 /// What searches from many sources found.
+#[derive(Debug)]
 pub struct MultiSourceBfs {
     /// Per vertex: how many of the sources have a path to it.
-    pub reached_by: Array<AtomicU32>,
+    pub reached_by: Array<u32>,
     /// Per vertex: the sum of its distances from those.
-    pub distance_sums: Array<AtomicU64>,
+    pub distance_sums: Array<u64>,
     /// Per source, in the order of the options: how far its search came.
     pub reach: Vec<Reach>,
     /// Per source and target, source by source: the distance plus one; 0 where there is no path.
-    pub levels: Array<AtomicU32>,
+    pub levels: Array<u32>,
     /// What it cost.
     pub stats: Stats,
 }
@@ -61,7 +62,7 @@ impl MultiSourceBfs {
     /// The distance from a source to a target, by their places in the options, if there is a path.
     pub fn level(&self, source: usize, target: usize) -> Option<u32> {
         let targets = self.levels.len() / self.reach.len();
-        self.levels[source * targets + target].load(Relaxed).checked_sub(1)
+        self.levels[source * targets + target].checked_sub(1)
     }
 }
 
@@ -102,8 +103,8 @@ pub(crate) fn search(
     onwards: Direction,
     stats: &mut StatsBuilder,
 ) -> Result<Found> {
-    check_vertices(graph, "source", &options.sources)?;
-    check_vertices(graph, "target", &options.targets)?;
+    check_vertices(graph, &options.sources)?;
+    check_vertices(graph, &options.targets)?;
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices() as usize);
     let available = budget.available_bytes();
     // As many sources at once as there are and as the memory holds.
@@ -143,7 +144,13 @@ impl Found {
     pub fn finish(self, graph: &Graph, stats: StatsBuilder) -> MultiSourceBfs {
         let Found { reached_by, distance_sums, levels, reach, .. } = self;
         let stats = stats.finish(graph.runtime(), graph.all_pages());
-        MultiSourceBfs { reached_by, distance_sums, levels, reach, stats }
+        MultiSourceBfs {
+            reached_by: reached_by.into_values(),
+            distance_sums: distance_sums.into_values(),
+            levels: levels.into_values(),
+            reach,
+            stats,
+        }
     }
 }
 

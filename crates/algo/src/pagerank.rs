@@ -112,9 +112,10 @@ impl Default for PageRankOptions {
 }
 
 /// Ranks, and how they converged.
+#[derive(Debug)]
 pub struct PageRank {
     /// Per vertex: its rank.
-    pub ranks: Array<AtomicF64>,
+    pub ranks: Array<f64>,
     /// How many iterations, or rounds of pushes, were made.
     pub iterations: u32,
     /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha) times that away from exact ones, in all.
@@ -209,7 +210,7 @@ fn iterate<D: Divisors>(
     let Iteration { stats, made, residual, .. } = iteration;
     let stats =
         Stats { stopped_by: Some(stopped_by.name()), ..stats.finish(graph.runtime(), pages_per_pass(graph, options)) };
-    Ok(PageRank { ranks, iterations: made, residual, stopped_by, stats })
+    Ok(PageRank { ranks: ranks.into_values(), iterations: made, residual, stopped_by, stats })
 }
 
 /// What the rank of a vertex is divided by.
@@ -494,7 +495,7 @@ mod tests {
 
     /// The greatest difference between two results, relative to the ranks.
     fn difference(a: &PageRank, b: &PageRank) -> f64 {
-        a.ranks.iter().zip(b.ranks.iter()).map(|(a, b)| (a.load() / b.load() - 1.0).abs()).fold(0.0, f64::max)
+        a.ranks.iter().zip(b.ranks.iter()).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
     }
 
     #[test]

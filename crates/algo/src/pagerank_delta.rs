@@ -229,7 +229,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             stopped_by: Some(stopped_by.name()),
             ..stats.finish(graph.runtime(), pages_per_pass(graph, options))
         };
-        Ok(PageRank { ranks, iterations: rounds, residual, stopped_by, stats })
+        Ok(PageRank { ranks: ranks.into_values(), iterations: rounds, residual, stopped_by, stats })
     }
 
     #[inline]

@@ -61,9 +61,10 @@ impl PersonalizedPageRankOptions {
 }
 
 /// Ranks, and how they converged.
+#[derive(Debug)]
 pub struct PersonalizedPageRank {
     /// Per set of seeds, and per vertex: its rank.
-    pub ranks: Vec<Array<AtomicF64>>,
+    pub ranks: Vec<Array<f64>>,
     /// How many iterations were made, of the sets with the most.
     pub iterations: u32,
     /// The sum over all vertices of the absolute change in the last iteration, of the set with the greatest.
@@ -132,6 +133,7 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
         stopped_by: Some(stopped_by.name()),
         ..stats.finish(graph.runtime(), pages_per_pass(graph, &options.common()))
     };
+    let ranks = ranks.into_iter().map(Array::into_values).collect();
     Ok(PersonalizedPageRank { ranks, iterations, residual, stopped_by, stats })
 }
 
@@ -154,8 +156,8 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
     seeds.sort_by_key(|seed| seed.0);
     let sum: f64 = seeds.iter().map(|seed| seed.1).sum();
     let refused = |what: String| Err(Error::Usage(format!("expected seeds {what}")));
-    if let Some((vertex, _)) = seeds.iter().find(|seed| u64::from(seed.0) >= graph.vertices()) {
-        return refused(format!("among {} vertices, found vertex {vertex}", graph.vertices()));
+    if let Some(&(vertex, _)) = seeds.iter().find(|seed| u64::from(seed.0) >= graph.vertices()) {
+        return Err(Error::NoVertex { vertex: vertex.into(), vertices: graph.vertices() });
     }
     if let Some((_, share)) = seeds.iter().find(|seed| !(seed.1 >= 0.0 && seed.1.is_finite())) {
         return refused(format!("with shares of at least 0, found {share}"));

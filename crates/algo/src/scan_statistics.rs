@@ -57,6 +57,7 @@ impl Default for ScanStatisticsOptions {
 }
 
 /// The vertices with the greatest locality statistics.
+#[derive(Debug)]
 pub struct ScanStatistics {
     /// The vertices as numbered in the image, by falling statistics; those of smaller numbers first among equals.
     pub vertices: Vec<u32>,
@@ -75,9 +76,9 @@ impl ScanStatistics {
     /// Too little memory.
     pub fn column(&self, graph: &Graph) -> Result<Column> {
         graph.make_room(NAME, 8 * graph.vertices())?;
-        let values = Array::<AtomicU64>::zeroed(graph.runtime().budget(), NAME, graph.vertices() as usize)?;
+        let mut values = Array::<u64>::zeroed(graph.runtime().budget(), NAME, graph.vertices() as usize)?;
         for (&vertex, &edges) in self.vertices.iter().zip(&self.statistics) {
-            values[vertex as usize].store(!edges, Ordering::Relaxed);
+            values[vertex as usize] = !edges;
         }
         Ok(Column::Distance(Arc::new(values), WeightKind::I64))
     }

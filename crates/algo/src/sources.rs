@@ -44,7 +44,7 @@ impl Sources {
         match self {
             Sources::All => Ok((0..graph.vertices() as u32).collect()),
             Sources::Given(vertices) => {
-                check_vertices(graph, "source", vertices)?;
+                check_vertices(graph, vertices)?;
                 Ok(vertices.clone())
             }
             Sources::Drawn { seed, .. } => draw(graph, self.count(graph) as usize, *seed),
@@ -53,9 +53,9 @@ impl Sources {
 }
 
 /// An error unless the graph has all of these vertices.
-pub(crate) fn check_vertices(graph: &Graph, what: &str, vertices: &[u32]) -> Result<()> {
+pub(crate) fn check_vertices(graph: &Graph, vertices: &[u32]) -> Result<()> {
     match vertices.iter().find(|&&vertex| u64::from(vertex) >= graph.vertices()) {
-        Some(vertex) => Err(Error::Usage(format!("expected a {what} below {}, found {vertex}", graph.vertices()))),
+        Some(&vertex) => Err(Error::NoVertex { vertex: vertex.into(), vertices: graph.vertices() }),
         None => Ok(()),
     }
 }

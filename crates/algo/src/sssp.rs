@@ -18,6 +18,7 @@
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
 use crate::estimate::Estimate;
+use crate::sources::check_vertices;
 use crate::weights::{Refused, note};
 use outcore_graph::{
     Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, SPARSE_SHARE, Stats, StatsBuilder,
@@ -42,13 +43,14 @@ pub struct SsspOptions {
 }
 
 /// Distances and parents.
+#[derive(Debug)]
 pub struct Sssp {
     /// Per vertex: the complement of its distance's bits; 0 where there is no path.
-    pub distances: Array<AtomicU64>,
+    pub distances: Array<u64>,
     /// What distances are.
     pub kind: WeightKind,
     /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is its own.
-    pub parents: Array<AtomicU32>,
+    pub parents: Array<u32>,
     /// How many vertices have a path, the source included.
     pub reached: u64,
     /// What it cost.
@@ -58,7 +60,7 @@ pub struct Sssp {
 impl Sssp {
     /// The distance of a vertex from the source, if there is a path. Integers beyond 2^53 are rounded.
     pub fn distance(&self, vertex: u32) -> Option<f64> {
-        distance_bits(&self.distances[vertex as usize]).map(|bits| match self.kind {
+        distance_bits(self.distances[vertex as usize]).map(|bits| match self.kind {
             WeightKind::I64 => bits as f64,
             WeightKind::F64 => f64::from_bits(bits),
         })
@@ -66,7 +68,7 @@ impl Sssp {
 
     /// The vertex before this one on a shortest path, if there is a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
-        let stored = self.parents[vertex as usize].load(Ordering::Relaxed);
+        let stored = self.parents[vertex as usize];
         (stored != 0).then_some(!stored)
     }
 }
@@ -100,10 +102,7 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
 /// A source that the graph does not have, a negative weight or one that is not a number, integer distances beyond 2^63 - 1, too little memory (12.5
 /// bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
-    let vertices = graph.vertices();
-    if u64::from(options.source) >= vertices {
-        return Err(Error::Usage(format!("expected a source below {vertices}, found {}", options.source)));
-    }
+    check_vertices(graph, &[options.source])?;
     if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
         return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
     }
@@ -245,7 +244,13 @@ impl<'a, L: Length> Search<'a, L> {
         let reached = self.explain(&parents)?;
         let pages = if self.options.weights { graph.weight_pages(Direction::Out) } else { 0 };
         let stats = self.stats.finish(graph.runtime(), graph.pages(Direction::Out) + pages);
-        Ok(Sssp { distances: self.distances, kind: L::KIND, parents, reached, stats })
+        Ok(Sssp {
+            distances: self.distances.into_values(),
+            kind: L::KIND,
+            parents: parents.into_values(),
+            reached,
+            stats,
+        })
     }
 
     fn distance(&self, vertex: u32) -> u64 {
@@ -354,7 +359,7 @@ impl<'a, L: Length> Search<'a, L> {
         self.empty_frontier(taken);
         self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })?;
         if self.overflow.load(Ordering::Relaxed) {
-            return Err(Error::Usage("expected distances below 2^63, found a path that is longer".into()));
+            return Err(Error::Unsuitable("expected distances below 2^63, found a path that is longer".into()));
         }
         Ok(())
     }
@@ -439,7 +444,7 @@ impl<L: Length> Search<'_, L> {
             let text = format!(
                 "expected in-lists with the edges of the out-lists, found others in {image}; run `outcore check` on it"
             );
-            return Err(Error::Usage(text));
+            return Err(Error::Unsuitable(text));
         }
         Ok(())
     }

@@ -9,16 +9,17 @@ use crate::estimate::Estimate;
 use crate::triads::{self, One};
 use outcore_graph::{Graph, Result, Stats};
 use outcore_io::Array;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// How triangles are counted: there is nothing to choose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrianglesOptions {}
 
 /// The triangles at every vertex.
+#[derive(Debug)]
 pub struct Triangles {
     /// Per vertex: how many triangles it is a corner of.
-    pub counts: Array<AtomicU64>,
+    pub counts: Array<u64>,
     /// How many triangles there are.
     pub total: u64,
     /// What it cost.
@@ -37,5 +38,5 @@ pub fn estimate_triangles(graph: &Graph) -> Estimate {
 pub fn triangles(graph: &Graph, _options: &TrianglesOptions) -> Result<Triangles> {
     let found = triads::count::<One>(graph, "triangles", None)?;
     let corners: u64 = found.closed.iter().map(|count| count.load(Ordering::Relaxed)).sum();
-    Ok(Triangles { counts: found.closed, total: corners / 3, stats: found.stats })
+    Ok(Triangles { counts: found.closed.into_values(), total: corners / 3, stats: found.stats })
 }

@@ -218,7 +218,7 @@ struct SsspCheck<'a> {
 
 impl SsspCheck<'_> {
     fn distance(&self, vertex: u32) -> Option<u64> {
-        distance_bits(&self.found.distances[vertex as usize])
+        distance_bits(self.found.distances[vertex as usize])
     }
 
     /// The distance over one more edge, in the bits of its kind; `None` if that is no distance. Neither kind is negative, so bits have the order of
@@ -280,7 +280,7 @@ impl ListFold for SsspCheck<'_> {
 pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of components", 4 * vertices)?;
-    let label = |v: u32| found.labels[v as usize].load(Ordering::Relaxed);
+    let label = |v: u32| found.labels[v as usize];
     let wrong = Contradiction::none();
     let roots = forest(graph, |vertex, neighbour| {
         if label(neighbour) != label(vertex) {
@@ -378,14 +378,14 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
 
 struct StrongCheck<'a> {
     graph: &'a Graph,
-    labels: &'a [AtomicU32],
+    labels: &'a [u32],
     reached: Bitmap,
     wrong: Contradiction,
 }
 
 impl StrongCheck<'_> {
     fn label(&self, vertex: u32) -> u32 {
-        self.labels[vertex as usize].load(Ordering::Relaxed)
+        self.labels[vertex as usize]
     }
 
     /// Notes the vertices for which `right` is not.
@@ -484,7 +484,7 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of core numbers", 4 * vertices + 2 * Bitmap::bytes(vertices))?;
     let budget = graph.runtime().budget();
-    let core = |v: u32| found.cores[v as usize].load(Ordering::Relaxed);
+    let core = |v: u32| found.cores[v as usize];
     // How many more neighbours a vertex has on its own level and above than it may have when it is taken away.
     let excess = Array::<AtomicU32>::zeroed(budget, "degrees", vertices as usize)?;
     for &direction in graph.directions() {
@@ -574,7 +574,7 @@ pub fn verify_label_propagation(
         converged = labels[..] == next[..];
     }
     let wrong = Contradiction::none();
-    let claimed = |v: u32| found.labels[v as usize].load(Ordering::Relaxed);
+    let claimed = |v: u32| found.labels[v as usize];
     (0..count as u32).filter(|&v| claimed(v) != labels[v as usize]).for_each(|v| wrong.at(v));
     wrong.check(|v| {
         let expected = format!("vertex {v} of the image with the label of vertex {}", labels[v as usize]);

@@ -115,7 +115,7 @@ impl Said {
 fn verify_ranks(
     graph: &Graph,
     options: &PageRankOptions,
-    ranks: &[AtomicF64],
+    ranks: &[f64],
     said: &Said,
     jumps: &(dyn Fn(usize) -> f64 + Sync),
 ) -> Result<()> {
@@ -141,7 +141,7 @@ fn verify_ranks(
     let weight = |list: &List<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
     let push = |(): &mut (), list: List<'_>| {
         let v = list.vertex as usize;
-        let share = if strength(v) == 0.0 { 0.0 } else { ranks[v].load() / strength(v) };
+        let share = if strength(v) == 0.0 { 0.0 } else { ranks[v] / strength(v) };
         for (i, &neighbour) in list.neighbours.iter().enumerate() {
             incoming[neighbour as usize].add(share * weight(&list, i));
         }
@@ -149,14 +149,14 @@ fn verify_ranks(
     scan(graph, edges, Frontier::All, || (), push)?;
     let sum =
         |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
-    let total = sum(&|v| ranks[v].load())?;
+    let total = sum(&|v| ranks[v])?;
     let dangling = match options.dangling {
-        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { ranks[v].load() } else { 0.0 })?,
+        Dangling::Networkx => sum(&|v| if strength(v) == 0.0 { ranks[v] } else { 0.0 })?,
         Dangling::Gap => 0.0,
     };
     let jumping = 1.0 - options.alpha + options.alpha * dangling;
     let rank = |v: usize| jumping * jumps(v) + options.alpha * incoming[v].load();
-    let change = sum(&|v| (rank(v) - ranks[v].load()).abs())?;
+    let change = sum(&|v| (rank(v) - ranks[v]).abs())?;
     let most = said.most_change(options, vertices);
     if change.is_nan() || change > most {
         let expected = format!("ranks that another iteration changes by at most {most:e}");
@@ -165,7 +165,7 @@ fn verify_ranks(
     if options.dangling == Dangling::Networkx && (total.is_nan() || (total - 1.0).abs() >= 1e-9) {
         return Err(Error::verification("ranks that sum to 1", total.to_string()));
     }
-    let negative = sum(&|v| f64::from(u8::from(ranks[v].load() < 0.0)))?;
+    let negative = sum(&|v| f64::from(u8::from(ranks[v] < 0.0)))?;
     if negative > 0.0 {
         return Err(Error::verification("no rank below zero", negative.to_string()));
     }

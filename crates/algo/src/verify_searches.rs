@@ -52,8 +52,8 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
         })?;
     }
     for v in 0..vertices as usize {
-        let values = |counts: &[AtomicU32], sums: &[AtomicU64]| (counts[v].load(Relaxed), sums[v].load(Relaxed));
-        let (expected, said) = (values(&reached_by, &sums), values(&found.reached_by, &found.distance_sums));
+        let expected = (reached_by[v].load(Relaxed), sums[v].load(Relaxed));
+        let said = (found.reached_by[v], found.distance_sums[v]);
         if expected != said {
             let text =
                 |(count, sum)| format!("vertex {v} of the image reached by {count} sources, distances {sum} in all");
@@ -169,7 +169,7 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
         ));
     }
     for (v, sum) in sums.iter().enumerate() {
-        let (expected, said) = (rule.score(v as u32, sum.load()), found.scores[v].load());
+        let (expected, said) = (rule.score(v as u32, sum.load()), found.scores[v]);
         // Written so that a NaN is refused.
         let near = (expected - said).abs() <= 1e-9 * expected.abs();
         if !near {

@@ -11,7 +11,7 @@ use crate::scan_statistics::{ScanStatistics, ScanStatisticsOptions, all_statisti
 use crate::triangles::Triangles;
 use crate::verify::Contradiction;
 use outcore_graph::{Direction, Error, Frontier, Graph, Result, scan};
-use outcore_io::{Array, AtomicF64, Unit};
+use outcore_io::{Array, Unit};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Checks triangles with one loop over all lists, which counts those at 64 vertices, one vertex at a time.
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// # Errors
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
 pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
-    let count = |vertex: u32| found.counts[vertex as usize].load(Ordering::Relaxed);
+    let count = |vertex: u32| found.counts[vertex as usize];
     let error = |expected: String, vertex| {
         Error::verification(expected, format!("{} at vertex {vertex} of the image", count(vertex)))
     };
@@ -92,12 +92,12 @@ const TOLERANCE: f64 = 1e-9;
 /// Checks coefficients and their average; returns what all vertices together come to.
 fn verify_coefficients(
     graph: &Graph,
-    coefficients: &[AtomicF64],
+    coefficients: &[f64],
     average: f64,
     possible: Possible,
     closed: fn(&Corner) -> u64,
 ) -> Result<f64> {
-    let coefficient = |vertex: u32| coefficients[vertex as usize].load();
+    let coefficient = |vertex: u32| coefficients[vertex as usize];
     let (wrong, mut sums) = (Contradiction::none(), [0.0; 3]);
     let counted = corners(graph, &some(graph), |vertex, neighbours, both| {
         let (value, possible) = (coefficient(vertex), possible(neighbours, both));

@@ -63,6 +63,9 @@ impl Refused {
         )?;
         let (neighbour, weight) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (one, other) = (graph.id(vertex)?, graph.id(neighbour)?);
-        Err(Error::Usage(format!("expected {}, found {weight} at the edge between {one} and {other}", self.expected)))
+        Err(Error::Unsuitable(format!(
+            "expected {}, found {weight} at the edge between {one} and {other}",
+            self.expected
+        )))
     }
 }

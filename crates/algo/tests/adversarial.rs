@@ -27,7 +27,6 @@ use outcore_graph::{Direction, Error, Graph};
 use ranking::{check_pagerank, check_personalized_pagerank};
 use searches::{check_betweenness, check_searches, some};
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 
 /// Imports a graph, runs everything and compares it with the model, from some sources.
 fn check(given: &Given, sources: &[u32]) {
@@ -49,7 +48,7 @@ fn check(given: &Given, sources: &[u32]) {
             check_personalized_pagerank(&graph, &model);
             let found = components(&graph, &ComponentsOptions::default()).unwrap();
             let labels = model.labels();
-            same(&labels, &plain(&found.labels), "labels");
+            same(&labels, &found.labels.to_vec(), "labels");
             let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
             assert_eq!(found.count, count as u64);
             verify_components(&graph, &found).unwrap();
@@ -81,11 +80,11 @@ fn check_triads(graph: &Graph, expected: &[Triads]) {
     };
     let mean = |values: f64| values / (expected.len() as f64).max(1.0);
     let found = triangles(graph, &TrianglesOptions::default()).unwrap();
-    same(&expected.iter().map(|triads| triads.triangles).collect::<Vec<_>>(), &counts(&found.counts), "triangles");
+    same(&expected.iter().map(|triads| triads.triangles).collect::<Vec<_>>(), &found.counts.to_vec(), "triangles");
     assert_eq!(3 * found.total, expected.iter().map(|triads| triads.triangles).sum::<u64>());
     verify_triangles(graph, &found).unwrap();
     let found = clustering(graph, &ClusteringOptions::default()).unwrap();
-    for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.coefficients)).enumerate() {
+    for (vertex, (expected, found)) in expected.iter().zip(found.coefficients.to_vec()).enumerate() {
         close(expected.clustering, found, &format!("clustering of {vertex}"));
     }
     close(mean(expected.iter().map(|triads| triads.clustering).sum()), found.average, "average clustering");
@@ -95,7 +94,7 @@ fn check_triads(graph: &Graph, expected: &[Triads]) {
     close(transitivity, found.transitivity, "transitivity");
     verify_clustering(graph, &found).unwrap();
     let found = lcc(graph, &LccOptions::default()).unwrap();
-    for (vertex, (expected, found)) in expected.iter().zip(ranks(&found.coefficients)).enumerate() {
+    for (vertex, (expected, found)) in expected.iter().zip(found.coefficients.to_vec()).enumerate() {
         close(expected.lcc, found, &format!("lcc of {vertex}"));
     }
     close(mean(expected.iter().map(|triads| triads.lcc).sum()), found.average, "average lcc");
@@ -107,7 +106,7 @@ fn check_strong_components(graph: &Graph, model: &Model) {
     let labels = model.strong_labels();
     for in_memory_bytes in [None, Some(4096), Some(0)] {
         let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes }).unwrap();
-        same(&labels, &plain(&found.labels), &format!("strong components, {in_memory_bytes:?} in memory"));
+        same(&labels, &found.labels.to_vec(), &format!("strong components, {in_memory_bytes:?} in memory"));
         let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
         assert_eq!(found.count, count as u64);
         if in_memory_bytes.is_none() {
@@ -209,7 +208,7 @@ fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_
     verify_personalized_pagerank(&graph, &options, &all).unwrap();
     for (set, together) in sets.into_iter().zip(&all.ranks) {
         let alone = run(vec![set]).unwrap().1;
-        let difference = ranks(together).iter().zip(ranks(&alone.ranks[0])).map(|(a, b)| (a - b).abs()).sum::<f64>();
+        let difference = together.to_vec().iter().zip(alone.ranks[0].to_vec()).map(|(a, b)| (a - b).abs()).sum::<f64>();
         assert!(difference < 1e-11, "{difference}");
     }
 }
@@ -217,7 +216,7 @@ fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_
 fn check_core_number(graph: &Graph, model: &Model) {
     let found = core_number(graph, &CoreNumbersOptions::default()).unwrap();
     let cores = model.cores(graph.is_directed());
-    same(&cores, &plain(&found.cores), "core numbers");
+    same(&cores, &found.cores.to_vec(), "core numbers");
     assert_eq!(Some(&found.max_core), cores.iter().max());
     verify_core_number(graph, &found).unwrap();
 }
@@ -227,7 +226,7 @@ fn check_label_propagation(graph: &Graph, model: &Model) {
         let options = LabelPropagationOptions { max_iter };
         let found = label_propagation(graph, &options).unwrap();
         let (labels, iterations, converged) = model.propagated(graph.is_directed(), max_iter);
-        same(&labels, &plain(&found.labels), &format!("labels after {max_iter} iterations"));
+        same(&labels, &found.labels.to_vec(), &format!("labels after {max_iter} iterations"));
         assert_eq!((found.iterations, found.converged), (iterations, converged));
         assert_eq!(found.count, labels.iter().collect::<BTreeSet<_>>().len() as u64);
         verify_label_propagation(graph, &options, &found).unwrap();
@@ -375,7 +374,7 @@ fn a_cycle_of_a_million_vertices_is_finished_in_memory() {
     let image = Given::new(vertices, edges, true).image(directory.path(), OrderChoice::Input);
     let graph = open(&image, 2, None, Some(1 << 18));
     let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
-    assert!(found.count == 1 && plain(&found.labels).iter().all(|&label| label == 0));
+    assert!(found.count == 1 && found.labels.to_vec().iter().all(|&label| label == 0));
     // A search in steps of one edge would take a million of them.
     let pages = graph.pages(Direction::Out) + graph.pages(Direction::In);
     assert!(found.stats.steps.len() < 100 && found.stats.total.pages_wanted < 2 * pages);
@@ -417,28 +416,28 @@ fn every_changed_level_and_parent_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
         let options = BfsOptions { source: 3, depth_limit, target };
-        let found = bfs(&graph, &options).unwrap();
+        let mut found = bfs(&graph, &options).unwrap();
         verify_bfs(&graph, &options, &found).unwrap();
-        let refused = |what: String| {
-            let error = verify_bfs(&graph, &options, &found).expect_err(&what);
+        let refused = |found: &outcore_algo::Bfs, what: String| {
+            let error = verify_bfs(&graph, &options, found).expect_err(&what);
             assert!(is_refusal(&error) && error.to_string().contains("vertex"), "{what}: {error}");
         };
         for vertex in 0..graph.vertices() as usize {
-            let (level, parent) = (plain(&found.levels)[vertex], plain(&found.parents)[vertex]);
+            let (level, parent) = (found.levels[vertex], found.parents[vertex]);
             for wrong in [0, 1, level.wrapping_sub(1), level + 1, level + 7, u32::MAX] {
                 if wrong != level {
-                    found.levels[vertex].store(wrong, Ordering::Relaxed);
-                    refused(format!("level {wrong} of {vertex}, which is {level}"));
+                    found.levels[vertex] = wrong;
+                    refused(&found, format!("level {wrong} of {vertex}, which is {level}"));
                 }
             }
-            found.levels[vertex].store(level, Ordering::Relaxed);
+            found.levels[vertex] = level;
             for wrong in others(vertex).map(|parent| !parent).chain([0, 1]) {
                 if wrong != parent {
-                    found.parents[vertex].store(wrong, Ordering::Relaxed);
-                    refused(format!("parent {} of {vertex}, which is {}", !wrong, !parent));
+                    found.parents[vertex] = wrong;
+                    refused(&found, format!("parent {} of {vertex}, which is {}", !wrong, !parent));
                 }
             }
-            found.parents[vertex].store(parent, Ordering::Relaxed);
+            found.parents[vertex] = parent;
         }
         verify_bfs(&graph, &options, &found).unwrap();
         let other = BfsOptions { source: 4, ..options };
@@ -464,17 +463,17 @@ fn every_changed_rank_is_refused() {
             let graph = open(&given.image(directory.path(), OrderChoice::Input), 1, None, None);
             let options =
                 PageRankOptions { tol: 1e-12, max_iter: 500, dangling, weights, ..PageRankOptions::default() };
-            let found = pagerank(&graph, &options).unwrap();
+            let mut found = pagerank(&graph, &options).unwrap();
             assert!(found.stopped_by.converged());
             verify_pagerank(&graph, &options, &found).unwrap();
             for vertex in 0..graph.vertices() as usize {
-                let rank = found.ranks[vertex].load();
+                let rank = found.ranks[vertex];
                 for wrong in [rank * 1.001, rank * 0.999, 0.0, -rank, 1.0, f64::NAN, f64::INFINITY] {
-                    found.ranks[vertex].store(wrong);
+                    found.ranks[vertex] = wrong;
                     let error = verify_pagerank(&graph, &options, &found).expect_err("a wrong rank");
                     assert!(is_refusal(&error), "{error}");
                 }
-                found.ranks[vertex].store(rank);
+                found.ranks[vertex] = rank;
             }
             verify_pagerank(&graph, &options, &found).unwrap();
         }
@@ -528,27 +527,27 @@ fn every_changed_distance_or_parent_is_refused() {
         let given = Given { weighted, ..tampering(directed) };
         let graph = open(&given.image(directory.path(), OrderChoice::Input), 1, None, None);
         let options = SsspOptions { source: 3, weights: weighted, delta: None };
-        let found = sssp(&graph, &options).unwrap();
+        let mut found = sssp(&graph, &options).unwrap();
         verify_sssp(&graph, &options, &found).unwrap();
         for vertex in 0..graph.vertices() as usize {
-            let distance = found.distances[vertex].load(Ordering::Relaxed);
+            let distance = found.distances[vertex];
             let longer = if weighted { !2000.5f64.to_bits() } else { !2000 };
             for wrong in [0, !0, distance.wrapping_sub(1), longer] {
                 if wrong != distance {
-                    found.distances[vertex].store(wrong, Ordering::Relaxed);
+                    found.distances[vertex] = wrong;
                     let error = verify_sssp(&graph, &options, &found).expect_err("a wrong distance");
                     assert!(matches!(error, Error::Verification { .. }), "{error}");
                 }
             }
-            found.distances[vertex].store(distance, Ordering::Relaxed);
-            let parent = found.parents[vertex].load(Ordering::Relaxed);
+            found.distances[vertex] = distance;
+            let parent = found.parents[vertex];
             for wrong in (0..236u32).map(|other| !other).chain([0]) {
-                found.parents[vertex].store(wrong, Ordering::Relaxed);
+                found.parents[vertex] = wrong;
                 let explains = wrong == parent || verify_sssp(&graph, &options, &found).is_ok();
                 // Another parent may explain the distance too, but no vertex explains its own.
                 assert!(!explains || wrong == parent || wrong != 0 && !wrong != vertex as u32);
             }
-            found.parents[vertex].store(parent, Ordering::Relaxed);
+            found.parents[vertex] = parent;
         }
         verify_sssp(&graph, &options, &found).unwrap();
     }
@@ -586,19 +585,19 @@ fn every_changed_label_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = components(&graph, &ComponentsOptions::default()).unwrap();
+        let mut found = components(&graph, &ComponentsOptions::default()).unwrap();
         verify_components(&graph, &found).unwrap();
         assert!(found.count > 3);
         for vertex in 0..graph.vertices() as usize {
-            let label = plain(&found.labels)[vertex];
+            let label = found.labels[vertex];
             for wrong in others(vertex).chain([u32::MAX]) {
                 if wrong != label {
-                    found.labels[vertex].store(wrong, Ordering::Relaxed);
+                    found.labels[vertex] = wrong;
                     let error = verify_components(&graph, &found).expect_err("a wrong label");
                     assert!(is_refusal(&error) && error.to_string().contains("vertex"), "{error}");
                 }
             }
-            found.labels[vertex].store(label, Ordering::Relaxed);
+            found.labels[vertex] = label;
         }
         let found = outcore_algo::Components { count: found.count + 1, ..found };
         assert!(verify_components(&graph, &found).is_err(), "another number of components");
@@ -610,7 +609,7 @@ fn every_changed_strong_label_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+        let mut found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
         verify_strong_components(&graph, &found).unwrap();
         assert!(found.count > 3);
         let refused = |found: &Components, what: &str| {
@@ -618,25 +617,25 @@ fn every_changed_strong_label_is_refused() {
             assert!(error.contains("verification failed"), "{what}: {error}");
             error
         };
-        let labels = plain(&found.labels);
+        let labels = found.labels.to_vec();
         for (vertex, &label) in labels.iter().enumerate() {
             for wrong in others(vertex).chain([u32::MAX]) {
                 if wrong != label {
-                    found.labels[vertex].store(wrong, Ordering::Relaxed);
+                    found.labels[vertex] = wrong;
                     refused(&found, "a wrong label");
                 }
             }
-            found.labels[vertex].store(label, Ordering::Relaxed);
+            found.labels[vertex] = label;
         }
-        let (found, count) = (Components { count: found.count + 1, ..found }, found.count);
+        let (mut found, count) = (Components { count: found.count + 1, ..found }, found.count);
         refused(&found, "another number of components");
         // Every vertex for itself, and all as one.
-        (0..).zip(found.labels.iter()).for_each(|(v, label)| label.store(v, Ordering::Relaxed));
+        (0..).zip(found.labels.iter_mut()).for_each(|(v, label)| *label = v);
         let error = refused(&Components { count: graph.vertices(), ..found }, "nothing joined");
         assert!(error.contains("and back"), "{error}");
-        let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
+        let mut found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
         assert_eq!(found.count, count);
-        found.labels.iter().for_each(|label| label.store(0, Ordering::Relaxed));
+        found.labels.fill(0);
         let error = refused(&Components { count: 1, ..found }, "all joined");
         assert!(error.contains("expected a path"), "{error}");
     }
@@ -647,25 +646,25 @@ fn every_changed_core_number_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = core_number(&graph, &CoreNumbersOptions::default()).unwrap();
+        let mut found = core_number(&graph, &CoreNumbersOptions::default()).unwrap();
         verify_core_number(&graph, &found).unwrap();
         assert!(found.max_core > 7);
         for vertex in 0..graph.vertices() as usize {
-            let core = plain(&found.cores)[vertex];
+            let core = found.cores[vertex];
             for wrong in (0..=found.max_core + 1).chain([u32::MAX]).filter(|&wrong| wrong != core) {
-                found.cores[vertex].store(wrong, Ordering::Relaxed);
+                found.cores[vertex] = wrong;
                 let error = verify_core_number(&graph, &found).expect_err("a wrong core number").to_string();
                 assert!(error.contains("verification failed") && error.contains("vertex"), "{error}");
             }
-            found.cores[vertex].store(core, Ordering::Relaxed);
+            found.cores[vertex] = core;
         }
         // A whole level too low contradicts itself nowhere but in that it could be higher.
-        let (max_core, cores) = (found.max_core, plain(&found.cores));
+        let (max_core, cores) = (found.max_core, found.cores.to_vec());
         let lowered = |core: u32| if core == max_core { core - 1 } else { core };
-        cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(lowered(core), Ordering::Relaxed));
+        cores.iter().zip(found.cores.iter_mut()).for_each(|(&core, slot)| *slot = lowered(core));
         let error = verify_core_number(&graph, &found).expect_err("a level too low").to_string();
         assert!(error.contains("expected the highest core"), "{error}");
-        cores.iter().zip(found.cores.iter()).for_each(|(&core, slot)| slot.store(core, Ordering::Relaxed));
+        cores.iter().zip(found.cores.iter_mut()).for_each(|(&core, slot)| *slot = core);
         let found = CoreNumbers { max_core: max_core + 1, ..found };
         assert!(verify_core_number(&graph, &found).is_err(), "another greatest core number");
     }
@@ -677,17 +676,17 @@ fn every_changed_propagated_label_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = label_propagation(&graph, &options).unwrap();
+        let mut found = label_propagation(&graph, &options).unwrap();
         verify_label_propagation(&graph, &options, &found).unwrap();
         assert!(found.count > 9 && !found.converged);
         for vertex in (0..graph.vertices() as usize).step_by(6) {
-            let label = plain(&found.labels)[vertex];
+            let label = found.labels[vertex];
             for wrong in [0, 77, label + 1, u32::MAX].into_iter().filter(|&wrong| wrong != label) {
-                found.labels[vertex].store(wrong, Ordering::Relaxed);
+                found.labels[vertex] = wrong;
                 let error = verify_label_propagation(&graph, &options, &found).expect_err("a wrong label").to_string();
                 assert!(error.contains("verification failed") && error.contains("vertex"), "{error}");
             }
-            found.labels[vertex].store(label, Ordering::Relaxed);
+            found.labels[vertex] = label;
         }
         let found = LabelPropagation { count: found.count + 1, ..found };
         assert!(verify_label_propagation(&graph, &options, &found).is_err(), "another number of labels");
@@ -701,27 +700,27 @@ fn every_changed_count_of_triangles_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let found = triangles(&graph, &TrianglesOptions::default()).unwrap();
+        let mut found = triangles(&graph, &TrianglesOptions::default()).unwrap();
         verify_triangles(&graph, &found).unwrap();
         assert!(found.total > 100);
         for vertex in 0..graph.vertices() as usize {
-            let count = found.counts[vertex].load(Ordering::Relaxed);
+            let count = found.counts[vertex];
             for wrong in [0, 1, 3, count.wrapping_sub(1), count + 1, count + 3, u64::MAX] {
                 if wrong != count {
-                    found.counts[vertex].store(wrong, Ordering::Relaxed);
+                    found.counts[vertex] = wrong;
                     let error = verify_triangles(&graph, &found).expect_err("a wrong count").to_string();
                     assert!(error.contains("verification failed"), "{error}");
                 }
             }
-            found.counts[vertex].store(count, Ordering::Relaxed);
+            found.counts[vertex] = count;
         }
         // Two that make up for one another, at the vertex of most triangles.
-        let most = (0..graph.vertices() as usize).max_by_key(|&v| counts(&found.counts)[v]).unwrap();
-        found.counts[most].fetch_sub(1, Ordering::Relaxed);
-        found.counts[0].fetch_add(1, Ordering::Relaxed);
+        let most = (0..graph.vertices() as usize).max_by_key(|&v| found.counts[v]).unwrap();
+        found.counts[most] -= 1;
+        found.counts[0] += 1;
         assert!(verify_triangles(&graph, &found).is_err(), "a triangle at another vertex");
-        found.counts[most].fetch_add(1, Ordering::Relaxed);
-        found.counts[0].fetch_sub(1, Ordering::Relaxed);
+        found.counts[most] += 1;
+        found.counts[0] -= 1;
         verify_triangles(&graph, &found).unwrap();
         let found = Triangles { total: found.total + 1, ..found };
         assert!(verify_triangles(&graph, &found).is_err(), "another total");
@@ -733,29 +732,34 @@ fn every_changed_coefficient_is_refused() {
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
-        let clustered = clustering(&graph, &ClusteringOptions::default()).unwrap();
-        let local = lcc(&graph, &LccOptions::default()).unwrap();
+        let mut clustered = clustering(&graph, &ClusteringOptions::default()).unwrap();
+        let mut local = lcc(&graph, &LccOptions::default()).unwrap();
         let refused = |outcome: outcore_algo::Result<()>, what: &str| {
             let error = outcome.expect_err(what).to_string();
             assert!(error.contains("verification failed"), "{what}: {error}");
         };
         for vertex in (0..graph.vertices() as usize).step_by(3) {
-            for coefficients in [&clustered.coefficients, &local.coefficients] {
-                let value = coefficients[vertex].load();
+            for of_lcc in [false, true] {
+                let value = if of_lcc { local.coefficients[vertex] } else { clustered.coefficients[vertex] };
                 for wrong in
                     [value * 1.001, value * 0.999, 0.0, 0.5, 1.0, -value, value + 1e-6, f64::NAN, f64::INFINITY]
                 {
                     if wrong == value {
                         continue;
                     }
-                    coefficients[vertex].store(wrong);
-                    if std::ptr::eq(coefficients, &clustered.coefficients) {
-                        refused(verify_clustering(&graph, &clustered), "a wrong coefficient");
-                    } else {
+                    if of_lcc {
+                        local.coefficients[vertex] = wrong;
                         refused(verify_lcc(&graph, &local), "a wrong local coefficient");
+                    } else {
+                        clustered.coefficients[vertex] = wrong;
+                        refused(verify_clustering(&graph, &clustered), "a wrong coefficient");
                     }
                 }
-                coefficients[vertex].store(value);
+                if of_lcc {
+                    local.coefficients[vertex] = value
+                } else {
+                    clustered.coefficients[vertex] = value
+                };
             }
         }
         verify_clustering(&graph, &clustered).unwrap();

@@ -9,9 +9,8 @@ use outcore_algo::{BfsOptions, ComponentsOptions, Error, SsspOptions, bfs, compo
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, for_each_edges, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, Weights, import};
 use outcore_graph::{Column, Graph, Order, distance_bits};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::Array;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 const OPTIONS: GenerateOptions = GenerateOptions {
@@ -83,33 +82,32 @@ fn trees_of_searches_are_accepted_with_every_right_parent_and_no_other() {
         let graph = graph500(directory.path(), order);
         let edges = edges(&graph);
         for root in roots(&graph, 1, 2).unwrap() {
-            let found = bfs(&graph, &BfsOptions { source: root, ..BfsOptions::default() }).unwrap();
+            let mut found = bfs(&graph, &BfsOptions { source: root, ..BfsOptions::default() }).unwrap();
             let traversed = edges.iter().filter(|(one, ..)| found.level(*one).is_some()).count() as u64;
             assert!(traversed > 100);
             assert_eq!(verify_bfs(&graph, &OPTIONS, root, &found).unwrap(), traversed);
+            let levels = found.levels.to_vec();
             for vertex in 0..graph.vertices() as u32 {
-                let slots = (&found.levels[vertex as usize], &found.parents[vertex as usize]);
-                let (level, parent) = (slots.0.load(Ordering::Relaxed), slots.1.load(Ordering::Relaxed));
+                let v = vertex as usize;
+                let (level, parent) = (found.levels[v], found.parents[v]);
                 let joins = |above: u32| {
-                    let joins = |one, other| one == above && other == vertex && found.level(above).is_some();
+                    let joins = |one, other| one == above && other == vertex && levels[above as usize] != 0;
                     edges.iter().any(|&(one, other, _)| joins(one, other) || joins(other, one))
                 };
                 for above in (0..graph.vertices() as u32).filter(|&above| !above != parent) {
-                    slots.1.store(!above, Ordering::Relaxed);
+                    found.parents[v] = !above;
                     let right = level > 1 && found.level(above) == Some(level - 2) && joins(above);
                     let accepted = verify_bfs(&graph, &OPTIONS, root, &found).is_ok();
                     assert_eq!(accepted, right, "vertex {vertex} with parent {above}");
                 }
                 for (level_, parent_) in [(level + 1, parent), (level.wrapping_sub(1), parent), (0, 0), (1, !vertex)] {
                     if (level_, parent_) != (level, parent) {
-                        slots.0.store(level_, Ordering::Relaxed);
-                        slots.1.store(parent_, Ordering::Relaxed);
+                        (found.levels[v], found.parents[v]) = (level_, parent_);
                         let error = verify_bfs(&graph, &OPTIONS, root, &found).expect_err("another level");
                         assert!(matches!(error, Error::Verification { .. }) && error.to_string().contains("vertex"));
                     }
                 }
-                slots.0.store(level, Ordering::Relaxed);
-                slots.1.store(parent, Ordering::Relaxed);
+                (found.levels[v], found.parents[v]) = (level, parent);
             }
         }
     }
@@ -122,34 +120,33 @@ fn shortest_paths_are_accepted_with_every_right_parent_and_no_other() {
     let edges = edges(&graph);
     let root = roots(&graph, 1, 1).unwrap()[0];
     let search = SsspOptions { source: root, weights: true, delta: None };
-    let found = sssp(&graph, &search).unwrap();
-    let verify = || verify_sssp(&graph, &OPTIONS, &search, &found);
-    assert_eq!(verify().unwrap(), edges.iter().filter(|(one, ..)| found.distance(*one).is_some()).count() as u64);
+    let mut found = sssp(&graph, &search).unwrap();
+    let verify = |found: &outcore_algo::Sssp| verify_sssp(&graph, &OPTIONS, &search, found);
+    assert_eq!(verify(&found).unwrap(), edges.iter().filter(|(one, ..)| found.distance(*one).is_some()).count() as u64);
     for vertex in 0..graph.vertices() as u32 {
-        let slot = &found.parents[vertex as usize];
-        let before = slot.load(Ordering::Relaxed);
+        let v = vertex as usize;
+        let before = found.parents[v];
         for above in (0..graph.vertices() as u32).filter(|&above| !above != before) {
-            slot.store(!above, Ordering::Relaxed);
+            found.parents[v] = !above;
             let joins = |one, other, weight| {
                 let offered = found.distance(above).map(|distance| distance + weight);
                 one == above && other == vertex && offered.is_some() && offered == found.distance(vertex)
             };
             let right = edges.iter().any(|&(one, other, w)| joins(one, other, w) || joins(other, one, w));
-            assert_eq!(verify().is_ok(), vertex != root && right, "vertex {vertex} with parent {above}");
+            assert_eq!(verify(&found).is_ok(), vertex != root && right, "vertex {vertex} with parent {above}");
         }
-        slot.store(before, Ordering::Relaxed);
-        let slot = &found.distances[vertex as usize];
-        let before = slot.load(Ordering::Relaxed);
-        let Some(bits) = distance_bits(slot) else { continue };
+        found.parents[v] = before;
+        let before = found.distances[v];
+        let Some(bits) = distance_bits(before) else { continue };
         for wrong in [bits + 1, bits.wrapping_sub(1), 0f64.to_bits(), 1e9f64.to_bits()] {
             if wrong != bits {
-                slot.store(!wrong, Ordering::Relaxed);
-                verify().expect_err("another distance");
+                found.distances[v] = !wrong;
+                verify(&found).expect_err("another distance");
             }
         }
-        slot.store(before, Ordering::Relaxed);
+        found.distances[v] = before;
     }
-    verify().unwrap();
+    verify(&found).unwrap();
     let unweighted = SsspOptions { source: root, weights: false, delta: None };
     verify_sssp(&graph, &OPTIONS, &unweighted, &sssp(&graph, &unweighted).unwrap()).unwrap();
     verify_sssp(&graph, &OPTIONS, &unweighted, &found).expect_err("distances of another kind");
@@ -176,7 +173,7 @@ fn references_are_compared_vertex_by_vertex_in_any_order() {
         let graph = small(directory.path(), order);
         let ids = ids(&graph);
         let levels = bfs(&graph, &BfsOptions::default()).unwrap().levels;
-        let level = |v: usize| i64::from(levels[v].load(Ordering::Relaxed)) - 1;
+        let level = |v: usize| i64::from(levels[v]) - 1;
         let mut lines: Vec<String> =
             (0..40).map(|v| format!("{} {}", ids[v], if level(v) < 0 { i64::MAX } else { level(v) })).collect();
         let column = Column::Level(Arc::new(levels));
@@ -223,7 +220,7 @@ fn components_may_have_any_names_of_their_own() {
         let found = components(&graph, &ComponentsOptions::default()).unwrap();
         assert!(found.count > 3);
         let ids = ids(&graph);
-        let labels: Vec<i64> = found.labels.iter().map(|label| label.load(Ordering::Relaxed).into()).collect();
+        let labels: Vec<i64> = found.labels.iter().map(|&label| label.into()).collect();
         let column = Column::Component(Arc::new(found.labels));
         let verify = |names: &[i64]| {
             let lines = ids.iter().zip(names).map(|(id, name)| format!("{id} {name}\n"));
@@ -251,16 +248,16 @@ fn real_numbers_may_be_off_by_a_ten_thousandth() {
     let graph = open(&Given::new(1, Vec::new(), true).image(directory.path(), OrderChoice::Input), 1, None, None);
     let budget = graph.runtime().budget();
     let real = |value: f64| {
-        let values = Array::<AtomicF64>::zeroed(budget, "test", 1).unwrap();
-        values[0].store(value);
+        let mut values = Array::<f64>::zeroed(budget, "test", 1).unwrap();
+        values[0] = value;
         Column::Real(Arc::new(values))
     };
     let distance = |stored: u64, kind| {
-        let values = Array::<AtomicU64>::zeroed(budget, "test", 1).unwrap();
-        values[0].store(stored, Ordering::Relaxed);
+        let mut values = Array::<u64>::zeroed(budget, "test", 1).unwrap();
+        values[0] = stored;
         Column::Distance(Arc::new(values), kind)
     };
-    let label = Column::Label(Arc::new(Array::<AtomicU32>::zeroed(budget, "test", 1).unwrap()));
+    let label = Column::Label(Arc::new(Array::<u32>::zeroed(budget, "test", 1).unwrap()));
     use outcore_graph::WeightKind::{F64, I64};
     let unreached = || distance(0, F64);
     for (column, value, right) in [

@@ -150,15 +150,15 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             let local = lcc(&graph, &LccOptions::default()).unwrap();
             verify_lcc(&graph, &local).unwrap();
             let (triangles, clustered, local) =
-                (counts(&counted.counts), ranks(&clustered.coefficients), ranks(&local.coefficients));
+                (counted.counts.to_vec(), clustered.coefficients.to_vec(), local.coefficients.to_vec());
             let mut all = under_ids(&ids, &results);
-            let values = plain(&cores.cores).into_iter().zip(plain(&propagated.labels));
+            let values = cores.cores.to_vec().into_iter().zip(propagated.labels.to_vec());
             for (vertex, (&id, (core, label))) in ids.iter().zip(values).enumerate() {
                 all.cores[id as usize] = core;
                 all.labels[id as usize] = ids[label as usize];
                 all.triads[id as usize] = [triangles[vertex], clustered[vertex].to_bits(), local[vertex].to_bits()];
             }
-            (all, smallest_ids(&ids, &plain(&strong.labels)))
+            (all, smallest_ids(&ids, &strong.labels.to_vec()))
         });
         let [(input, strong), degree, auto] = &answers;
         for (name, (other, other_strong)) in [("degree", degree), ("auto", auto)] {
@@ -191,8 +191,8 @@ struct UnderIds {
 
 fn under_ids(ids: &[u32], results: &Results) -> UnderIds {
     let count = ids.len();
-    let (levels, labels) = (plain(&results.bfs.levels), plain(&results.components.labels));
-    let found_ranks = ranks(&results.pagerank.ranks);
+    let (levels, labels) = (results.bfs.levels.to_vec(), results.components.labels.to_vec());
+    let found_ranks = results.pagerank.ranks.to_vec();
     let components = smallest_ids(ids, &labels);
     let zeros = || vec![0; count];
     let mut all = UnderIds {
@@ -232,7 +232,7 @@ fn how_many_sources_go_together_changes_nothing() {
         let options =
             MultiSourceBfsOptions { sources: sources.clone(), targets: sources[..3].to_vec(), depth_limit: None };
         let sampled = BetweennessOptions { sources: Sources::Given(sources[..21].to_vec()), ..Default::default() };
-        let scores_of = |options: &BetweennessOptions| ranks(&betweenness_centrality(&graph, options).unwrap().scores);
+        let scores_of = |options: &BetweennessOptions| betweenness_centrality(&graph, options).unwrap().scores.to_vec();
         let (expected, expected_scores) = (searches_of(&options), scores_of(&sampled));
         let budget = graph.runtime().budget();
         let least = |bytes: u64| budget.reserve("all but so much", budget.available_bytes() - bytes).unwrap();

@@ -90,7 +90,7 @@ fn describe(graph: &Graph) -> String {
     verify_bfs(graph, &BfsOptions::default(), &found).unwrap();
     writeln!(said, "from {}: {} reached, {:?} by level", names[0], found.reached, found.level_sizes(graph).unwrap())
         .unwrap();
-    let (ranks, labels) = (ranks(&ranks_found.ranks), plain(&joined.labels));
+    let (ranks, labels) = (ranks_found.ranks.to_vec(), joined.labels.to_vec());
     for v in 0..names.len().min(SHOWN) {
         let level = found.level(v as u32).map_or("-".to_owned(), |level| level.to_string());
         let parent = found.parent(v as u32).map_or("-", |parent| &names[parent as usize]);

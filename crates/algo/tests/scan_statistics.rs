@@ -178,7 +178,7 @@ fn the_column_has_what_was_found_and_none_else() {
     let found = scan_statistics(&graph, &ScanStatisticsOptions { top: 5 }).unwrap();
     let Column::Distance(values, _) = found.column(&graph).unwrap() else { panic!("another column") };
     let mut there: Vec<_> =
-        values.iter().zip(0..).filter_map(|(value, v)| distance_bits(value).map(|edges| (v, edges))).collect();
+        values.iter().zip(0..).filter_map(|(&value, v)| distance_bits(value).map(|edges| (v, edges))).collect();
     there.sort_by_key(|&(v, edges)| (Reverse(edges), v));
     assert_eq!(there, rows(&found));
     let error = scan_statistics(&graph, &ScanStatisticsOptions { top: 0 }).map(|_| ()).unwrap_err();

@@ -7,7 +7,6 @@ use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality};
 use outcore_algo::{AllPairs, AllPairsOptions, BetweennessOptions, Sources, all_pairs, betweenness_centrality};
 use outcore_graph::Error;
 use outcore_graph::import::OrderChoice;
-use std::sync::atomic::Ordering;
 
 #[test]
 fn every_changed_search_from_many_sources_is_refused() {
@@ -15,23 +14,26 @@ fn every_changed_search_from_many_sources_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
         let options = AllPairsOptions { sources: Sources::Given(vec![3, 77, 210]) };
-        let found = all_pairs(&graph, &options).unwrap();
+        let mut found = all_pairs(&graph, &options).unwrap();
         verify_all_pairs(&graph, &options, &found).unwrap();
         let refused = |found: &AllPairs| {
             let error = verify_all_pairs(&graph, &options, found).expect_err("a wrong answer");
             assert!(matches!(error, Error::Verification { .. }), "{error}");
         };
-        for slots in [&found.search.reached_by, &found.search.levels] {
-            for slot in slots.iter() {
-                let value = slot.fetch_add(1, Ordering::Relaxed);
-                refused(&found);
-                slot.store(value, Ordering::Relaxed);
-            }
-        }
-        for slot in found.search.distance_sums.iter() {
-            slot.fetch_xor(4, Ordering::Relaxed);
+        for vertex in 0..found.search.reached_by.len() {
+            found.search.reached_by[vertex] += 1;
             refused(&found);
-            slot.fetch_xor(4, Ordering::Relaxed);
+            found.search.reached_by[vertex] -= 1;
+        }
+        for place in 0..found.search.levels.len() {
+            found.search.levels[place] += 1;
+            refused(&found);
+            found.search.levels[place] -= 1;
+        }
+        for vertex in 0..found.search.distance_sums.len() {
+            found.search.distance_sums[vertex] ^= 4;
+            refused(&found);
+            found.search.distance_sums[vertex] ^= 4;
         }
         verify_all_pairs(&graph, &options, &found).unwrap();
         let found = AllPairs { diameter_least: found.diameter_least + 1, ..found };
@@ -50,16 +52,16 @@ fn every_changed_centrality_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
         let options = BetweennessOptions { sources: Sources::Given(vec![3, 77, 210]), ..BetweennessOptions::default() };
-        let found = betweenness_centrality(&graph, &options).unwrap();
+        let mut found = betweenness_centrality(&graph, &options).unwrap();
         verify_betweenness_centrality(&graph, &options, &found).unwrap();
-        for slot in found.scores.iter() {
-            let score = slot.load();
+        for vertex in 0..found.scores.len() {
+            let score = found.scores[vertex];
             for wrong in [score + 1e-7, score * 0.999, -score, f64::NAN].into_iter().filter(|&wrong| wrong != score) {
-                slot.store(wrong);
+                found.scores[vertex] = wrong;
                 let error = verify_betweenness_centrality(&graph, &options, &found).expect_err("a wrong centrality");
                 assert!(matches!(error, Error::Verification { .. }) && error.to_string().contains("vertex"), "{error}");
             }
-            slot.store(score);
+            found.scores[vertex] = score;
         }
         verify_betweenness_centrality(&graph, &options, &found).unwrap();
     }

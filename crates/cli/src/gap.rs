@@ -28,7 +28,7 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     let graph = Graph::open(&runtime, &args.image, GraphOptions::default())?;
     let sources = roots(&graph, args.seed, SOURCES)?;
     if sources.is_empty() {
-        return Err(Error::Usage(format!("expected an edge, found none in {}", args.image.display())));
+        return Err(Error::Unsuitable(format!("expected an edge, found none in {}", args.image.display())));
     }
     say(format_args!(
         "{:16}{:>8}{:>12}{:>12}{:>12}{:>12}",

@@ -43,7 +43,7 @@ pub fn info(args: &InfoArgs) -> Result<()> {
 fn facts(image: &Path) -> Result<Value> {
     let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?);
     let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0) })?;
-    serde_json::to_value(graph.info()).map_err(|error| Error::Usage(error.to_string()))
+    serde_json::to_value(graph.info()).map_err(Error::custom)
 }
 
 /// `outcore check`.

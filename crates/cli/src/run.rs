@@ -15,7 +15,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// What is said of passes whose number depends on weights, or on how long paths are.
 const NO_BOUND: &str = "no bound is known beforehand; often";
@@ -334,7 +333,7 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
     say(format_args!("{} components", found.count))?;
     let sizes = found.sizes(graph)?;
     let mut largest: Vec<u32> = Vec::with_capacity(SHOWN + 1);
-    for size in sizes.iter().map(|size| size.load(Ordering::Relaxed)) {
+    for &size in sizes.iter() {
         if size > 0 && (largest.len() < SHOWN || size > largest[SHOWN - 1]) {
             largest.insert(largest.partition_point(|&other| other >= size), size);
             largest.truncate(SHOWN);
@@ -507,7 +506,7 @@ fn report(stats: &Stats, common: &Common) -> Result<()> {
 fn write_stats(graph: &Graph, stats: &Stats, common: &Common) -> Result<()> {
     let Some(file) = &common.stats else { return Ok(()) };
     let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
-    let text = serde_json::to_string_pretty(&stats).map_err(|error| Error::Usage(error.to_string()))? + "\n";
+    let text = serde_json::to_string_pretty(&stats).map_err(Error::custom)? + "\n";
     match file == Path::new("-") {
         true => std::io::stdout().write_all(text.as_bytes()).map_err(output_error),
         false => outcore::write_file(graph.runtime(), file, text.as_bytes()),

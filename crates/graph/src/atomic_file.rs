@@ -88,7 +88,7 @@ impl AtomicFile {
     pub fn error(&mut self, what: impl std::fmt::Display) -> Error {
         match self.failure.take() {
             Some(failure) => failure.into(),
-            None => Error::Usage(format!("cannot write {}: {what}", self.target.display())),
+            None => outcore_io::Error::file(&self.target, "write", std::io::Error::other(what.to_string())).into(),
         }
     }
 
@@ -242,5 +242,5 @@ impl TextFile {
 }
 
 fn finished(file: std::io::Result<AtomicFile>) -> Result<AtomicFile> {
-    file.map_err(|error| Error::Usage(format!("cannot end a compressed file: {error}")))
+    file.map_err(|error| Error::custom(format!("cannot end a compressed file: {error}")))
 }

@@ -43,6 +43,12 @@ pub struct Next<'a> {
     activated: &'a mut Activated,
 }
 
+impl std::fmt::Debug for Next<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Next").finish_non_exhaustive()
+    }
+}
+
 impl Next<'_> {
     /// Makes a vertex active in the next step, however often it is said and whatever it was before. One that the graph does not have makes the step
     /// fail with [`Error::NoVertex`].

@@ -1,5 +1,6 @@
 //! What can go wrong with a graph: the device, the bytes, the input, the result, or the question.
 
+use outcore_io::bytes_text;
 use std::path::{Path, PathBuf};
 
 /// The result of an operation on a graph.
@@ -42,9 +43,52 @@ pub enum Error {
         /// What this one has.
         found: String,
     },
-    /// A question that this graph cannot answer, or an option that does not fit.
+    /// An option that cannot be, or options that do not go together.
     Usage(String),
-    /// A vertex that the graph does not have.
+    /// A graph that does not have what was asked of it, such as weights, or has more than fits, such as paths.
+    Unsuitable(String),
+    /// A path where there is no image.
+    NoImage {
+        /// The path.
+        path: PathBuf,
+        /// What is there instead.
+        found: String,
+        /// What to do about it.
+        advice: String,
+    },
+    /// A path where an image is to be, and where something is that is not to be replaced.
+    Exists {
+        /// The path.
+        path: PathBuf,
+        /// Whether it is an image.
+        is_image: bool,
+    },
+    /// A disk that has less space left than an operation needs.
+    DiskSpace {
+        /// What the space is for.
+        purpose: String,
+        /// How many bytes it needs.
+        needed_bytes: u64,
+        /// How many bytes are left.
+        free_bytes: u64,
+        /// A directory on that disk.
+        directory: PathBuf,
+    },
+    /// A graph that was closed.
+    Closed {
+        /// The image.
+        path: PathBuf,
+    },
+    /// An id that no vertex has.
+    NoId {
+        /// The image.
+        path: PathBuf,
+        /// The id.
+        id: String,
+        /// What the ids of the graph are.
+        ids: String,
+    },
+    /// A number of a vertex that the graph does not have.
     NoVertex {
         /// The vertex that was named.
         vertex: u64,
@@ -164,7 +208,32 @@ impl std::fmt::Display for Error {
                 "verification failed: expected {expected}, found {found}; \
                  the result is wrong: check the image, and report this if it is sound"
             ),
-            Error::Usage(text) => f.write_str(text),
+            Error::Usage(text) | Error::Unsuitable(text) => f.write_str(text),
+            Error::NoImage { path, found, advice } => {
+                write!(f, "{} is no Outcore image: {found}; {advice}", path.display())
+            }
+            Error::Exists { path, is_image: true } => write!(
+                f,
+                "{} is there already: expected no image of that name, for replacing one was not asked for; \
+                 give --replace (replace=True in Python) or choose another name",
+                path.display()
+            ),
+            Error::Exists { path, is_image: false } => write!(
+                f,
+                "{} is in the way: expected nothing or an Outcore image to replace, found neither; \
+                 remove it or choose another name",
+                path.display()
+            ),
+            Error::DiskSpace { purpose, needed_bytes, free_bytes, directory } => write!(
+                f,
+                "{purpose} needs {} for temporary files, but {} has {} left; \
+                 free some space or let temporary files go elsewhere",
+                bytes_text(*needed_bytes),
+                directory.display(),
+                bytes_text(*free_bytes)
+            ),
+            Error::Closed { path } => write!(f, "the graph {} was closed; open it again", path.display()),
+            Error::NoId { path, id, ids } => write!(f, "{} has no vertex `{id}`; {ids}", path.display()),
             Error::NoVertex { vertex, vertices } => {
                 write!(f, "expected a vertex below {vertices}, which the graph has, found {vertex}")
             }

@@ -368,7 +368,7 @@ impl Job<'_> {
     fn push_alone(&self, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
         match id {
             Id::Text(text) if text.contains(['\n', '\r']) => {
-                return Err(Error::Usage(format!(
+                return Err(Error::Unsuitable(format!(
                     "cannot export to {}: lines of {} cannot hold the id {text:?}; rename the vertex first",
                     self.output.display(),
                     beside(self.output).display()
@@ -388,7 +388,7 @@ impl Job<'_> {
     }
 
     fn refuse(&self, why: &str, instead: &str) -> Error {
-        Error::Usage(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
+        Error::Unsuitable(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
     }
 
     fn parquet(&self) -> Result<ExportReport> {

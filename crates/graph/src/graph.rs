@@ -375,7 +375,7 @@ impl Graph {
     ) -> Result<(Vec<T>, SweepStats)> {
         self.check_process()?;
         if self.is_closed() {
-            return Err(Error::Usage(format!("the graph {} was closed; open it again", self.path.display())));
+            return Err(Error::Closed { path: self.path.clone() });
         }
         let lent = LentWorkers::take(self)?;
         let outcome = self.runtime.run_on(most, |number| {

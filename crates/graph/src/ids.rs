@@ -138,6 +138,13 @@ enum Source {
     Text { ends: Box<ColumnStream>, text: Box<TextStream>, start_bytes: u64, text_bytes: u64 },
 }
 
+impl std::fmt::Debug for IdStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut stream = f.debug_struct("IdStream");
+        stream.field("next", &self.next).field("vertices", &self.vertices).finish_non_exhaustive()
+    }
+}
+
 impl IdStream {
     /// The ids from vertex 0 on. Takes some 2 MiB at most.
     ///
@@ -306,7 +313,7 @@ impl Graph {
     /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range.
     ///
     /// # Errors
-    /// [`Error::Usage`] if no vertex has that id; a column that cannot be read or is damaged.
+    /// [`Error::NoId`]; a column that cannot be read or is damaged.
     pub fn vertex(&self, id: &str) -> Result<u32> {
         Ok(self.vertices_of(&[id])?[0])
     }
@@ -314,7 +321,7 @@ impl Graph {
     /// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
     ///
     /// # Errors
-    /// [`Error::Usage`] if no vertex has one of the ids; a column that cannot be read or is damaged.
+    /// [`Error::NoId`] for one that no vertex has; a column that cannot be read or is damaged.
     pub fn vertices_of(&self, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
         let mut wanted = Vec::with_capacity(ids.len());
         let mut vertices = vec![u32::MAX; ids.len()];
@@ -374,7 +381,7 @@ impl Graph {
             None => "this graph has no vertices".to_owned(),
         };
         let shown: String = id.chars().take(200).collect();
-        Err(Error::Usage(format!("{} has no vertex `{shown}`; {example}", self.path().display())))
+        Err(Error::NoId { path: self.path().to_owned(), id: shown, ids: example })
     }
 }
 
@@ -402,11 +409,7 @@ impl Graph {
         let mut ids = IdStream::new(self)?;
         while let Some(&next) = places.peek() {
             let Some((first, batch)) = ids.next()? else {
-                return Err(Error::Usage(format!(
-                    "expected a vertex below {}, found {}",
-                    self.vertices(),
-                    vertices[next]
-                )));
+                return Err(Error::NoVertex { vertex: vertices[next].into(), vertices: self.vertices() });
             };
             let end = first + batch.len() as u64;
             while let Some(place) = places.next_if(|&place| u64::from(vertices[place]) < end) {
@@ -440,10 +443,12 @@ impl Graph {
 }
 
 /// All ids in memory: the id of any vertex at once.
+#[derive(Debug)]
 pub struct IdLookup {
     ids: Held,
 }
 
+#[derive(Debug)]
 enum Held {
     Range { first: i64 },
     Unsigned(Array<u64>),

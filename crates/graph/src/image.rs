@@ -222,12 +222,16 @@ pub fn read_manifest(image: &Path) -> Result<Manifest> {
 fn open_directory(image: &Path) -> Result<Directory> {
     let path = image.display();
     Directory::open(image).map_err(|error| match io_kind(&error) {
-        Some(ErrorKind::NotFound) => Error::Usage(format!(
-            "{path} is no Outcore image: there is no such directory; make one with `outcore import INPUT {path}`"
-        )),
-        Some(ErrorKind::NotADirectory) => Error::Usage(format!(
-            "{path} is a file, not an Outcore image; import it with `outcore import {path} NAME.oc`"
-        )),
+        Some(ErrorKind::NotFound) => Error::NoImage {
+            path: image.to_owned(),
+            found: "there is no such directory".into(),
+            advice: format!("make one with `outcore import INPUT {path}`"),
+        },
+        Some(ErrorKind::NotADirectory) => Error::NoImage {
+            path: image.to_owned(),
+            found: "it is a file".into(),
+            advice: format!("import it with `outcore import {path} NAME.oc`"),
+        },
         _ => error.into(),
     })
 }
@@ -235,9 +239,11 @@ fn open_directory(image: &Path) -> Result<Directory> {
 fn open_manifest(directory: &Directory) -> Result<(DataFile, Manifest)> {
     let path = directory.path().display();
     let file = directory.file(MANIFEST).map_err(|error| match io_kind(&error) {
-        Some(ErrorKind::NotFound) => Error::Usage(format!(
-            "{path} is no Outcore image: it has no {MANIFEST}; make one with `outcore import INPUT {path}`"
-        )),
+        Some(ErrorKind::NotFound) => Error::NoImage {
+            path: directory.path().to_owned(),
+            found: format!("it has no {MANIFEST}"),
+            advice: format!("make one with `outcore import INPUT {path}`"),
+        },
         _ => error.into(),
     })?;
     if file.len_bytes() > MAX_MANIFEST_BYTES {

@@ -42,9 +42,11 @@ impl Graph {
     /// Lists come in the order of their vertices, each as a whole, empty ones too. Reads each wanted page once, ahead of the loop.
     ///
     /// ```no_run
-    /// # fn main() -> outcore_graph::Result<()> {
-    /// # use outcore_graph::{Direction, Frontier, Graph, GraphOptions};
-    /// # let runtime = std::sync::Arc::new(outcore_io::Runtime::new(Default::default())?);
+    /// # use {outcore_graph as outcore, outcore_io::Runtime, std::sync::Arc};
+    /// use outcore::{Direction, Frontier, Graph, GraphOptions};
+    ///
+    /// # fn main() -> outcore::Result<()> {
+    /// # let runtime = Arc::new(Runtime::new(Default::default())?);
     /// let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
     /// let mut longest = 0;
     /// for list in graph.lists(Direction::Out, Frontier::All) {
@@ -192,6 +194,18 @@ impl Neighbours {
     /// The weights of the edges, if they were asked for.
     pub fn weights(&self) -> Weights<'_> {
         self.collected.weights(self.collected.range(self.place))
+    }
+}
+
+impl std::fmt::Debug for ListLoop<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ListLoop").field("lists", &self.lists).field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Neighbours {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 

@@ -83,7 +83,7 @@ impl Graph {
 }
 
 fn no_strings(output: &Path) -> Error {
-    Error::Usage(format!(
+    Error::Unsuitable(format!(
         "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or .arrow instead",
         output.display()
     ))
@@ -194,7 +194,7 @@ impl Table {
                 for row in 0..batch.num_rows() {
                     for (column, field) in batch.columns().iter().zip(schema.fields()) {
                         if !push_binary(&mut rows, column, row, field.is_nullable()) {
-                            return Err(Error::Usage(format!(
+                            return Err(Error::Unsuitable(format!(
                                 "NumPy files hold columns with missing values as real numbers, but column {} has {}, beyond \
                                  2^53; write {} as .parquet, .csv or .arrow instead",
                                 field.name(),
@@ -273,7 +273,7 @@ impl ParquetWriter<'_> {
 pub(crate) fn refuse(refused: &mut Option<String>, error: impl std::fmt::Display) -> Error {
     let text = error.to_string();
     *refused = Some(text.clone());
-    Error::Usage(text)
+    Error::custom(text)
 }
 
 /// Completes a file, or says why it is not complete.

@@ -29,7 +29,9 @@ use std::sync::{Mutex, PoisonError};
 /// An algorithm, told from a vertex's point of view.
 ///
 /// ```no_run
-/// # use outcore_graph::{Direction, Graph, GraphOptions, List, ProgramOptions, Vertex, VertexProgram, run_program};
+/// # use {outcore_graph as outcore, outcore_io::Runtime, std::sync::Arc};
+/// use outcore::{Direction, Frontier, Graph, GraphOptions, List, ProgramOptions, Vertex, VertexProgram, run_program};
+///
 /// /// How far every vertex is from the first ones: breadth-first search.
 /// struct Search;
 ///
@@ -49,11 +51,11 @@ use std::sync::{Mutex, PoisonError};
 ///     }
 /// }
 ///
-/// # fn main() -> outcore_graph::Result<()> {
-/// # let runtime = std::sync::Arc::new(outcore_io::Runtime::new(Default::default())?);
+/// # fn main() -> outcore::Result<()> {
+/// # let runtime = Arc::new(Runtime::new(Default::default())?);
 /// # let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
 /// let mut levels = vec![u32::MAX; graph.vertices() as usize];
-/// let start = outcore_graph::Frontier::List(&[0]);
+/// let start = Frontier::List(&[0]);
 /// run_program(&graph, &Search, &mut levels, &ProgramOptions { start, ..ProgramOptions::default() })?;
 /// # Ok(()) }
 /// ```
@@ -107,7 +109,7 @@ pub trait VertexProgram: Sync {
 }
 
 /// How a program is run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct ProgramOptions<'a> {
     /// The vertices that are active first.
     pub start: Frontier<'a>,
@@ -252,6 +254,21 @@ pub struct Vertex<'a, M: Raw> {
     pub(crate) requests: &'a mut Vec<Request>,
     pub(crate) direction: Direction,
     pub(crate) is_part: bool,
+}
+
+impl<M: Raw> std::fmt::Debug for Events<'_, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut events = f.debug_struct("Events");
+        events.field("id", &self.id).field("iteration", &self.iteration).finish_non_exhaustive()
+    }
+}
+
+impl<M: Raw> std::fmt::Debug for Vertex<'_, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut vertex = f.debug_struct("Vertex");
+        vertex.field("id", &self.id).field("iteration", &self.iteration).field("is_part", &self.is_part);
+        vertex.finish_non_exhaustive()
+    }
 }
 
 impl<'a, M: Raw> Deref for Vertex<'a, M> {

@@ -242,6 +242,15 @@ pub trait ListFold: Sync {
     #[inline]
     fn add(&self, _total: &mut Self::Total, _later: Self::Total) {}
 
+    /// Whether the fold can go on: asked after every unit of 64 pages, and at the end. An error ends the fold, which returns it.
+    ///
+    /// # Errors
+    /// What an earlier call to another of these functions found and kept.
+    #[inline]
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Folds and finishes adjacent lists that the page holds from their beginning to their end: a chance to go over them faster than list by
     /// list.
     #[inline]
@@ -256,8 +265,8 @@ pub trait ListFold: Sync {
 /// Folds the list of every vertex of a frontier to a value, and all of them to a total.
 ///
 /// # Errors
-/// A frontier that [`Frontier::check`] refuses, a page that cannot be read or is damaged, another operation on the same graph ([`Error::Busy`]), or a
-/// request to stop.
+/// A frontier that [`Frontier::check`] refuses, the error of [`ListFold::check`], a page that cannot be read or is damaged, another operation on the same
+/// graph ([`Error::Busy`]), or a request to stop.
 pub fn fold<F: ListFold>(
     graph: &Graph,
     edges: impl Into<Edges>,
@@ -290,6 +299,7 @@ pub fn fold<F: ListFold>(
         let value = list[1..].iter().fold(list[0].value, |value, end| folder.merge(value, end.value));
         folder.finish(list[0].vertex, Some(value), &mut total);
     }
+    folder.check()?;
     Ok((total, stats))
 }
 
@@ -347,7 +357,7 @@ impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
             end.unit = unit;
         }
         self.totals.push((unit, std::mem::take(&mut self.total)));
-        Ok(())
+        self.folder.check()
     }
 }
 

@@ -77,6 +77,7 @@ pub struct Stats {
 const MOST_STEPS: usize = 4096;
 
 /// Collects what an operation costs, from its start on.
+#[derive(Debug)]
 pub struct StatsBuilder {
     start: Instant,
     steps: Vec<Step>,

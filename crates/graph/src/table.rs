@@ -12,31 +12,30 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchRe
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::{IdColumn, Order, WeightKind};
-use outcore_io::{Array, AtomicF64, Reservation};
+use outcore_io::{Array, Reservation};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The values of a column, one per vertex, as an algorithm encodes them.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Column {
     /// Real numbers.
-    Real(Arc<Array<AtomicF64>>),
+    Real(Arc<Array<f64>>),
     /// Whole numbers. Users calculate with them, so that they see them with a sign.
-    Number(Arc<Array<AtomicU32>>),
+    Number(Arc<Array<u32>>),
     /// Whole numbers that may be large, below 2^63. Users see them with a sign, too.
-    Count(Arc<Array<AtomicU64>>),
+    Count(Arc<Array<u64>>),
     /// Whole numbers of 64 bits without a sign, as vertex programs leave them.
-    Unsigned(Arc<Array<AtomicU64>>),
+    Unsigned(Arc<Array<u64>>),
     /// Levels: 0 is none, otherwise the level plus one.
-    Level(Arc<Array<AtomicU32>>),
+    Level(Arc<Array<u32>>),
     /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
-    Distance(Arc<Array<AtomicU64>>, WeightKind),
+    Distance(Arc<Array<u64>>, WeightKind),
     /// Vertices, such as parents: 0 is none, otherwise the bitwise complement of the vertex. Users see its id.
-    Vertex(Arc<Array<AtomicU32>>),
+    Vertex(Arc<Array<u32>>),
     /// Components: the smallest vertex of each. Users see the component's smallest id, whatever the order of vertices.
-    Component(Arc<Array<AtomicU32>>),
+    Component(Arc<Array<u32>>),
     /// Labels: a vertex for every vertex. Users see its id.
-    Label(Arc<Array<AtomicU32>>),
+    Label(Arc<Array<u32>>),
 }
 
 /// What the values of a column are, said before there are any; see [`Column`].
@@ -118,11 +117,11 @@ impl Column {
     /// The vertex that a row names, if the column holds vertices.
     pub(crate) fn named(&self, row: u32) -> Option<u32> {
         match self {
-            Column::Vertex(values) => match values[row as usize].load(Ordering::Relaxed) {
+            Column::Vertex(values) => match values[row as usize] {
                 0 => None,
                 value => Some(!value),
             },
-            Column::Component(values) | Column::Label(values) => Some(values[row as usize].load(Ordering::Relaxed)),
+            Column::Component(values) | Column::Label(values) => Some(values[row as usize]),
             _ => None,
         }
     }
@@ -219,29 +218,28 @@ impl Table {
         rows: &[u32],
         name: impl Fn(usize, u32) -> Option<Id<&'a str>>,
     ) -> Result<RecordBatch> {
-        let at = |values: &Array<AtomicU32>, row: u32| values[row as usize].load(Ordering::Relaxed);
+        let at = |values: &Array<u32>, row: u32| values[row as usize];
         let mut arrays = vec![ids];
         for (place, (_, column)) in self.columns.iter().enumerate() {
             arrays.push(match column {
                 Column::Real(values) => {
-                    Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize].load())))
+                    Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
                 }
                 Column::Number(values) => {
                     Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| at(values, row).into())))
                 }
                 Column::Count(values) => {
-                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| signed_count(&values[row as usize]))))
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| signed_count(values[row as usize]))))
                 }
                 Column::Unsigned(values) => {
-                    let value = |&row: &u32| values[row as usize].load(Ordering::Relaxed);
-                    Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
+                    Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
                 }
                 Column::Level(values) => {
                     let level = |&row: &u32| at(values, row).checked_sub(1).map(i64::from);
                     Arc::new(rows.iter().map(level).collect::<Int64Array>())
                 }
                 Column::Distance(values, kind) => {
-                    let bits = rows.iter().map(|&row| distance_bits(&values[row as usize]));
+                    let bits = rows.iter().map(|&row| distance_bits(values[row as usize]));
                     match kind {
                         WeightKind::I64 => Arc::new(bits.map(|bits| Some(bits? as i64)).collect::<Int64Array>()),
                         WeightKind::F64 => {
@@ -260,14 +258,13 @@ impl Table {
 
 /// A count as users see it.
 #[inline]
-pub fn signed_count(count: &AtomicU64) -> i64 {
-    i64::try_from(count.load(Ordering::Relaxed)).unwrap_or(i64::MAX)
+pub fn signed_count(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// The bits of a distance as [`Column::Distance`] stores it, if there is one.
 #[inline]
-pub fn distance_bits(stored: &AtomicU64) -> Option<u64> {
-    let stored = stored.load(Ordering::Relaxed);
+pub fn distance_bits(stored: u64) -> Option<u64> {
     (stored != 0).then_some(!stored)
 }
 
@@ -279,6 +276,12 @@ pub struct TableReader {
     /// Ids whose rows have not all been given out: the vertex of the first, and how many have been.
     waiting: Option<(u64, usize, IdBatch)>,
     _reservation: Reservation,
+}
+
+impl std::fmt::Debug for TableReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableReader").field("table", &self.table).finish_non_exhaustive()
+    }
 }
 
 impl TableReader {
@@ -340,7 +343,7 @@ impl RecordBatchReader for TableReader {
 /// The ids of the vertices that rows name.
 struct Names {
     lookup: IdLookup,
-    columns: Vec<(Column, Option<Array<AtomicU32>>)>,
+    columns: Vec<(Column, Option<Array<u32>>)>,
 }
 
 impl Names {
@@ -363,7 +366,7 @@ impl Names {
     fn name(&self, place: usize, row: u32) -> Option<Id<&str>> {
         let (column, smallest) = &self.columns[place];
         let vertex = column.named(row)?;
-        let vertex = smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize].load(Ordering::Relaxed));
+        let vertex = smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize]);
         Some(self.lookup.id(vertex))
     }
 }
@@ -371,18 +374,17 @@ impl Names {
 /// For the smallest vertex of every component, the complement of the member with the smallest id.
 ///
 /// Where vertices are numbered as their ids sort, that is the smallest vertex itself; elsewhere it has to be found.
-fn smallest_members(graph: &Graph, lookup: &IdLookup, components: &Array<AtomicU32>) -> Result<Array<AtomicU32>> {
+fn smallest_members(graph: &Graph, lookup: &IdLookup, components: &Array<u32>) -> Result<Array<u32>> {
     graph.make_room("the smallest ids of components", 4 * graph.vertices())?;
     let budget = graph.runtime().budget();
-    let smallest = Array::<AtomicU32>::zeroed(budget, "the smallest ids of components", components.len())?;
-    for (vertex, component) in components.iter().enumerate() {
+    let mut smallest = Array::<u32>::zeroed(budget, "the smallest ids of components", components.len())?;
+    for (vertex, &component) in components.iter().enumerate() {
         if vertex % BATCH_IDS == 0 {
             graph.runtime().cancel().check()?;
         }
-        let slot = &smallest[component.load(Ordering::Relaxed) as usize];
-        let best = slot.load(Ordering::Relaxed);
-        if best == 0 || lookup.id(vertex as u32) < lookup.id(!best) {
-            slot.store(!(vertex as u32), Ordering::Relaxed);
+        let best = &mut smallest[component as usize];
+        if *best == 0 || lookup.id(vertex as u32) < lookup.id(!*best) {
+            *best = !(vertex as u32);
         }
     }
     Ok(smallest)
@@ -421,8 +423,8 @@ pub(crate) fn from_arrow(error: ArrowError) -> Error {
     match error {
         ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
             Ok(error) => *error,
-            Err(other) => Error::Usage(other.to_string()),
+            Err(other) => Error::Custom(other),
         },
-        other => Error::Usage(other.to_string()),
+        other => Error::custom(other),
     }
 }

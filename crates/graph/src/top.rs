@@ -11,7 +11,6 @@ use arrow_array::{ArrayRef, RecordBatch};
 use outcore_format::{IdColumn, Order};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::sync::atomic::Ordering;
 
 /// What a row of the answer takes, about.
 const ROW_BYTES: u64 = 256;
@@ -39,7 +38,7 @@ impl Table {
     /// column of vertices.
     ///
     /// # Errors
-    /// [`Error::Usage`] if no vertex has that id; ids that cannot be read; no memory.
+    /// [`Error::NoId`]; ids that cannot be read; no memory.
     pub fn row(&self, id: &str) -> Result<RecordBatch> {
         let graph = self.graph();
         let vertex = graph.vertex(id)?;
@@ -85,12 +84,12 @@ impl Table {
 fn rank(column: &Column, row: u32) -> Option<u64> {
     let row = row as usize;
     match column {
-        Column::Real(values) => real_rank(values[row].load()),
-        Column::Number(values) => Some(u64::from(values[row].load(Ordering::Relaxed))),
-        Column::Count(values) | Column::Unsigned(values) => Some(values[row].load(Ordering::Relaxed)),
-        Column::Level(values) => values[row].load(Ordering::Relaxed).checked_sub(1).map(u64::from),
+        Column::Real(values) => real_rank(values[row]),
+        Column::Number(values) => Some(u64::from(values[row])),
+        Column::Count(values) | Column::Unsigned(values) => Some(values[row]),
+        Column::Level(values) => values[row].checked_sub(1).map(u64::from),
         // The bits of numbers that are not negative order as they do.
-        Column::Distance(values, _) => distance_bits(&values[row]),
+        Column::Distance(values, _) => distance_bits(values[row]),
         Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
     }
 }
@@ -140,7 +139,7 @@ fn names_of(graph: &Graph, column: &Column, rows: &[u32]) -> Result<BTreeMap<u32
     let mut stream = IdStream::new(graph)?;
     while let Some((first, ids)) = stream.next()? {
         for (i, vertex) in (0..ids.len()).zip(first as u32..) {
-            let named = members.map_or(vertex, |values| values[vertex as usize].load(Ordering::Relaxed));
+            let named = members.map_or(vertex, |values| values[vertex as usize]);
             if wanted.binary_search(&named).is_err() {
                 continue;
             }

@@ -104,7 +104,7 @@ impl Graph {
             (Some(name), Some(found)) if name == found => Ok(true),
             (Some(name), found) => {
                 let found = found.map_or("edges without weights".to_owned(), |found| format!("those of `{found}`"));
-                Err(Error::Usage(format!("expected weights `{name}` in {}, found {found}", self.path().display())))
+                Err(Error::Unsuitable(format!("expected weights `{name}` in {}, found {found}", self.path().display())))
             }
         }
     }
@@ -118,7 +118,7 @@ impl Graph {
             Some(column) => Ok(column.kind),
             None => {
                 let image = self.path().display();
-                Err(Error::Usage(format!("expected edges with weights, found none in {image}")))
+                Err(Error::Unsuitable(format!("expected edges with weights, found none in {image}")))
             }
         }
     }

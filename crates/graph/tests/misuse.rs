@@ -9,8 +9,8 @@ use outcore_graph::{
     Bitmap, Column, Direction, EdgeMapper, Error, Events, Frontier, Graph, GraphOptions, List, ListFold,
     ProgramOptions, Result, Table, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
 };
+use outcore_io::Array;
 use outcore_io::backend::{Faults, Sim};
-use outcore_io::{Array, AtomicF64};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -43,6 +43,29 @@ impl ListFold for Degrees {
 
     fn add(&self, total: &mut u64, later: u64) {
         *total += later;
+    }
+}
+
+/// A fold that cannot go on behind a vertex.
+struct Fails {
+    at: u32,
+    failed: AtomicBool,
+}
+
+impl ListFold for Fails {
+    type Value = ();
+    type Total = ();
+
+    fn part(&self, _list: List<'_>) {}
+
+    fn merge(&self, (): (), (): ()) {}
+
+    fn finish(&self, vertex: u32, _value: Option<()>, (): &mut ()) {
+        self.failed.fetch_or(vertex == self.at, Ordering::Relaxed);
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.failed.load(Ordering::Relaxed) { Err(Error::custom("seventy-seven")) } else { Ok(()) }
     }
 }
 
@@ -302,6 +325,10 @@ fn functions_that_fail_end_the_operation_with_their_error() {
         scan(&graph, Direction::Out, Frontier::All, || (), |(), list| fails(list.vertex)).map(drop),
         graph.lists(Direction::Out, Frontier::All).par_for_each(|| (), |(), list| fails(list.vertex)).map(drop),
         mapper.push_step(|source, _, _| fails(source)).map(drop),
+        fold(&graph, Direction::Out, Frontier::All, &Fails { at: 77, failed: AtomicBool::new(false) }).map(drop),
+        // The last vertex of all, and a list that is finished behind the last unit.
+        fold(&graph, Direction::Out, Frontier::All, &Fails { at: VERTICES as u32 - 1, failed: AtomicBool::new(false) })
+            .map(drop),
     ];
     for outcome in outcomes {
         let error = outcome.unwrap_err();
@@ -341,7 +368,7 @@ fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_
     );
     let mapper = EdgeMapper::new(&graph, 0).unwrap();
     let column = || {
-        let values: Array<AtomicF64> = Array::zeroed(graph.runtime().budget(), "values", VERTICES).unwrap();
+        let values = Array::<f64>::zeroed(graph.runtime().budget(), "values", VERTICES).unwrap();
         Column::Real(Arc::new(values))
     };
     let table = Table::new(Arc::clone(&graph), vec![("a".into(), column()), ("b".into(), column())]);

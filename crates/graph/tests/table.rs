@@ -9,19 +9,18 @@ use arrow_schema::DataType;
 use common::{Model, ModelIds, Random, open};
 use outcore_format::Order;
 use outcore_graph::{Column, Error, Graph, Table};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::Array;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A table with a column of every kind, and its rows as text: what a CSV file holds.
 fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
     let vertices = model.vertices;
     let budget = graph.runtime().budget();
-    let numbers = || Arc::new(Array::<AtomicU32>::zeroed(budget, "test", vertices).unwrap());
-    let (number, level, parent, component) = (numbers(), numbers(), numbers(), numbers());
-    let real = Arc::new(Array::<AtomicF64>::zeroed(budget, "test", vertices).unwrap());
-    let count = Arc::new(Array::<AtomicU64>::zeroed(budget, "test", vertices).unwrap());
+    let numbers = || Array::<u32>::zeroed(budget, "test", vertices).unwrap();
+    let (mut number, mut level, mut parent, mut component) = (numbers(), numbers(), numbers(), numbers());
+    let mut real = Array::<f64>::zeroed(budget, "test", vertices).unwrap();
+    let mut count = Array::<u64>::zeroed(budget, "test", vertices).unwrap();
     let places = model.places();
     let mut random = Random(9);
     // Three components: vertices by their number modulo three; the smallest place of each is its name.
@@ -30,14 +29,14 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
     let mut rows = Vec::new();
     for vertex in 0..vertices {
         let value = random.below(1000) as f64 / 8.0 - 50.0;
-        real[vertex].store(value);
-        number[vertex].store(vertex as u32 % 5, Ordering::Relaxed);
-        count[vertex].store(i64::MAX as u64 - random.below(50), Ordering::Relaxed);
-        component[vertex].store(vertex as u32 % 3, Ordering::Relaxed);
+        real[vertex] = value;
+        number[vertex] = vertex as u32 % 5;
+        count[vertex] = i64::MAX as u64 - random.below(50);
+        component[vertex] = vertex as u32 % 3;
         let (mut level_text, mut parent_text) = (String::new(), String::new());
         if vertex % 4 != 1 {
-            level[vertex].store(vertex as u32 / 2 + 1, Ordering::Relaxed);
-            parent[vertex].store(!(vertex as u32 / 2), Ordering::Relaxed);
+            level[vertex] = vertex as u32 / 2 + 1;
+            parent[vertex] = !(vertex as u32 / 2);
             level_text = (vertex / 2).to_string();
             parent_text = model.id(places[vertex / 2]);
         }
@@ -45,19 +44,19 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
             model.id(places[vertex]),
             format!("{value:?}"),
             (vertex % 5).to_string(),
-            count[vertex].load(Ordering::Relaxed).to_string(),
+            count[vertex].to_string(),
             level_text,
             parent_text,
             names[vertex % 3].clone(),
         ]);
     }
     let columns = vec![
-        ("real".to_owned(), Column::Real(real)),
-        ("number".to_owned(), Column::Number(number)),
-        ("count".to_owned(), Column::Count(count)),
-        ("level".to_owned(), Column::Level(level)),
-        ("parent".to_owned(), Column::Vertex(parent)),
-        ("component".to_owned(), Column::Component(component)),
+        ("real".to_owned(), Column::Real(Arc::new(real))),
+        ("number".to_owned(), Column::Number(Arc::new(number))),
+        ("count".to_owned(), Column::Count(Arc::new(count))),
+        ("level".to_owned(), Column::Level(Arc::new(level))),
+        ("parent".to_owned(), Column::Vertex(Arc::new(parent))),
+        ("component".to_owned(), Column::Component(Arc::new(component))),
     ];
     (Table::new(Arc::clone(graph), columns), rows)
 }

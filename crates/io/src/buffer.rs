@@ -5,6 +5,7 @@
 
 use crate::budget::{Budget, Reservation};
 use crate::error::Result;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -98,6 +99,12 @@ pub struct Array<T: Plain> {
     reservation: Reservation,
 }
 
+impl<T: Plain> std::fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Array<{}>[{}]", std::any::type_name::<T>(), self.len)
+    }
+}
+
 // SAFETY: an array owns its memory, and `Plain` values may be sent and shared.
 #[allow(unsafe_code)]
 unsafe impl<T: Plain> Send for Array<T> {}
@@ -148,6 +155,39 @@ impl<T: Plain> Array<T> {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.len
+    }
+}
+
+/// A value that workers share, which lies in memory as a plain one does.
+///
+/// # Safety
+/// The bytes of every `Self` are a valid `Value`, and both have the same size and alignment.
+#[allow(unsafe_code)]
+pub unsafe trait Shared: Plain {
+    /// The plain value.
+    type Value: Plain + Copy;
+}
+
+macro_rules! shared {
+    ($($kind:ty => $value:ty),*) => {$(
+        // SAFETY: the standard library says so of atomics; the others are transparent around those, and hold the bits of a real number.
+        #[allow(unsafe_code)]
+        unsafe impl Shared for $kind {
+            type Value = $value;
+        }
+    )*};
+}
+shared!(AtomicU8 => u8, AtomicU32 => u32, AtomicU64 => u64, AtomicF32 => f32, AtomicF64 => f64);
+
+impl<T: Shared> Array<T> {
+    /// The values once no worker changes them any more: the same memory, under the same reservation.
+    #[allow(unsafe_code)]
+    pub fn into_values(self) -> Array<T::Value> {
+        const { assert!(size_of::<T>() == size_of::<T::Value>() && align_of::<T>() == align_of::<T::Value>()) };
+        let shared = ManuallyDrop::new(self);
+        // SAFETY: `shared` is not dropped, so the reservation is moved out of it and has one owner.
+        let reservation = unsafe { std::ptr::read(&shared.reservation) };
+        Array { start: shared.start.cast(), len: shared.len, mapped_bytes: shared.mapped_bytes, reservation }
     }
 }
 
@@ -308,5 +348,21 @@ mod tests {
         }
         assert_eq!(before, budget.available_bytes());
         assert!(Array::<u64>::zeroed(&budget, "too much", 1 << 40).is_err());
+    }
+
+    #[test]
+    fn shared_values_become_plain_ones_where_they_are() {
+        let budget = Budget::new(1 << 30, 0).unwrap();
+        let before = budget.available_bytes();
+        let shared = Array::<AtomicF64>::zeroed(&budget, "test", 1000).unwrap();
+        shared.iter().zip(0..).for_each(|(value, i)| value.store(f64::from(i) - 0.5));
+        let (place, held) = (shared.as_ptr() as usize, budget.available_bytes());
+        let mut values = shared.into_values();
+        assert_eq!((values.as_ptr() as usize, budget.available_bytes()), (place, held));
+        assert!(values.iter().zip(0..).all(|(&value, i)| value == f64::from(i) - 0.5));
+        values[3] = 7.0;
+        assert_eq!(values[3], 7.0);
+        drop(values);
+        assert_eq!(before, budget.available_bytes());
     }
 }

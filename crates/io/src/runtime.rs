@@ -37,6 +37,29 @@ pub struct Runtime {
     cancel: CancelFlag,
 }
 
+impl std::fmt::Debug for RuntimeOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut options = f.debug_struct("RuntimeOptions");
+        options.field("memory_bytes", &self.memory_bytes).field("beside_process", &self.beside_process);
+        options.field("threads", &self.threads).field("backend", &self.backend.as_ref().map(|backend| backend.name()));
+        options.field("temporary", &self.temporary).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut runtime = f.debug_struct("Runtime");
+        runtime.field("budget", &self.budget).field("threads", &self.threads).field("backend", &self.backend.name());
+        runtime.field("temporary", &self.temporary).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task").field("is_reported", &self.progress.is_some()).finish()
+    }
+}
+
 impl Runtime {
     /// A runtime with these limits.
     ///

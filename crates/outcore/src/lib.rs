@@ -2,13 +2,14 @@
 //!
 //! This crate re-exports what users need and holds no code of its own:
 //!
-//! - *images*: [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`]
-//!   verifies its bytes;
-//! - *algorithms*: a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say
-//!   what it will need, [`verify`] checks what it found;
-//! - *results*: [`Table`] holds columns under the users' ids;
-//! - *new algorithms*: [`Graph::lists`], [`scan()`] and [`fold()`] visit lists, [`EdgeMapper`] moves a frontier, [`run_program`] runs a
-//!   [`VertexProgram`].
+//! | for | look at |
+//! |---|---|
+//! | images | [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
+//! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
+//! | results | [`Table`] holds columns under the users' ids, and writes them |
+//! | new algorithms | [`Graph::lists`], [`scan()`] and [`fold()`] visit lists, [`EdgeMapper`] moves a frontier, [`run_program`] runs a [`VertexProgram`] |
+//!
+//! Options are written with `..Default::default()`, so that a new one changes no program.
 //!
 //! ```no_run
 //! use outcore::{Column, Graph, GraphOptions, PageRankOptions, Runtime, RuntimeOptions, Table, pagerank};
@@ -28,6 +29,15 @@
 //! An operation has the workers of its graph to itself: a second one at the same time fails with [`Error::Busy`].
 #![forbid(unsafe_code)]
 
+// Images: opened, imported, generated, written back and checked.
+pub use outcore_graph::{
+    CheckReport, Choice, Direction, EXPORT_ENDINGS, Edges, Error, ExportReport, Graph, GraphInfo, GraphOptions,
+    ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, export, generate, import,
+    read_manifest, write_file,
+};
+pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
+
+// Algorithms: options, result, function and estimate of each.
 pub use outcore_algo::{
     AllPairs, AllPairsOptions, Betweenness, BetweennessOptions, Bfs, BfsOptions, Clustering, ClusteringOptions,
     Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, Estimate, LabelPropagation,
@@ -38,14 +48,43 @@ pub use outcore_algo::{
     estimate_betweenness_centrality, estimate_bfs, estimate_clustering, estimate_components, estimate_core_number,
     estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
     estimate_personalized_pagerank, estimate_scan_statistics, estimate_sssp, estimate_strong_components,
-    estimate_triangles, has_lengths, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank,
-    scan_statistics, seeds_of_ids, sssp, strong_components, triangles, verify,
+    estimate_triangles, graph500, graphalytics, has_lengths, label_propagation, lcc, multi_source_bfs, pagerank,
+    personalized_pagerank, scan_statistics, seeds_of_ids, sssp, strong_components, triangles, verify,
 };
-pub use outcore_algo::{graph500, graphalytics};
-pub use outcore_format as format;
-pub use outcore_graph::*;
-pub use outcore_io as io;
-pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
+pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
+
+// Results, under the users' ids.
+pub use outcore_graph::{
+    Column, ColumnKind, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader, cell_text, distance_bits,
+    signed_count,
+};
+
+// New algorithms: lists, frontiers, vertices, vertex programs.
+pub use outcore_graph::{
+    Bitmap, Decision, EdgeMap, EdgeMapper, Events, Frontier, List, ListFold, ListLoop, Lists, ListsOf, Neighbours,
+    Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weights, fold, gather_sum, gather_sums,
+    gather_weighted_sum, gather_weighted_sums, program_bytes, run_program, scan, scan_pages, vertex_map, vertex_sum,
+};
+
+/// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.
+pub mod arrow {
+    pub use arrow_array as array;
+    pub use arrow_schema as schema;
+}
+
+/// What an image says of itself.
+pub mod format {
+    pub use outcore_format::{IdColumn, ImportFacts, Manifest, Order, WeightKind};
+}
+
+/// Memory under a limit, and devices.
+pub mod io {
+    pub use outcore_io::{
+        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, Reservation, Result, Task, backend,
+        buffer::{Plain, Raw, Shared},
+        bytes_text, parse_bytes, peak_memory_bytes,
+    };
+}
 
 /// The programs of the documentation are compiled by the tests.
 #[cfg(doctest)]

@@ -16,10 +16,9 @@ use outcore_graph::import::{
 };
 use outcore_graph::{Choice, Graph, GraphOptions, IdBatch, IdStream};
 use outcore_io::backend::Backend;
-use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
+use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A graph as a test gives it: the vertices are `0..vertices`.
 #[derive(Clone, Debug)]
@@ -211,25 +210,25 @@ impl Algorithm {
             Algorithm::Bfs | Algorithm::NearBfs => {
                 let depth_limit = (self == Algorithm::NearBfs).then_some(2);
                 let found = bfs(graph, &BfsOptions { source, depth_limit, ..BfsOptions::default() })?;
-                let values = plain(&found.levels).into_iter().chain(plain(&found.parents));
+                let values = found.levels.iter().copied().chain(found.parents.to_vec());
                 values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
             }
             Algorithm::Sssp => {
                 let found = sssp(graph, &SsspOptions { source, weights: graph.weight_name().is_some(), delta: None })?;
-                let distances = found.distances.iter().map(|distance| distance.load(Ordering::Relaxed));
-                let parents = plain(&found.parents).into_iter().map(u64::from);
+                let distances = found.distances.iter().copied();
+                let parents = found.parents.iter().copied().map(u64::from);
                 distances.chain(parents).chain([found.reached]).collect()
             }
             Algorithm::PageRank | Algorithm::WeightedPageRank | Algorithm::DeltaPageRank => {
                 let weights = self != Algorithm::PageRank && graph.weight_name().is_some();
                 let method = PageRankMethod::ALL[usize::from(self == Algorithm::DeltaPageRank)].0;
                 let found = pagerank(graph, &PageRankOptions { weights, method, ..iterations(5) })?;
-                let bits = ranks(&found.ranks).into_iter().map(f64::to_bits);
+                let bits = found.ranks.iter().copied().map(f64::to_bits);
                 bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
             }
             Algorithm::PersonalizedPageRank => {
                 let found = personalized_pagerank(graph, &seeded(graph, source))?;
-                let bits = found.ranks.iter().flat_map(|set| ranks(set)).map(f64::to_bits);
+                let bits = found.ranks.iter().flat_map(|set| set.to_vec()).map(f64::to_bits);
                 bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
             }
             Algorithm::MultiSourceBfs => searches(&multi_source_bfs(graph, &many(graph, source))?),
@@ -241,39 +240,39 @@ impl Algorithm {
             Algorithm::Betweenness => {
                 let sources = Sources::Given(from(graph, source, 10));
                 let found = betweenness_centrality(graph, &BetweennessOptions { sources, ..Default::default() })?;
-                ranks(&found.scores).into_iter().map(f64::to_bits).collect()
+                found.scores.iter().copied().map(f64::to_bits).collect()
             }
             Algorithm::Components => {
                 let found = components(graph, &ComponentsOptions::default())?;
-                plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
+                found.labels.iter().copied().map(u64::from).chain([found.count]).collect()
             }
             Algorithm::StrongComponents | Algorithm::StrongComponentsByColour => {
                 let in_memory_bytes = (self == Algorithm::StrongComponentsByColour).then_some(0);
                 let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes })?;
-                plain(&found.labels).into_iter().map(u64::from).chain([found.count]).collect()
+                found.labels.iter().copied().map(u64::from).chain([found.count]).collect()
             }
             Algorithm::CoreNumbers => {
                 let found = core_number(graph, &CoreNumbersOptions::default())?;
-                plain(&found.cores).into_iter().chain([found.max_core]).map(u64::from).collect()
+                found.cores.iter().copied().chain([found.max_core]).map(u64::from).collect()
             }
             Algorithm::LabelPropagation => {
                 let found = label_propagation(graph, &LabelPropagationOptions { max_iter: 3 })?;
-                let labels = plain(&found.labels).into_iter().map(u64::from);
+                let labels = found.labels.iter().copied().map(u64::from);
                 labels.chain([found.count, u64::from(found.iterations), u64::from(found.converged)]).collect()
             }
             Algorithm::Triangles => {
                 let found = triangles(graph, &TrianglesOptions::default())?;
-                counts(&found.counts).into_iter().chain([found.total]).collect()
+                found.counts.iter().copied().chain([found.total]).collect()
             }
             Algorithm::Clustering => {
                 let found = clustering(graph, &ClusteringOptions::default())?;
-                let values = ranks(&found.coefficients).into_iter().chain([found.average, found.transitivity]);
+                let values = found.coefficients.iter().copied().chain([found.average, found.transitivity]);
                 values.map(f64::to_bits).collect()
             }
             Algorithm::ScanStatistics => greatest(graph)?,
             Algorithm::Lcc => {
                 let found = lcc(graph, &LccOptions::default())?;
-                ranks(&found.coefficients).into_iter().chain([found.average]).map(f64::to_bits).collect()
+                found.coefficients.iter().copied().chain([found.average]).map(f64::to_bits).collect()
             }
         })
     }
@@ -303,8 +302,8 @@ fn many(graph: &Graph, source: u32) -> MultiSourceBfsOptions {
 
 /// All that searches from many sources found.
 pub fn searches(found: &MultiSourceBfs) -> Vec<u64> {
-    let sums = found.distance_sums.iter().map(|sum| sum.load(Ordering::Relaxed));
-    let counts = plain(&found.reached_by).into_iter().chain(plain(&found.levels)).map(u64::from);
+    let sums = found.distance_sums.iter().copied();
+    let counts = found.reached_by.iter().copied().chain(found.levels.to_vec()).map(u64::from);
     let reach = found.reach.iter().flat_map(|reach| [reach.reached, reach.depth.into()]);
     sums.chain(counts).chain(reach).collect()
 }
@@ -345,21 +344,6 @@ pub fn run(graph: &Graph, source: u32, options: &PageRankOptions) -> Results {
         pagerank: pagerank(graph, options).unwrap(),
         components: components(graph, &ComponentsOptions::default()).unwrap(),
     }
-}
-
-/// Shared numbers as plain ones.
-pub fn plain(values: &[AtomicU32]) -> Vec<u32> {
-    values.iter().map(|value| value.load(Ordering::Relaxed)).collect()
-}
-
-/// Shared large numbers as plain ones.
-pub fn counts(values: &[AtomicU64]) -> Vec<u64> {
-    values.iter().map(|value| value.load(Ordering::Relaxed)).collect()
-}
-
-/// Shared real numbers as plain ones.
-pub fn ranks(values: &[AtomicF64]) -> Vec<f64> {
-    values.iter().map(AtomicF64::load).collect()
 }
 
 /// The id of every vertex of an image whose ids are small integers.

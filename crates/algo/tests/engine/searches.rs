@@ -8,7 +8,6 @@ use outcore_algo::{
     multi_source_bfs,
 };
 use outcore_graph::Graph;
-use std::sync::atomic::Ordering;
 
 /// The source and others far apart, or all vertices if there are no more.
 pub fn some(graph: &Graph, source: u32, count: u32) -> Vec<u32> {
@@ -38,9 +37,9 @@ pub fn check_searches(graph: &Graph, model: &Model, sources: &[u32]) {
         }
         let values = |v: usize| limited.iter().filter_map(move |levels| levels[v]);
         let counts: Vec<_> = (0..model.out.len()).map(|v| values(v).count() as u32).collect();
-        same(&counts, &plain(&found.reached_by), "sources that reach a vertex");
+        same(&counts, &found.reached_by.to_vec(), "sources that reach a vertex");
         for (v, sum) in found.distance_sums.iter().enumerate() {
-            assert_eq!(sum.load(Ordering::Relaxed), values(v).map(u64::from).sum::<u64>(), "distances of {v}");
+            assert_eq!(*sum, values(v).map(u64::from).sum::<u64>(), "distances of {v}");
         }
         if deepest < 10_000 {
             verify_multi_source_bfs(graph, &options, &found).unwrap();
@@ -75,7 +74,7 @@ pub fn check_betweenness(graph: &Graph, model: &Model, sources: Sources, count: 
         let sums = model.betweenness(&vertices, endpoints);
         let pairs = if endpoints { n - 1.0 } else { n - 2.0 };
         let whole = if graph.is_directed() { n - 1.0 } else { (n - 1.0) / 2.0 };
-        for (v, (sum, found)) in sums.iter().zip(ranks(&found.scores)).enumerate() {
+        for (v, (sum, found)) in sums.iter().zip(found.scores.to_vec()).enumerate() {
             let is_source = vertices.contains(&(v as u32));
             // The mean over those sources of which it is not one.
             let seen = if k == n && !endpoints {

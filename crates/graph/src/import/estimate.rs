@@ -3,7 +3,7 @@
 use super::batch::Facts;
 use super::options::ImportOptions;
 use crate::error::{Error, Result};
-use outcore_io::{bytes_text, free_disk_bytes};
+use outcore_io::free_disk_bytes;
 use std::path::Path;
 
 /// How many bytes of text an edge takes, where the format does not say how many edges there are.
@@ -79,13 +79,12 @@ fn require_bytes(what: &str, temporary_bytes: u64, directory: &Path) -> Result<(
     if temporary_bytes <= free {
         return Ok(());
     }
-    Err(Error::Usage(format!(
-        "an import of {what} needs {} for temporary files, but {} has {} left; \
-         free some space or let temporary files go elsewhere",
-        bytes_text(temporary_bytes),
-        directory.display(),
-        bytes_text(free),
-    )))
+    Err(Error::DiskSpace {
+        purpose: format!("an import of {what}"),
+        needed_bytes: temporary_bytes,
+        free_bytes: free,
+        directory: directory.to_owned(),
+    })
 }
 
 #[cfg(test)]

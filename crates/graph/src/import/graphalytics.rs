@@ -98,7 +98,7 @@ impl Files {
 }
 
 /// What the file `NAME.properties` says of a graph and of the benchmark's parameters.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct GraphalyticsProperties {
     path: PathBuf,
     /// Names, values, and the lines that they stand on.

@@ -231,7 +231,7 @@ impl<'a> Job<'a> {
     fn declared_run(&self, first: u64, count: u64, signed: bool) -> Result<Run> {
         let most = if signed { i64::MAX as u64 } else { u64::MAX };
         if first > most - (count - 1) {
-            return Err(Error::Usage(format!(
+            return Err(Error::Unsuitable(format!(
                 "expected vertices up to {most}, found a header that declares {count} from {first} on; correct the header"
             )));
         }
@@ -378,14 +378,14 @@ impl<'a> Job<'a> {
     fn check_found<K: JobId>(&self, lists: &Written, merged: &Merged, order: Order) -> Result<()> {
         if let Some((source, target)) = lists.found.forbidden {
             let [source, target] = self.names::<K>(merged, order, [source, target])?;
-            return Err(Error::Usage(format!(
+            return Err(Error::Unsuitable(format!(
                 "expected every edge once, found more than one edge between {source} and {target}; \
                  choose what to do with duplicates: first, sum, min, max or keep"
             )));
         }
         if let Some((source, target)) = lists.found.overflow {
             let [source, target] = self.names::<K>(merged, order, [source, target])?;
-            return Err(Error::Usage(format!(
+            return Err(Error::Unsuitable(format!(
                 "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
                  does not; choose another way with duplicates"
             )));

@@ -154,7 +154,7 @@ impl WeightFacts {
     /// Whether they are stored as whole numbers.
     pub(super) fn are_integers(&self) -> Result<bool> {
         if self.large && self.fractions {
-            return Err(Error::Usage(
+            return Err(Error::Unsuitable(
                 "expected weights of one kind, found whole numbers beyond 2^53 beside fractions, which no type holds \
                  exactly; import the inputs apart, or leave the weights out"
                     .into(),
@@ -395,7 +395,7 @@ impl<'a> Worker<'a> {
             && (edges == 0 || weights.is_some() == weighted && weights.is_none_or(|count| count == edges))
             && [&batch.ids, &batch.vertices].iter().all(|ids| matches!(ids, Ids::Text { .. }) == strings);
         if !fits {
-            return Err(Error::Usage(format!(
+            return Err(Error::custom(format!(
                 "expected a batch of {} with {} weights, found {} ids and {} weights; this is a defect of the parser",
                 if strings { "string ids" } else { "integer ids" },
                 if weighted { edges } else { 0 },

@@ -342,7 +342,7 @@ impl Merge<'_> {
 
 /// The error for a graph that does not fit 32-bit numbers.
 pub(super) fn too_many_vertices() -> Error {
-    Error::Usage(format!(
+    Error::Unsuitable(format!(
         "expected at most {MAX_VERTICES} vertices, found more; split the graph, or map its ids to fewer vertices"
     ))
 }

@@ -151,16 +151,8 @@ fn check_target(image: &Path, replace: bool) -> Result<()> {
     if std::fs::symlink_metadata(image).is_err() {
         return Ok(());
     }
-    let path = image.display();
     match read_manifest(image) {
         Ok(_) if replace => Ok(()),
-        Ok(_) => Err(Error::Usage(format!(
-            "{path} is there already: expected no image of that name, for replacing one was not asked for; \
-             give --replace (replace=True in Python) or choose another name"
-        ))),
-        Err(_) => Err(Error::Usage(format!(
-            "{path} is in the way: expected nothing or an Outcore image to replace, found neither; \
-             remove it or choose another name"
-        ))),
+        found => Err(Error::Exists { path: image.to_owned(), is_image: found.is_ok() }),
     }
 }
