@@ -1,6 +1,6 @@
 # make demo                 build, install, import a graph many times the memory limit, run three algorithms over it
 # make demo GRAPH=file      the same over your own edge list
-# make test                 everything that decides whether main is good; says every minute what it is at
+# make test                 all checks; says every minute which one is running
 # make quick                the fast half of it, for whoever changes something
 # make bench                side by side with in-memory engines (minutes; SCALE=22)
 

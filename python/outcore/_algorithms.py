@@ -46,11 +46,11 @@ def bfs(
 
     Returns:
         A table with a row per vertex: `vertex`, `level` (the number of edges from the source) and `parent` (the vertex before
-        it on a shortest path; the source is its own). Both are missing where there is no path, or none that was searched for.
+        it on a shortest path; the source is its own). Both are missing where there is no path, or only one beyond `depth_limit` or `target`.
         `reached` is how many vertices have a level, `depth` is the greatest one. `path` is the list of the ids on a shortest path from the source to
         the target, or `None`. Which of several possible parents is named does not depend on threads, back end or memory, nor on where the search ends.
 
-    Cost: at most every page of the lists once in each direction that it is searched in, on graphs with hubs far less than
+    Cost: reads every page of the lists at most once in each direction; on graphs with hubs far less than
     one pass; 12.4 bytes of memory per vertex.
 
     Raises:
@@ -184,7 +184,7 @@ def betweenness_centrality(
         endpoints: Whether the ends of a path count as vertices that it leads through.
         seed: Other seeds draw others; the same draws the same ids, whatever the order of the image.
         failure: The probability that some vertex may be off by more than the error bound.
-        verify: Whether to check the result by another way, source by source.
+        verify: Whether to check the result with another algorithm, source by source.
 
     Returns:
         A table with a row per vertex: `vertex` and `betweenness`. `sources` are the ids of the starts, `None` if they were all vertices. `error_bound`:
@@ -276,7 +276,7 @@ def pagerank(
             at most `alpha / (1 - alpha) * tol` away from exact ones. 0 makes exactly `max_iter` iterations.
         stop: With what the residual is compared: "residual" with `tol`; "networkx" with `tol` times the number of vertices, as NetworkX does
             with its `tol=1e-6`: the larger the graph, the less exact the ranks.
-        max_iter: The most iterations; with "delta", as many passes' worth of pages.
+        max_iter: The most iterations; with "delta", reads as many pages as that many passes.
         method: "power" makes full passes over the in-lists. "delta" pushes the vertices where most is left to do: to the same error it reads less than
             half on Kronecker graphs, little less or more on web graphs, and needs several times the time per page. It is for slow devices and graphs much larger than memory.
         weight: The name of the weights by which a vertex divides its rank among its out-edges; where edges have none named "weight", or
@@ -470,7 +470,7 @@ def label_propagation(graph: Graph, *, max_iter: int = 10, verify: bool = False)
     Args:
         graph: The graph.
         max_iter: The most iterations; fewer are made if nothing changes any more, which gives the same labels.
-        verify: Whether to check the result by propagating once more on one thread, by another way.
+        verify: Whether to check the result with another algorithm, on one thread.
 
     Returns:
         A table with a row per vertex: `vertex` and `label`, an id. `count` is how many labels there are, `iterations` how many iterations were
@@ -524,7 +524,7 @@ def triangles(graph: Graph, *, verify: bool = False) -> Triangles:
 
 
 def clustering(graph: Graph, *, verify: bool = False) -> Clustering:
-    """Clustering coefficients: how many of the triangles that a vertex could be a corner of there are, as in `networkx.clustering`.
+    """Clustering coefficients: the share of the pairs of a vertex's neighbours that an edge joins, as in `networkx.clustering`.
 
     Args:
         graph: The graph. With directions, the coefficient is Fagiolo's, as in NetworkX. Parallel edges and loops are ignored.

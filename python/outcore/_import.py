@@ -34,7 +34,7 @@ def import_graph(
     temporary: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
-    """Imports a graph of any size as an image, a directory that appears when it is complete and not before.
+    """Imports a graph of any size as an image, a directory that appears only when it is complete.
 
     Args:
         input: One of

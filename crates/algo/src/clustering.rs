@@ -1,4 +1,4 @@
-//! Clustering coefficients: how many of the triangles that a vertex could be a corner of there are.
+//! Clustering coefficients: the share of the pairs of a vertex's neighbours that an edge joins.
 //!
 //! *Without directions* it is 2 T / (d (d - 1)), where T is the number of its triangles and d that of its neighbours. *With directions* it is
 //! Fagiolo's: a triangle counts once for every choice of an edge on each side, and the vertex with t edges, of which b pairs go both ways, could have

@@ -87,7 +87,7 @@ pub struct PageRankOptions {
     pub tol: f64,
     /// With what the residual is compared.
     pub stop: Stop,
-    /// The most iterations; of the delta method, as many passes' worth of pages as these would read.
+    /// The most iterations. The delta method may read as many pages as these would.
     pub max_iter: u32,
     /// By which method.
     pub method: PageRankMethod,

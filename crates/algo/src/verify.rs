@@ -1,4 +1,4 @@
-//! Verifiers: each checks that a result has the properties that make it right, by another way than it was computed.
+//! Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
 //!
 //! They work out of core like the algorithms: state per vertex in memory, edges by sweeps. What is wrong is reported
 //! with the vertex and the values that contradict each other.

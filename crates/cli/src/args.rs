@@ -26,7 +26,7 @@ pub enum Command {
     Import(ImportArgs),
     /// Make a graph: an edge file, or an image if OUTPUT ends in .oc
     Generate(GenerateArgs),
-    /// Say what an image is
+    /// Describe an image: vertices, edges, direction, ids, weights, and how the input was read
     Info(InfoArgs),
     /// Verify every byte of an image
     Check(CheckArgs),
@@ -85,7 +85,7 @@ pub struct ImportArgs {
     /// Edges have no direction
     #[arg(long)]
     pub undirected: bool,
-    /// The input's format; found out if not given
+    /// The input's format; detected if not given
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
     /// Which column holds the sources of edges, by name or by number from 1
@@ -97,10 +97,10 @@ pub struct ImportArgs {
     /// Which column holds the weights; `none` leaves weights out
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; found out if not given
+    /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; detected if not given
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub delimiter: Option<String>,
-    /// Whether the first line of a text file names the columns; found out if not given
+    /// Whether the first line of a text file names the columns; detected if not given
     #[arg(long, value_enum)]
     pub header: Option<YesNo>,
     /// What comments in a text file begin with, or `none`; # and % if not given, but nothing in CSV
@@ -545,7 +545,7 @@ pub struct Common {
     /// Write statistics as one JSON object; `-` is the standard output
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
-    /// Verify the result by another way; a wrong one is an error with exit code 3
+    /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3
     #[arg(long)]
     pub verify: bool,
     /// Say what memory, passes and bytes will be needed, and stop

@@ -223,9 +223,9 @@ impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> PageVi
 
 /// What [`fold`] does with lists.
 pub trait ListFold: Sync {
-    /// What a list, or a part of one, comes to.
+    /// The value folded from one list, or from the part of it that one page holds.
     type Value: Copy + Send;
-    /// What all lists come to, which is summed in an order that does not depend on the workers; `()` if that is of no interest.
+    /// The total of all lists, summed in an order that does not depend on the workers; `()` if it is not needed.
     type Total: Default + Send;
 
     /// The value of a list, or of a part of one, which is not empty.

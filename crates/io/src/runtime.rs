@@ -269,7 +269,7 @@ pub enum Unit {
 pub trait Progress: Send + Sync {
     /// Work begins; `total` is in the same unit, if it is known.
     fn start(&self, name: &str, unit: Unit, total: Option<u64>);
-    /// So much more is done.
+    /// Counts `amount` more units of progress.
     fn advance(&self, amount: u64);
     /// Work ends.
     fn finish(&self);
@@ -281,7 +281,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// So much more is done.
+    /// Counts `amount` more units of progress.
     pub fn advance(&self, amount: u64) {
         if let Some(progress) = &self.progress {
             progress.advance(amount);

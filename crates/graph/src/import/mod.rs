@@ -87,7 +87,7 @@ use crate::error::Result;
 use outcore_io::Runtime;
 use std::path::Path;
 
-/// Imports the edges of a source as the image `image`, a directory, which appears when it is complete and not before.
+/// Imports the edges of a source as the image `image`, a directory, which appears only when it is complete.
 ///
 /// An image of that name is replaced if the options say so; anything else of that name is an error. Memory stays under the runtime's limit; edges
 /// go to temporary files, see [`estimate`].
