@@ -23,8 +23,8 @@ use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 use crate::estimate::Estimate;
 use crate::sources::Sources;
 use outcore_graph::{
-    Bitmap, Direction, Error, Frontier, Graph, List, ListFold, Lists, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
-    SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
+    Bitmap, Direction, Error, Frontier, Graph, ListFold, ListPart, Lists, RANGE, Result, SPARSE_SHARE, Stats,
+    StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
 };
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, AtomicF64, Unit};
@@ -512,7 +512,7 @@ impl<const B: usize, K: Fn(u32, usize, f64) + Sync> ListFold for Sum<'_, B, K> {
     type Value = [f64; B];
     type Total = ();
 
-    fn part(&self, list: List<'_>) -> [f64; B] {
+    fn part(&self, list: ListPart<'_>) -> [f64; B] {
         self.rows.sum(list.neighbours)
     }
 

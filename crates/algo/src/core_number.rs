@@ -15,7 +15,7 @@
 
 use crate::estimate::Estimate;
 use outcore_graph::{
-    Bitmap, Direction, Error, Frontier, Graph, List, Lists, Result, Stats, StatsBuilder, SweepStats, Weights, scan,
+    Bitmap, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder, SweepStats, Weights, scan,
     scan_pages, vertex_map,
 };
 use outcore_io::Array;
@@ -130,7 +130,7 @@ impl<'a> Peel<'a> {
             return Ok(());
         }
         let times = self.graph.directions().len() as u32;
-        let take_off = |(): &mut (), list: List<'_>| {
+        let take_off = |(): &mut (), list: ListPart<'_>| {
             let loops = loops_in(list);
             if loops > 0 {
                 self.degrees[list.vertex as usize].fetch_sub(times * loops, Ordering::Relaxed);
@@ -329,7 +329,7 @@ pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut Stat
 }
 
 /// How often the vertex of a list, or of a part of one, is its own neighbour.
-fn loops_in(list: List<'_>) -> u32 {
+fn loops_in(list: ListPart<'_>) -> u32 {
     let from = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
     list.neighbours[from..].iter().take_while(|&&neighbour| neighbour == list.vertex).count() as u32
 }

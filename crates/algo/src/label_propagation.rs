@@ -22,7 +22,9 @@
 
 use crate::core_number::count_edges;
 use crate::estimate::{Estimate, all_entries, longest_lists};
-use outcore_graph::{Bitmap, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map};
+use outcore_graph::{
+    Bitmap, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
+};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit};
 use std::ops::Range;
@@ -177,7 +179,7 @@ impl<'a> Propagation<'a> {
             self.marked.insert_all(self.graph.vertices());
         } else {
             self.marked.clear();
-            let mark = |(): &mut (), list: List<'_>| {
+            let mark = |(): &mut (), list: ListPart<'_>| {
                 list.neighbours.iter().for_each(|&neighbour| _ = self.marked.insert(neighbour));
             };
             for &direction in self.graph.directions() {
@@ -217,7 +219,7 @@ impl<'a> Propagation<'a> {
 
     /// Puts the labels of the neighbours of a block's vertices into the buffer.
     fn gather(&self, block: &Block, buffer: &Buffer) -> Result<SweepStats> {
-        let put = |(): &mut (), list: List<'_>| {
+        let put = |(): &mut (), list: ListPart<'_>| {
             let count = list.neighbours.len();
             let start = buffer.ends[(list.vertex - block.start) as usize].fetch_add(count as u32, Ordering::Relaxed);
             // What has no place is found when the ends are compared with the degrees.

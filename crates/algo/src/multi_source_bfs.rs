@@ -16,7 +16,7 @@
 use crate::estimate::Estimate;
 use crate::sources::check_vertices;
 use outcore_graph::{
-    Bitmap, Direction, Frontier, Graph, List, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder, SweepStats, scan,
+    Bitmap, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder, SweepStats, scan,
     vertex_map,
 };
 use outcore_io::Array;
@@ -443,7 +443,7 @@ impl<'a, const W: usize> Batch<'a, W> {
 
     fn pull(&self, pull: &Row<W>) -> Result<SweepStats> {
         let frontier = Frontier::Set(&self.pulling);
-        let visit = |(): &mut (), part: List<'_>| {
+        let visit = |(): &mut (), part: ListPart<'_>| {
             let (seen, next) = (self.seen.load(part.vertex), self.next.load(part.vertex));
             let wanted: Row<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
             let mut left = wanted;
@@ -460,7 +460,7 @@ impl<'a, const W: usize> Batch<'a, W> {
     }
 
     fn push(&self, pull: &Row<W>) -> Result<SweepStats> {
-        let visit = |(): &mut (), part: List<'_>| {
+        let visit = |(): &mut (), part: ListPart<'_>| {
             let visit = self.visit.load(part.vertex);
             let give = std::array::from_fn(|w| visit[w] & !pull[w]);
             self.offer(&give, part.neighbours, |_| ());

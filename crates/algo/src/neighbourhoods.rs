@@ -7,7 +7,7 @@
 //! another, and those on which two chunks border twice.
 
 use crate::estimate::longest_lists;
-use outcore_graph::{Direction, Error, Frontier, Graph, List, Result, StatsBuilder, SweepStats, scan};
+use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};
 use outcore_io::{Array, Reservation};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -112,7 +112,7 @@ impl<'g> Neighbourhoods<'g> {
         for (place, side) in self.sides.iter().enumerate() {
             let edges = self.cuts[chunk].first_edges[place]..self.cuts[chunk + 1].first_edges[place];
             let frontier = Frontier::Range { first: vertices.start, end: vertices.end };
-            let take = |taken: &mut u64, list: List<'_>| *taken += side.take(&vertices, &edges, list);
+            let take = |taken: &mut u64, list: ListPart<'_>| *taken += side.take(&vertices, &edges, list);
             let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
             stats.add(&read);
             let (expected, found) = (edges.end - edges.start, taken.iter().sum::<u64>());
@@ -171,7 +171,7 @@ fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
 
 impl Side {
     /// Copies a list, or a part of one; returns how many entries there was a place for.
-    fn take(&self, vertices: &Range<u32>, edges: &Range<u64>, list: List<'_>) -> u64 {
+    fn take(&self, vertices: &Range<u32>, edges: &Range<u64>, list: ListPart<'_>) -> u64 {
         let start = list.first_edge.saturating_sub(edges.start) as usize;
         if !list.continues {
             self.starts[(list.vertex - vertices.start) as usize].store(start as u32, Ordering::Relaxed);

@@ -31,7 +31,7 @@ use crate::estimate::Estimate;
 use crate::pagerank_delta;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Choice, Direction, Edges, Error, Frontier, Gathered, Graph, List, ListFold, Lists, Result, Stats, StatsBuilder,
+    Choice, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result, Stats, StatsBuilder,
     SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map,
     vertex_sum,
 };
@@ -268,7 +268,7 @@ impl ListFold for Strengths<'_> {
     type Value = f64;
     type Total = ();
 
-    fn part(&self, list: List<'_>) -> f64 {
+    fn part(&self, list: ListPart<'_>) -> f64 {
         (0..list.neighbours.len())
             .map(|i| {
                 let weight = list.weights.real(i);
@@ -433,7 +433,7 @@ impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
     type Value = f64;
     type Total = Total;
 
-    fn part(&self, list: List<'_>) -> f64 {
+    fn part(&self, list: ListPart<'_>) -> f64 {
         match self.before.options.weights {
             true => gather_weighted_sum(self.contributions, list.neighbours, list.weights),
             false => gather_sum(self.contributions, list.neighbours),

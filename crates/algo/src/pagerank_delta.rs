@@ -23,8 +23,8 @@
 use crate::estimate::Estimate;
 use crate::pagerank::{Contribution, Dangling, Divisors, PageRank, PageRankOptions, pages_per_pass};
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, List, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
-    vertex_sum,
+    Bitmap, Direction, Edges, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan,
+    vertex_map, vertex_sum,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
@@ -327,7 +327,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
     /// Brings the shares of a frontier to its out-neighbours.
     fn push(&self, frontier: Frontier<'_>) -> Result<SweepStats> {
         let weights = self.options.weights;
-        let bring = |(): &mut (), list: List<'_>| {
+        let bring = |(): &mut (), list: ListPart<'_>| {
             let share: f64 = self.shares[list.vertex as usize].loaded().into();
             for (i, neighbour) in prefetched(&self.rests, list.neighbours).enumerate() {
                 let rest = if weights { (share * list.weights.real(i)).round() } else { share };

@@ -18,7 +18,7 @@ use crate::estimate::Estimate;
 use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
 use crate::weights::note;
 use outcore_graph::{
-    Bitmap, Column, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, Stats, StatsBuilder, fold,
+    Bitmap, Column, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, Stats, StatsBuilder, fold,
     vertex_map, vertex_sum,
 };
 use outcore_io::buffer::prefetched;
@@ -314,7 +314,7 @@ impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
     type Value = [f64; K];
     type Total = Total<K>;
 
-    fn part(&self, list: List<'_>) -> [f64; K] {
+    fn part(&self, list: ListPart<'_>) -> [f64; K] {
         let mut sums = [0.0; K];
         let rows = rows::<K>(self.now);
         for (i, neighbour) in prefetched(rows, list.neighbours).enumerate() {

@@ -24,7 +24,7 @@ use crate::core_number::count_edges;
 use crate::estimate::{Estimate, longest_lists};
 use crate::triads::{self, One, Opposite, Triads};
 use outcore_graph::{
-    Column, Direction, Error, Frontier, Graph, List, ProgramOptions, Result, Stats, StatsBuilder, Vertex,
+    Column, Direction, Error, Frontier, Graph, List, ListPart, ProgramOptions, Result, Stats, StatsBuilder, Vertex,
     VertexProgram, WeightKind, program_bytes, run_program, scan, vertex_map,
 };
 use outcore_io::{Array, Reservation};
@@ -324,7 +324,7 @@ impl Degrees {
     ) -> Result<Vec<(Reverse<u64>, u32)>> {
         let ends: Vec<AtomicU64> = vertices.iter().map(|&vertex| AtomicU64::new(self.degree(vertex))).collect();
         for &direction in graph.directions() {
-            let add = |(): &mut (), list: List<'_>| {
+            let add = |(): &mut (), list: ListPart<'_>| {
                 let Ok(place) = vertices.binary_search(&list.vertex) else { return };
                 let most = self.most_joining(self.degree(list.vertex));
                 let here = list.neighbours.iter().map(|&other| self.degree(other).min(most)).sum();

@@ -21,7 +21,7 @@ use crate::estimate::Estimate;
 use crate::sources::check_vertices;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, List, ListFold, Result, SPARSE_SHARE, Stats, StatsBuilder,
+    Bitmap, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE, Stats, StatsBuilder,
     SweepStats, WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::Array;
@@ -171,7 +171,7 @@ impl Length for Real {
 
 /// The length of an edge of a list.
 #[inline]
-fn length<L: Length>(list: &List<'_>, i: usize) -> u64 {
+fn length<L: Length>(list: &ListPart<'_>, i: usize) -> u64 {
     list.weights.bits().get(i).copied().unwrap_or(L::ONE)
 }
 
@@ -330,7 +330,7 @@ impl<'a, L: Length> Search<'a, L> {
         &self,
         taken: &Taken,
         make: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, &List<'_>) + Sync,
+        visit: impl Fn(&mut S, &ListPart<'_>) + Sync,
     ) -> Result<(Vec<S>, SweepStats)> {
         let (graph, edges) = (self.graph, Edges { direction: Direction::Out, weights: self.options.weights });
         let list: Vec<u32>;
@@ -364,7 +364,7 @@ impl<'a, L: Length> Search<'a, L> {
         Ok(())
     }
 
-    fn relax_list(&self, (sum, count): &mut (f64, u64), list: &List<'_>) {
+    fn relax_list(&self, (sum, count): &mut (f64, u64), list: &ListPart<'_>) {
         let from = self.distance(list.vertex);
         for (i, target) in prefetched(&self.distances, list.neighbours).enumerate() {
             let weight = length::<L>(list, i);
@@ -462,7 +462,7 @@ impl<L: Length> ListFold for Explain<'_, L> {
     type Value = u32;
     type Total = u64;
 
-    fn part(&self, list: List<'_>) -> u32 {
+    fn part(&self, list: ListPart<'_>) -> u32 {
         let distance = self.search.distance(list.vertex);
         if distance == 0 || distance == NONE {
             return u32::MAX;

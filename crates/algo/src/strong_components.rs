@@ -29,7 +29,7 @@ use crate::components::{Components, ComponentsOptions, components, estimate_comp
 use crate::estimate::Estimate;
 use crate::tarjan::Remainder;
 use outcore_graph::{
-    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, List, Next, Result, StatsBuilder, scan,
+    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, Next, Result, StatsBuilder, scan,
     vertex_map,
 };
 use outcore_io::Array;
@@ -276,7 +276,7 @@ impl Work<'_> {
         self.graph.make_room("edges that are left", Remainder::bytes(vertices, edges))?;
         self.classes.for_each_left(self.graph, |v| store(&self.first, v, 0))?;
         let remainder = Remainder::new(self.graph.runtime().budget(), vertices, edges, &self.first)?;
-        let add = |inner: &mut Vec<u32>, list: List<'_>| {
+        let add = |inner: &mut Vec<u32>, list: ListPart<'_>| {
             inner.clear();
             inner.extend(list.neighbours.iter().filter(|&&other| self.classes.join(list.vertex, other)));
             remainder.add(list.vertex, inner);

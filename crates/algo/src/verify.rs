@@ -10,8 +10,8 @@ use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_
 use crate::sssp::{Sssp, SsspOptions};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
 use outcore_graph::{
-    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, List, ListFold, Next, Result, WeightKind,
-    distance_bits, fold, scan, vertex_map,
+    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, ListFold, ListPart, Next, Result,
+    WeightKind, distance_bits, fold, scan, vertex_map,
 };
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -102,8 +102,8 @@ impl ListFold for BfsCheck<'_> {
     type Value = Seen;
     type Total = ();
 
-    fn part(&self, list: List<'_>) -> Seen {
-        let List { vertex, neighbours, .. } = list;
+    fn part(&self, list: ListPart<'_>) -> Seen {
+        let ListPart { vertex, neighbours, .. } = list;
         let above = self.found.level(vertex).and_then(|level| level.checked_sub(1));
         let parent = self.found.parent(vertex);
         let mut seen = Seen { least: u32::MAX, first_above: u32::MAX, parent: false };
@@ -223,7 +223,7 @@ impl SsspCheck<'_> {
 
     /// The distance over one more edge, in the bits of its kind; `None` if that is no distance. Neither kind is negative, so bits have the order of
     /// the numbers.
-    fn over(&self, before: u64, list: &List<'_>, i: usize) -> Option<u64> {
+    fn over(&self, before: u64, list: &ListPart<'_>, i: usize) -> Option<u64> {
         match (self.kind, list.weights.bits().get(i)) {
             (WeightKind::I64, weight) => {
                 let sum = i128::from(before as i64) + weight.map_or(1, |&weight| i128::from(weight as i64));
@@ -242,7 +242,7 @@ impl ListFold for SsspCheck<'_> {
     type Value = (Option<u64>, bool);
     type Total = ();
 
-    fn part(&self, list: List<'_>) -> Self::Value {
+    fn part(&self, list: ListPart<'_>) -> Self::Value {
         let (distance, parent) = (self.distance(list.vertex), self.found.parent(list.vertex));
         let (mut least, mut explained) = (None, false);
         for (i, &source) in list.neighbours.iter().enumerate() {
@@ -354,7 +354,7 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
     }
     let incoming = Array::<AtomicU64>::zeroed(budget, "edges between components", vertices as usize)?;
     let members = check.members()?;
-    let count = |(): &mut (), list: List<'_>| {
+    let count = |(): &mut (), list: ListPart<'_>| {
         let others = list.neighbours.iter().map(|&target| check.label(target));
         for label in others.filter(|&label| label != check.label(list.vertex)) {
             incoming[label as usize].fetch_add(1, Ordering::Relaxed);
@@ -436,7 +436,7 @@ pub(crate) fn forest(graph: &Graph, visit: impl Fn(u32, u32) + Sync) -> Result<A
         range.for_each(|v| roots[v].store(v as u32, Ordering::Relaxed));
         Ok(())
     })?;
-    let join = |(): &mut (), list: List<'_>| {
+    let join = |(): &mut (), list: ListPart<'_>| {
         for &neighbour in list.neighbours {
             visit(list.vertex, neighbour);
             union(&roots, list.vertex, neighbour);
@@ -488,7 +488,7 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     // How many more neighbours a vertex has on its own level and above than it may have when it is taken away.
     let excess = Array::<AtomicU32>::zeroed(budget, "degrees", vertices as usize)?;
     for &direction in graph.directions() {
-        let add = |(): &mut (), list: List<'_>| {
+        let add = |(): &mut (), list: ListPart<'_>| {
             let own = core(list.vertex);
             let counts = |&&other: &&u32| other != list.vertex && core(other) >= own;
             let count = list.neighbours.iter().filter(counts).count() as u32;
@@ -521,7 +521,7 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     wrong.check(|v| error("as many neighbours in the core as its number", v))?;
     while free.count() > 0 {
         for &direction in graph.directions() {
-            let take = |(): &mut (), list: List<'_>| {
+            let take = |(): &mut (), list: ListPart<'_>| {
                 let own = core(list.vertex);
                 for &other in list.neighbours.iter().filter(|&&other| core(other) == own) {
                     let lower = |left: u32| left.checked_sub(1);

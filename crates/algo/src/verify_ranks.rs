@@ -8,7 +8,7 @@
 use crate::convergence::StoppedBy;
 use crate::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
-use outcore_graph::{Direction, Edges, Error, Frontier, Graph, List, Result, scan, vertex_sum};
+use outcore_graph::{Direction, Edges, Error, Frontier, Graph, ListPart, Result, scan, vertex_sum};
 use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -128,7 +128,7 @@ fn verify_ranks(
     let edges = Edges { direction: Direction::Out, weights: options.weights };
     let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
         let sums = array("sums of weights")?;
-        let add = |(): &mut (), list: List<'_>| {
+        let add = |(): &mut (), list: ListPart<'_>| {
             sums[list.vertex as usize].add((0..list.neighbours.len()).map(|i| list.weights.real(i)).sum());
         };
         scan(graph, edges, Frontier::All, || (), add)?;
@@ -138,8 +138,8 @@ fn verify_ranks(
         Box::new(move |v| f64::from(degrees[v].load(Ordering::Relaxed)))
     };
     let incoming = array("incoming ranks")?;
-    let weight = |list: &List<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
-    let push = |(): &mut (), list: List<'_>| {
+    let weight = |list: &ListPart<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
+    let push = |(): &mut (), list: ListPart<'_>| {
         let v = list.vertex as usize;
         let share = if strength(v) == 0.0 { 0.0 } else { ranks[v] / strength(v) };
         for (i, &neighbour) in list.neighbours.iter().enumerate() {

@@ -5,7 +5,7 @@ use crate::betweenness_centrality::{Betweenness, BetweennessOptions};
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::verify::{find, forest};
-use outcore_graph::{Direction, EdgeMapper, Error, Frontier, Graph, List, Result, scan, vertex_map};
+use outcore_graph::{Direction, EdgeMapper, Error, Frontier, Graph, ListPart, Result, scan, vertex_map};
 use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -146,7 +146,7 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
         order.iter_mut().zip(0..).for_each(|(slot, v)| *slot = v);
         order.sort_unstable_by_key(|&v| (level(v), v));
         for same in order.chunk_by(|&a, &b| level(a) == level(b)).rev().take(reach.depth as usize) {
-            let push = |(): &mut (), list: List<'_>| {
+            let push = |(): &mut (), list: ListPart<'_>| {
                 let v = list.vertex as usize;
                 let share = (1.0 + depends[v].load()) / paths[v].load();
                 for &before in list.neighbours.iter().filter(|&&before| level(before) + 1 == level(list.vertex)) {

@@ -195,7 +195,7 @@ fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_
         (vec![(3, -1.0), (4, 2.0)], "at least 0"),
         (vec![(3, f64::NAN)], "at least 0"),
         (vec![(3, f64::INFINITY)], "at least 0"),
-        (vec![(500, 1.0)], "500 vertices"),
+        (vec![(500, 1.0)], "below 500"),
     ] {
         let error = run(vec![seeds]).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(text), "{error}");
@@ -241,7 +241,7 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let graph = open(&image, 2, None, None);
         let refused =
             bfs(&graph, &BfsOptions { source: 0, ..BfsOptions::default() }).map(|_| ()).unwrap_err().to_string();
-        assert!(refused.contains("source below 0"), "{refused}");
+        assert!(refused.contains("vertex below 0"), "{refused}");
         let found = pagerank(&graph, &PageRankOptions::default()).unwrap();
         assert!(found.ranks.is_empty() && found.stopped_by.converged());
         verify_pagerank(&graph, &PageRankOptions::default(), &found).unwrap();

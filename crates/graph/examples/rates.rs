@@ -7,7 +7,7 @@
 
 use outcore_format::{Lists, PAGE_BYTES, Shape};
 use outcore_graph::decode::Decoder;
-use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, List, Result, scan};
+use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, ListPart, Result, scan};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -81,11 +81,11 @@ fn random_rate(graph: &Graph, vertices: &[u32]) -> Result<()> {
 fn sparse_frontier(graph: &Graph) -> Result<Vec<u32>> {
     let edges = if graph.is_directed() { graph.edges() } else { 2 * graph.edges() };
     let step = (STRIDE * edges / graph.pages(Direction::Out).max(1)).max(1);
-    let owns = |list: &List| {
+    let owns = |list: &ListPart| {
         let end = list.first_edge + list.neighbours.len() as u64;
         list.first_edge.next_multiple_of(step) < end
     };
-    let visit = |found: &mut Vec<u32>, list: List| {
+    let visit = |found: &mut Vec<u32>, list: ListPart| {
         // A list that spans pages would bring all of them.
         if owns(&list) && !list.continues && !list.continued {
             found.push(list.vertex);

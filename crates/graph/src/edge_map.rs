@@ -9,7 +9,7 @@
 use crate::active::{Activated, Active};
 use crate::error::{Error, Outcome, Result};
 use crate::graph::{Direction, Edges, Graph};
-use crate::scan::{Frontier, List, scan};
+use crate::scan::{Frontier, ListPart, scan};
 use crate::stats::SweepStats;
 use crate::vertex_map::vertex_map;
 use crate::vertex_set::Bitmap;
@@ -248,7 +248,7 @@ impl<'a> EdgeMapper<'a> {
     fn push_lists<R: Outcome>(
         &mut self,
         weights: bool,
-        visit: impl Fn(List<'_>, &mut Next<'_>) -> R + Sync,
+        visit: impl Fn(ListPart<'_>, &mut Next<'_>) -> R + Sync,
     ) -> Result<Stepped> {
         let active = self.active();
         let (activated, sweep) = self.push(weights, visit)?;
@@ -307,7 +307,7 @@ impl<'a> EdgeMapper<'a> {
     fn push<R: Outcome>(
         &self,
         weights: bool,
-        visit: impl Fn(List<'_>, &mut Next<'_>) -> R + Sync,
+        visit: impl Fn(ListPart<'_>, &mut Next<'_>) -> R + Sync,
     ) -> Result<(Vec<Activated>, SweepStats)> {
         let (active, edges) = (&self.active, Edges { direction: self.onwards, weights });
         scan(self.graph, edges, active.frontier(), Activated::default, |activated, list| {
@@ -330,7 +330,7 @@ impl<'a> EdgeMapper<'a> {
 }
 
 /// What a push does with a list for a map.
-fn update(map: &impl EdgeMap) -> impl Fn(List<'_>, &mut Next<'_>) + Sync {
+fn update(map: &impl EdgeMap) -> impl Fn(ListPart<'_>, &mut Next<'_>) + Sync {
     |list, next| {
         for &target in list.neighbours {
             if map.update(list.vertex, target) {

@@ -55,7 +55,7 @@ pub use outcore_format::{Lists, Order, WeightKind};
 pub use output::{OUTPUT_ENDINGS, cell_text};
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};
-pub use scan::{Frontier, List, ListFold, fold, scan, scan_pages};
+pub use scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_pages};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, signed_count};
 pub use vertex_map::{RANGE, vertex_map, vertex_sum};

@@ -9,7 +9,7 @@
 use crate::decode::DECODER_BYTES;
 use crate::error::{Outcome, Result};
 use crate::graph::{Edges, Graph, Worker};
-use crate::scan::{Frontier, List, list_at};
+use crate::scan::{Frontier, List, ListPart, list_at};
 use crate::stats::SweepStats;
 use crate::sweep::{PageVisitor, Pass, Selection, Sweep, sweep};
 use crate::weights::Weights;
@@ -157,7 +157,7 @@ impl Collected {
         self.starts.extend(self.open.then_some(0));
     }
 
-    fn push(&mut self, list: List<'_>) {
+    fn push(&mut self, list: ListPart<'_>) {
         if !(list.continues && self.open) {
             self.vertices.push(list.vertex);
             self.starts.push(self.neighbours.len());
@@ -311,7 +311,7 @@ struct Piece {
 }
 
 impl Piece {
-    fn new(list: List<'_>) -> Self {
+    fn new(list: ListPart<'_>) -> Self {
         let mut piece = Piece {
             vertex: list.vertex,
             first_edge: list.first_edge,
@@ -326,7 +326,7 @@ impl Piece {
         piece
     }
 
-    fn push(&mut self, list: List<'_>) {
+    fn push(&mut self, list: ListPart<'_>) {
         self.neighbours.extend_from_slice(list.neighbours);
         self.weights.extend_from_slice(list.weights.bits());
         self.ends = !list.continued;
@@ -345,8 +345,6 @@ impl Piece {
             neighbours: &self.neighbours,
             weights: Weights::new(&self.weights, self.kind),
             first_edge: self.first_edge,
-            continues: false,
-            continued: false,
         }
     }
 }
@@ -388,8 +386,8 @@ pub(crate) fn visit_here(
     let mut open: Option<Piece> = None;
     let selection = frontier.selection(graph, edges.direction);
     visit_parts_here(graph, worker, edges, selection, frontier, |list| {
-        if !list.continues && !list.continued {
-            return visit(list);
+        if let Some(whole) = list.whole() {
+            return visit(whole);
         }
         match &mut open {
             Some(piece) if list.continues => piece.push(list),
@@ -410,7 +408,7 @@ pub(crate) fn visit_parts_here(
     edges: Edges,
     selection: Selection<'_>,
     frontier: Frontier<'_>,
-    visit: impl FnMut(List<'_>) + Send,
+    visit: impl FnMut(ListPart<'_>) + Send,
 ) -> Result<SweepStats> {
     let sweep = Sweep::new(graph, edges, selection, UNIT_PAGES as u32)?;
     let mut pass = Pass::new(&sweep);
@@ -426,7 +424,7 @@ struct PartVisitor<'a, V> {
     visit: V,
 }
 
-impl<V: FnMut(List<'_>) + Send> PageVisitor for PartVisitor<'_, V> {
+impl<V: FnMut(ListPart<'_>) + Send> PageVisitor for PartVisitor<'_, V> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         self.frontier.wanted(lists, |i| (self.visit)(list_at(lists, weights, i)));
@@ -458,8 +456,8 @@ impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> PageVisitor for W
                 return;
             }
             let list = list_at(lists, weights, i);
-            if !list.continues && !list.continued {
-                outcome = visit(state, list).outcome();
+            if let Some(whole) = list.whole() {
+                outcome = visit(state, whole).outcome();
                 return;
             }
             let piece = match open.take().filter(|_| list.continues) {

@@ -75,7 +75,7 @@ pub trait VertexProgram: Sync {
     /// The turn of an active vertex. Nothing was read for it yet: lists that it needs it asks for.
     fn run(&self, vertex: &mut Vertex<'_, Self::Message>, state: &mut Self::State);
 
-    /// A list that the vertex asked for has come.
+    /// A list that the vertex asked for has come; for a part of a vertex ([`Vertex::is_part`]), a part of its list.
     fn on_list(&self, _vertex: &mut Vertex<'_, Self::Message>, _state: &mut Self::State, _list: List<'_>) {}
 
     /// A message has come, be the vertex active or not. Those of one iteration come in the order of the turns of their senders.
@@ -84,7 +84,7 @@ pub trait VertexProgram: Sync {
     /// The iteration ends; called for vertices that asked for it.
     fn on_iteration_end(&self, _events: &mut Events<'_, Self::Message>, _state: &mut Self::State) {}
 
-    /// What two messages to the same vertex come to.
+    /// The message that stands for two to the same vertex.
     fn combine(&self, _before: Self::Message, after: Self::Message) -> Self::Message {
         after
     }

@@ -426,7 +426,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let selection = Selection::Pages(pages.clone());
                 let mut sweep = visit_parts_here(self.graph, worker, edges, selection, frontier, |list| {
                     let mut vertex = self.vertex(request.vertex, hand, request.direction, true);
-                    self.program.on_list(&mut vertex, &mut state, list);
+                    self.program.on_list(&mut vertex, &mut state, list.alone());
                 })?;
                 sweep.add(&self.waves(worker, hand, Some(&mut state), parts)?);
                 return Ok(sweep);

@@ -40,9 +40,22 @@ pub enum Frontier<'a> {
     },
 }
 
-/// A list, or the part of it that one page holds.
+/// A whole list.
 #[derive(Clone, Copy, Debug)]
 pub struct List<'a> {
+    /// Whose list it is.
+    pub vertex: u32,
+    /// The neighbours in rising order.
+    pub neighbours: &'a [u32],
+    /// The weights of the edges to them, if they were asked for.
+    pub weights: Weights<'a>,
+    /// The ordinal of the first of these edges: their place in edge columns.
+    pub first_edge: u64,
+}
+
+/// The part of a list that one page holds: all of it, but for lists that span pages.
+#[derive(Clone, Copy, Debug)]
+pub struct ListPart<'a> {
     /// Whose list it is.
     pub vertex: u32,
     /// The neighbours in rising order.
@@ -55,6 +68,21 @@ pub struct List<'a> {
     pub continues: bool,
     /// The list goes on in a later page.
     pub continued: bool,
+}
+
+impl<'a> ListPart<'a> {
+    /// The list, if the page holds all of it.
+    #[inline]
+    pub fn whole(self) -> Option<List<'a>> {
+        (!self.continues && !self.continued).then_some(self.alone())
+    }
+
+    /// The part as if it were all of the list.
+    #[inline]
+    pub(crate) fn alone(self) -> List<'a> {
+        let ListPart { vertex, neighbours, weights, first_edge, .. } = self;
+        List { vertex, neighbours, weights, first_edge }
+    }
 }
 
 impl<'a> Frontier<'a> {
@@ -144,8 +172,8 @@ fn members(set: &Bitmap, range: Range<u64>) -> impl Iterator<Item = u64> {
 
 /// The list at a place of a page.
 #[inline]
-pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> List<'a> {
-    List {
+pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> ListPart<'a> {
+    ListPart {
         vertex: lists.first_vertex as u32 + i as u32,
         neighbours: lists.list(i),
         weights: weights.part(lists.ends[i] as usize..lists.ends[i + 1] as usize),
@@ -170,7 +198,7 @@ pub fn scan<S: Send, R: Outcome>(
     edges: impl Into<Edges>,
     frontier: Frontier<'_>,
     make: impl Fn() -> S + Sync,
-    visit: impl Fn(&mut S, List<'_>) -> R + Sync,
+    visit: impl Fn(&mut S, ListPart<'_>) -> R + Sync,
 ) -> Result<(Vec<S>, SweepStats)> {
     scan_pages(graph, edges, frontier, make, |state, lists, weights| {
         let mut outcome = Ok(());
@@ -229,7 +257,7 @@ pub trait ListFold: Sync {
     type Total: Default + Send;
 
     /// The value of a list, or of a part of one, which is not empty.
-    fn part(&self, list: List<'_>) -> Self::Value;
+    fn part(&self, list: ListPart<'_>) -> Self::Value;
 
     /// The value of two adjacent parts.
     fn merge(&self, before: Self::Value, after: Self::Value) -> Self::Value;

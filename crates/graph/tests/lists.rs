@@ -24,7 +24,6 @@ fn looped(graph: &Graph, edges: Edges, frontier: Frontier<'_>) -> Result<Vec<Who
 
 fn in_parallel(graph: &Graph, edges: Edges, frontier: Frontier<'_>) -> Result<Vec<Whole>> {
     let visit = |all: &mut Vec<Whole>, list: List<'_>| {
-        assert!(!list.continues && !list.continued);
         let weight = |i| if edges.weights { list.weights.real(i) } else { 0.0 };
         all.push((list.vertex, list.neighbours.iter().enumerate().map(|(i, &other)| (other, weight(i))).collect()));
     };

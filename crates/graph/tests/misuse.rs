@@ -6,7 +6,7 @@ mod common;
 use common::{Model, open, open_with};
 use outcore_format::Order;
 use outcore_graph::{
-    Bitmap, Column, Direction, EdgeMapper, Error, Events, Frontier, Graph, GraphOptions, List, ListFold,
+    Bitmap, Column, Direction, EdgeMapper, Error, Events, Frontier, Graph, GraphOptions, List, ListFold, ListPart,
     ProgramOptions, Result, Table, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
 };
 use outcore_io::Array;
@@ -29,7 +29,7 @@ impl ListFold for Degrees {
     type Value = u64;
     type Total = u64;
 
-    fn part(&self, list: List<'_>) -> u64 {
+    fn part(&self, list: ListPart<'_>) -> u64 {
         list.neighbours.len() as u64
     }
 
@@ -56,7 +56,7 @@ impl ListFold for Fails {
     type Value = ();
     type Total = ();
 
-    fn part(&self, _list: List<'_>) {}
+    fn part(&self, _list: ListPart<'_>) {}
 
     fn merge(&self, (): (), (): ()) {}
 
@@ -252,7 +252,7 @@ impl ListFold for Breaks {
     type Value = ();
     type Total = ();
 
-    fn part(&self, list: List<'_>) {
+    fn part(&self, list: ListPart<'_>) {
         assert!(list.vertex != 1234, "mine");
     }
 
@@ -345,7 +345,7 @@ fn a_second_operation_at_the_same_time_is_told_that_the_graph_is_busy() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&image(directory.path()), 2);
     let busy = AtomicBool::new(false);
-    let count = |(): &mut (), list: List<'_>| {
+    let count = |(): &mut (), list: ListPart<'_>| {
         if list.vertex == 7 {
             let inner = scan(&graph, Direction::Out, Frontier::List(&[0]), || (), |(), _| {});
             busy.store(matches!(inner, Err(Error::Busy)), Ordering::Relaxed);

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Model, Random, runtime};
 use outcore_format::WeightKind;
-use outcore_graph::{Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, List, SweepStats, scan};
+use outcore_graph::{Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, ListPart, SweepStats, scan};
 use outcore_io::backend::{Faults, Sim};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn with_weights(direction: Direction) -> Edges {
 
 /// Visits a frontier with weights and puts the parts of lists in order.
 fn seen(graph: &Graph, direction: Direction, frontier: Frontier<'_>) -> Result<(Vec<(u32, Pairs)>, SweepStats), Error> {
-    let visit = |seen: &mut Vec<(u64, u32, Pairs)>, list: List<'_>| {
+    let visit = |seen: &mut Vec<(u64, u32, Pairs)>, list: ListPart<'_>| {
         assert!(list.neighbours.is_empty() || list.weights.bits().len() == list.neighbours.len());
         let pairs = list.neighbours.iter().enumerate().map(|(i, &neighbour)| (neighbour, list.weights.real(i)));
         seen.push((list.first_edge, list.vertex, pairs.collect()));
