@@ -23,6 +23,6 @@ pub use directory::{DataFile, Directory};
 pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, lock_path, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
-pub use runtime::{CancelFlag, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
+pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};
 pub use streams::{Piece, Sink, Streams};

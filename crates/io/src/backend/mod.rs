@@ -30,10 +30,11 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// A queue for at most `depth` reads of `files` into memory that the caller keeps alive and alone until each completes.
+    /// It is one of about `queues` that are in use at once: what they share is divided by that number.
     ///
     /// # Errors
     /// What the operating system refuses.
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>>;
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>>;
 
     /// Creates a file that is not there yet, to be written from its start to its end.
     ///

@@ -108,7 +108,7 @@ impl Backend for Sim {
         "sim"
     }
 
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, _depth: usize) -> Result<Box<dyn Queue>> {
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, _depth: usize, _: usize) -> Result<Box<dyn Queue>> {
         Ok(Box::new(SimQueue {
             state: Arc::clone(&self.state),
             files: files.to_vec(),
