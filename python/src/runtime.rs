@@ -2,7 +2,7 @@
 
 use crate::errors::{raise, usage};
 use crate::progress::Bar;
-use outcore::io::{Holder, backend, bytes_text, parse_bytes};
+use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
 use outcore::{Progress, Result, Runtime, RuntimeOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -58,7 +58,7 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
 ///
 /// Args:
 ///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine or its cgroup has left.
-///     threads: The number of workers of an operation; by default one per processor. Results do not depend on it.
+///     threads: The number of workers of an operation, from 1 to 1024; by default one per processor. Results do not depend on it.
 ///     temporary: Where temporary files go; by default beside the image.
 ///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
 ///
@@ -166,28 +166,24 @@ impl Limits {
     pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
         let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
         let options = self.options(py)?;
-        match given {
-            Some(_) if has_limit => Err(usage(
-                py,
-                "expected runtime= or memory=, found both; the limit of a runtime is given when it is made",
-            )),
-            Some(given) => Ok(Arc::new(given.get().runtime.for_work(options))),
-            None if has_limit => Runtime::new(options).map(Arc::new).map_err(|error| raise(py, error)),
-            None => Ok(Arc::new(of_process(py)?.for_work(options))),
-        }
+        let made = match given {
+            Some(_) if has_limit => {
+                let text = "expected runtime= or memory=, found both; the limit of a runtime is given when it is made";
+                return Err(usage(py, text));
+            }
+            Some(given) => given.get().runtime.for_work(options),
+            None if has_limit => Runtime::new(options),
+            None => of_process(py)?.for_work(options),
+        };
+        made.map(Arc::new).map_err(|error| raise(py, error))
     }
 
     fn options(self, py: Python<'_>) -> PyResult<RuntimeOptions> {
-        let threads = match self.threads {
-            None => None,
-            Some(Whole(threads @ 1..=1024)) => Some(threads as usize),
-            Some(Whole(threads)) => return Err(usage(py, format!("expected threads from 1 to 1024, found {threads}"))),
-        };
         let backend = backend::by_name(&self.backend).map_err(|error| usage(py, error))?;
         Ok(RuntimeOptions {
             memory_bytes: self.memory.map(|bytes| bytes.0),
             beside_process: true,
-            threads,
+            threads: self.threads.map(|threads| threads.0 as usize),
             backend: (self.runtime.is_none() || self.backend != "auto").then_some(backend),
             temporary: self.temporary,
             progress: self.progress.then(Bar::on_terminal).flatten().map(|bar| bar as Arc<dyn Progress>),
@@ -267,11 +263,15 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
     let (interrupted, outcome) = py.detach(|| {
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
-            let worker = scope.spawn(move || {
+            let work = move || {
                 // Dropped at the end, be it a panic: that wakes up the waiting thread.
                 let _done = done;
                 work()
-            });
+            };
+            let worker = match std::thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(worker) => worker,
+                Err(source) => return (None, Err(io::Error::ThreadRefused { source }.into())),
+            };
             let mut interrupted = None;
             while is_done.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {
                 if interrupted.is_none()

@@ -45,6 +45,18 @@ def test_help_and_exit_codes(tmp_path):
     assert outcore("run", "bfs", "k.oc", check=False).returncode == 2
 
 
+def test_threads_that_cannot_be_are_refused_with_advice(image):
+    for wrong in (0, 1025, 100000):
+        refused = outcore("run", "components", image, "--threads", wrong, check=False)
+        assert refused.returncode == 2 and "1..=1024" in refused.stderr
+    # No stack of this size can be had: the system refuses every thread.
+    for backend in ("posix", "auto"):
+        command = ("run", "components", image, "--memory", "64MiB", "--threads", 2, "--backend", backend)
+        refused = outcore(*command, check=False, env={**os.environ, "RUST_MIN_STACK": str(1 << 62)})
+        assert refused.returncode == 1 and refused.stdout == "", refused
+        assert refused.stderr.startswith("outcore: cannot start a thread: ") and "fewer threads" in refused.stderr
+
+
 def test_info_has_the_promised_keys(image):
     info = json.loads(outcore("info", image, "--json").stdout)
     for key in ("vertices", "edges", "directed", "weights", "order", "bytes_per_edge", "format_version"):

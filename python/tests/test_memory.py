@@ -87,6 +87,10 @@ def test_a_runtime_says_what_it_has(site, scratch):
     for wrong in ({"memory": "much"}, {"threads": 0}, {"backend": "tape"}):
         with pytest.raises(oc.UsageError):
             oc.Runtime(**wrong)
+    for threads in (0, 1025, 1 << 31):
+        for ask in (oc.Runtime, lambda threads: oc.Graph("web.oc", threads=threads)):
+            with pytest.raises(oc.UsageError, match=f"expected threads from 1 to 1024, found {threads}"):
+                ask(threads=threads)
 
 
 def test_missing_memory_is_laid_at_somebodys_door(scratch):

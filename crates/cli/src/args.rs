@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use outcore::generate::{GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
+use outcore::io::MOST_THREADS;
 use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources, Stop};
 use std::path::PathBuf;
 
@@ -60,8 +61,8 @@ pub struct Limits {
     /// The limit for all memory of the process, such as 512MiB; half of what is free if not given
     #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
     pub memory: Option<u64>,
-    /// The number of workers; one per processor if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// The number of workers, from 1 to 1024; one per processor if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
     pub threads: Option<u16>,
     /// How files are read
     #[arg(long, value_name = "NAME", default_value = "auto")]

@@ -35,7 +35,7 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtim
     let cancel = runtime.cancel().clone();
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
         .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;
-    std::thread::spawn(move || {
+    let listen = move || {
         for signal in signals.forever() {
             SIGNAL.store(signal, Ordering::SeqCst);
             if cancel.is_cancelled() {
@@ -43,7 +43,8 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtim
             }
             cancel.cancel();
         }
-    });
+    };
+    std::thread::Builder::new().spawn(listen).map_err(|source| outcore::io::Error::ThreadRefused { source })?;
     Ok(Arc::new(runtime))
 }
 

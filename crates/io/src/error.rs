@@ -41,6 +41,16 @@ pub enum Error {
         /// The process that opened it.
         opened_by: u32,
     },
+    /// A number of threads that a runtime cannot have.
+    ThreadCount {
+        /// The number that was asked for.
+        found: usize,
+    },
+    /// The operating system refused to start a thread.
+    ThreadRefused {
+        /// What it said.
+        source: std::io::Error,
+    },
     /// The user asked to stop.
     Cancelled,
 }
@@ -94,6 +104,14 @@ impl std::fmt::Display for Error {
                  buffers; open it again in this process",
                 std::process::id()
             ),
+            Error::ThreadCount { found } => {
+                write!(f, "expected threads from 1 to {}, found {found}", crate::runtime::MOST_THREADS)
+            }
+            Error::ThreadRefused { source } => write!(
+                f,
+                "cannot start a thread: {source}; ask for fewer threads, or raise the limits of processes and memory \
+                 (ulimit -u, ulimit -v)"
+            ),
             Error::Cancelled => write!(f, "stopped on request; nothing was left behind"),
         }
     }
@@ -102,7 +120,7 @@ impl std::fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::File { source, .. } => Some(source),
+            Error::File { source, .. } | Error::ThreadRefused { source } => Some(source),
             _ => None,
         }
     }

@@ -88,7 +88,7 @@ impl Reader {
     pub fn new(runtime: &Runtime, files: &[Arc<DataFile>], ring_bytes: usize) -> Result<Self> {
         let mut memory = Array::<u8>::zeroed(runtime.budget(), "a ring of read buffers", ring_bytes)?;
         let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
-        let queue = runtime.backend().queue(files, region, MAX_DEPTH)?;
+        let queue = runtime.backend().queue(files, region, MAX_DEPTH, runtime.threads())?;
         Ok(Reader {
             queue: ManuallyDrop::new(queue),
             process: std::process::id(),
@@ -333,7 +333,7 @@ mod tests {
             "failing"
         }
 
-        fn queue(&self, _: &[Arc<DataFile>], _: Region, _: usize) -> Result<Box<dyn Queue>> {
+        fn queue(&self, _: &[Arc<DataFile>], _: Region, _: usize, _: usize) -> Result<Box<dyn Queue>> {
             Ok(Box::new(FailingQueue))
         }
     }

@@ -7,8 +7,11 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::process::{current_memory_bytes, free_memory_bytes};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The most workers that a runtime may have.
+pub const MOST_THREADS: usize = 1024;
 
 /// What a runtime may use.
 #[derive(Clone, Default)]
@@ -17,7 +20,7 @@ pub struct RuntimeOptions {
     pub memory_bytes: Option<u64>,
     /// Whether the limit leaves out what the process holds already, such as an interpreter and its libraries.
     pub beside_process: bool,
-    /// The number of workers; `None` takes one per processor.
+    /// The number of workers, from 1 to [`MOST_THREADS`]; `None` takes one per processor.
     pub threads: Option<usize>,
     /// How files are read; `None` takes the best that works here.
     pub backend: Option<Arc<dyn Backend>>,
@@ -64,15 +67,15 @@ impl Runtime {
     /// A runtime with these limits.
     ///
     /// # Errors
-    /// A limit below what the process holds already.
+    /// A limit below what the process holds already; [`Error::ThreadCount`].
     pub fn new(options: RuntimeOptions) -> Result<Self> {
+        let threads = thread_count(options.threads, processors().min(MOST_THREADS))?;
         let held = if options.beside_process { 0 } else { current_memory_bytes() };
         let limit = match options.memory_bytes {
             Some(bytes) => bytes,
             None => held + free_memory_bytes() / 2,
         };
         let budget = Arc::new(Budget::new(limit, held)?);
-        let threads = options.threads.unwrap_or_else(processors).max(1);
         let backend = options.backend.unwrap_or_else(crate::backend::best);
         Ok(Runtime {
             budget,
@@ -97,19 +100,21 @@ impl Runtime {
         }
     }
 
-    /// The same memory, for work that is stopped on its own. What the options say in the place of `None` differs; the memory and who is told of progress
-    /// are not inherited.
-    #[must_use]
-    pub fn for_work(&self, options: RuntimeOptions) -> Self {
+    /// The same memory, for work that is stopped on its own. An option that is not `None` replaces that of this runtime, but for the
+    /// limit of memory, which stays. Progress is not inherited.
+    ///
+    /// # Errors
+    /// [`Error::ThreadCount`].
+    pub fn for_work(&self, options: RuntimeOptions) -> Result<Self> {
         let same = self.in_name_of("");
-        Runtime {
-            threads: options.threads.unwrap_or(self.threads).max(1),
+        Ok(Runtime {
+            threads: thread_count(options.threads, self.threads)?,
             backend: options.backend.unwrap_or(same.backend),
             temporary: options.temporary.or(same.temporary),
             progress: options.progress,
             cancel: CancelFlag::default(),
             budget: same.budget,
-        }
+        })
     }
 
     /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has ended may have left memory with the
@@ -160,8 +165,8 @@ impl Runtime {
     /// Worker 0 is the calling thread.
     ///
     /// # Errors
-    /// The error of the first worker that failed.
-    pub fn run<T: Send, E: Send>(
+    /// The error of the first worker that failed, or [`Error::ThreadRefused`].
+    pub fn run<T: Send, E: Send + From<Error>>(
         &self,
         work: impl Fn(usize) -> std::result::Result<T, E> + Sync,
     ) -> std::result::Result<Vec<T>, E> {
@@ -171,8 +176,8 @@ impl Runtime {
     /// Like [`run`](Runtime::run), on at most `most` workers: for work of which there may be little.
     ///
     /// # Errors
-    /// The error of the first worker that failed.
-    pub fn run_on<T: Send, E: Send>(
+    /// The error of the first worker that failed, or [`Error::ThreadRefused`]: then no worker has begun.
+    pub fn run_on<T: Send, E: Send + From<Error>>(
         &self,
         most: usize,
         work: impl Fn(usize) -> std::result::Result<T, E> + Sync,
@@ -182,10 +187,23 @@ impl Runtime {
             return Ok(vec![work(0)?]);
         }
         let work = &work;
+        // Workers begin when all threads are there.
+        let all_started = &OnceLock::<bool>::new();
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..workers).map(|worker| scope.spawn(move || work(worker))).collect();
+            let mut others = Vec::with_capacity(workers - 1);
+            for worker in 1..workers {
+                let begin = move || all_started.wait().then(|| work(worker));
+                match std::thread::Builder::new().spawn_scoped(scope, begin) {
+                    Ok(thread) => others.push(thread),
+                    Err(source) => {
+                        all_started.get_or_init(|| false);
+                        return Err(Error::ThreadRefused { source }.into());
+                    }
+                }
+            }
+            all_started.get_or_init(|| true);
             let mut results = vec![work(0)];
-            results.extend(others.into_iter().map(|thread| match thread.join() {
+            results.extend(others.into_iter().filter_map(|thread| match thread.join() {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
             }));
@@ -215,6 +233,15 @@ impl Runtime {
             }
         })?;
         Ok(())
+    }
+}
+
+/// The number of threads that was asked for, if it was and a runtime can have so many.
+fn thread_count(threads: Option<usize>, usual: usize) -> Result<usize> {
+    match threads {
+        None => Ok(usual),
+        Some(threads @ 1..=MOST_THREADS) => Ok(threads),
+        Some(found) => Err(Error::ThreadCount { found }),
     }
 }
 
@@ -300,6 +327,20 @@ impl Drop for Task {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_a_runtime_cannot_have_are_refused() {
+        let options = |threads| RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() };
+        let sound = Runtime::new(options(MOST_THREADS)).unwrap();
+        for wrong in [0, MOST_THREADS + 1, usize::MAX] {
+            for refused in [Runtime::new(options(wrong)), sound.for_work(options(wrong))] {
+                let error = refused.err().expect("too few or too many");
+                assert_eq!(error.to_string(), format!("expected threads from 1 to 1024, found {wrong}"));
+            }
+        }
+        assert_eq!(sound.for_work(options(3)).unwrap().threads(), 3);
+        assert_eq!(sound.for_work(RuntimeOptions::default()).unwrap().threads(), MOST_THREADS);
+    }
 
     #[test]
     fn every_range_is_visited_once() {

@@ -347,7 +347,7 @@ pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
 const MEMORY_BYTES: u64 = 400 << 20;
 
 /// A runtime with so much memory more than the process has.
-fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
     let memory_bytes = Some(outcore_io::current_memory_bytes() + bytes);
     let options = RuntimeOptions { memory_bytes, threads: Some(threads), backend, ..RuntimeOptions::default() };
     Arc::new(Runtime::new(options).unwrap())

@@ -3,6 +3,7 @@
 //! A [`Backend`] opens, creates, renames and removes files, and makes [`Queue`]s of asynchronous reads. There are three:
 //! `uring` (the default where the kernel allows it), `posix` (pread on threads) and `sim` (faults on purpose, for tests).
 
+mod ledger;
 mod posix;
 mod sim;
 #[cfg(target_os = "linux")]
@@ -30,10 +31,11 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// A queue for at most `depth` reads of `files` into memory that the caller keeps alive and alone until each completes.
+    /// It is one of about `queues` that are in use at once: what they share is divided by that number.
     ///
     /// # Errors
     /// What the operating system refuses.
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>>;
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>>;
 
     /// Creates a file that is not there yet, to be written from its start to its end.
     ///
@@ -240,5 +242,24 @@ pub fn by_name(name: &str) -> std::result::Result<Arc<dyn Backend>, String> {
         "uring" if Uring::works() => Ok(Arc::new(Uring)),
         "uring" => Err("this kernel or container does not allow io_uring; use --backend posix".into()),
         _ => Err(format!("expected a back end auto, uring or posix, found `{name}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn syncs_reach_the_kernel() {
+        // A device of characters cannot be synced: that the kernel refuses shows that it was asked.
+        let null = Path::new("/dev/null");
+        let mut output = OutputFile { file: OpenOptions::new().write(true).open(null).unwrap() };
+        output.write_all(b"x").unwrap();
+        assert_eq!(output.sync().unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+        let error = Posix.sync_directory(null).unwrap_err().to_string();
+        assert!(error.contains("cannot sync /dev/null"), "{error}");
+        let directory = tempfile::tempdir().unwrap();
+        Posix.create(&directory.path().join("file")).unwrap().sync().unwrap();
+        Posix.sync_directory(directory.path()).unwrap();
     }
 }

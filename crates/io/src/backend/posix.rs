@@ -3,14 +3,16 @@
 
 use super::{Backend, Completion, Queue, Region, Request};
 use crate::directory::DataFile;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 /// How many threads a queue has at most: the depth that the device sees.
-const THREADS: usize = 16;
+const QUEUE_THREADS: usize = 16;
+/// How many threads all queues have together. A queue has one in any case.
+const ALL_THREADS: usize = 256;
 
 /// Reads by pread on threads.
 pub struct Posix;
@@ -20,18 +22,24 @@ impl Backend for Posix {
         "posix"
     }
 
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>> {
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>> {
         let (requests, inbox) = channel::<Request>();
         let (outbox, completions) = channel();
         let inbox = Arc::new(Mutex::new(inbox));
-        let threads = (0..THREADS.min(depth.max(1)))
-            .map(|_| {
-                let (inbox, outbox, files) = (Arc::clone(&inbox), outbox.clone(), files.to_vec());
-                std::thread::spawn(move || serve(&inbox, &outbox, &files, memory))
-            })
-            .collect();
-        Ok(Box::new(PosixQueue { requests: Some(requests), completions, in_flight: 0, threads }))
+        // Where a thread is refused the queue is dropped, which ends those that it has.
+        let mut queue = PosixQueue { requests: Some(requests), completions, in_flight: 0, threads: Vec::new() };
+        for _ in 0..threads_of_queue(depth, queues) {
+            let (inbox, outbox, files) = (Arc::clone(&inbox), outbox.clone(), files.to_vec());
+            let started = std::thread::Builder::new().spawn(move || serve(&inbox, &outbox, &files, memory));
+            queue.threads.push(started.map_err(|source| Error::ThreadRefused { source })?);
+        }
+        Ok(Box::new(queue))
     }
+}
+
+/// How many threads one of `queues` queues has.
+fn threads_of_queue(depth: usize, queues: usize) -> usize {
+    (ALL_THREADS / queues.max(1)).clamp(1, QUEUE_THREADS).min(depth.max(1))
 }
 
 fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &[Arc<DataFile>], memory: Region) {
@@ -100,5 +108,19 @@ impl Drop for PosixQueue {
             // A panic of a reading thread has been reported; there is nothing to add to it here.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::MOST_THREADS;
+
+    #[test]
+    fn the_threads_of_all_queues_are_bounded() {
+        assert_eq!([1, 2, 16].map(|queues| threads_of_queue(256, queues)), [16; 3]);
+        assert_eq!([17, 64, MOST_THREADS].map(|queues| threads_of_queue(256, queues)), [15, 4, 1]);
+        assert_eq!(threads_of_queue(3, 1), 3);
+        assert!((1..=MOST_THREADS).all(|queues| queues * threads_of_queue(256, queues) <= MOST_THREADS));
     }
 }

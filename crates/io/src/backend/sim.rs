@@ -2,16 +2,18 @@
 //!
 //! Reads complete in a seeded random order, some of them short. By the plan, the k-th operation fails, a read returns a
 //! flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over reads, writes, syncs,
-//! creations and renames alike, so *fail the k-th for k = 0, 1, 2, ... until success* covers them all.
+//! creations and renames alike, so *fail the k-th for k = 0, 1, 2, ... until success* covers them all. A ledger notes what is
+//! not synced: giving such a file or directory another name panics.
 #![allow(unsafe_code)]
 
+use super::ledger::Ledger;
 use super::posix::read;
 use super::{Backend, Completion, Output, OutputFile, Queue, Region, Request, Scratch, ScratchFile, create_scratch};
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +44,7 @@ struct State {
     operations: AtomicU64,
     reads: AtomicU64,
     written_bytes: AtomicU64,
+    ledger: Ledger,
 }
 
 impl Sim {
@@ -53,6 +56,7 @@ impl Sim {
                 operations: AtomicU64::new(0),
                 reads: AtomicU64::new(0),
                 written_bytes: AtomicU64::new(0),
+                ledger: Ledger::default(),
             }),
         }
     }
@@ -60,6 +64,11 @@ impl Sim {
     /// How many operations there were so far.
     pub fn operations(&self) -> u64 {
         self.state.operations.load(Ordering::Relaxed)
+    }
+
+    /// The files and directories that were changed, are still there and were not synced: a power failure could take the change back.
+    pub fn unsynced(&self) -> Vec<PathBuf> {
+        self.state.ledger.unsynced()
     }
 }
 
@@ -108,7 +117,7 @@ impl Backend for Sim {
         "sim"
     }
 
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, _depth: usize) -> Result<Box<dyn Queue>> {
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, _depth: usize, _: usize) -> Result<Box<dyn Queue>> {
         Ok(Box::new(SimQueue {
             state: Arc::clone(&self.state),
             files: files.to_vec(),
@@ -121,7 +130,8 @@ impl Backend for Sim {
     fn create(&self, path: &Path) -> Result<Box<dyn Output>> {
         self.state.on_file(path, "create")?;
         let file = File::create_new(path).map_err(|error| Error::file(path, "create", error))?;
-        Ok(Box::new(SimOutput { state: Arc::clone(&self.state), inner: OutputFile { file } }))
+        self.state.ledger.created(path);
+        Ok(Box::new(SimOutput { state: Arc::clone(&self.state), path: path.to_owned(), inner: OutputFile { file } }))
     }
 
     fn input(&self, path: &Path) -> Result<Box<dyn Read + Send>> {
@@ -132,12 +142,18 @@ impl Backend for Sim {
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.state.on_file(from, "rename")?;
-        std::fs::rename(from, to).map_err(|error| Error::file(from, "rename", error))
+        self.state.ledger.assert_synced(from);
+        std::fs::rename(from, to).map_err(|error| Error::file(from, "rename", error))?;
+        self.state.ledger.renamed(from, to);
+        Ok(())
     }
 
     fn exchange(&self, one: &Path, other: &Path) -> Result<()> {
         self.state.on_file(one, "exchange")?;
-        crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))
+        self.state.ledger.assert_synced(one);
+        crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))?;
+        self.state.ledger.exchanged(one, other);
+        Ok(())
     }
 
     fn scratch(&self, path: &Path) -> Result<Box<dyn Scratch>> {
@@ -146,12 +162,15 @@ impl Backend for Sim {
     }
 
     fn sync_directory(&self, path: &Path) -> Result<()> {
-        self.state.on_file(path, "sync")
+        self.state.on_file(path, "sync")?;
+        self.state.ledger.synced(path);
+        Ok(())
     }
 }
 
 struct SimOutput {
     state: Arc<State>,
+    path: PathBuf,
     inner: OutputFile,
 }
 
@@ -159,6 +178,7 @@ impl Write for SimOutput {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.state.operate()?;
         self.state.take_space(bytes.len())?;
+        self.state.ledger.changed(&self.path);
         self.inner.write(bytes)
     }
 
@@ -169,7 +189,9 @@ impl Write for SimOutput {
 
 impl Output for SimOutput {
     fn sync(&mut self) -> std::io::Result<()> {
-        self.state.operate()
+        self.state.operate()?;
+        self.state.ledger.synced(&self.path);
+        Ok(())
     }
 }
 

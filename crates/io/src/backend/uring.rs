@@ -30,7 +30,7 @@ impl Backend for Uring {
         "uring"
     }
 
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize) -> Result<Box<dyn Queue>> {
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, _: usize) -> Result<Box<dyn Queue>> {
         let entries = depth.next_power_of_two().clamp(2, 4096) as u32;
         let failed =
             |error| Error::file(files.first().map_or(Path::new(""), |file| file.path()), "queue reads of", error);

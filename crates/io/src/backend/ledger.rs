@@ -1,0 +1,94 @@
+//! The ledger of `sim`: the files and directories that were changed and not synced since, which a power failure could take back.
+//!
+//! **Rule:** what gets its final name is synced, with all that is in it, and whoever says that it is there has synced the directory
+//! of that name. The first half is asserted at every rename; for the second half, tests ask what is left unsynced.
+
+use crate::lock::lock;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// What was changed, by path, and whether it was synced since.
+#[derive(Default)]
+pub(super) struct Ledger {
+    synced: Mutex<BTreeMap<PathBuf, bool>>,
+}
+
+impl Ledger {
+    /// A file was created.
+    pub fn created(&self, file: &Path) {
+        self.changed(file);
+        self.changed(parent(file));
+    }
+
+    /// A file was written, or the names in a directory are others.
+    pub fn changed(&self, path: &Path) {
+        lock(&self.synced).insert(path.to_owned(), false);
+    }
+
+    /// A file or directory was synced.
+    pub fn synced(&self, path: &Path) {
+        lock(&self.synced).insert(path.to_owned(), true);
+    }
+
+    /// What was changed, is still there and was not synced.
+    pub fn unsynced(&self) -> Vec<PathBuf> {
+        let synced = lock(&self.synced);
+        let left = synced.iter().filter(|&(path, &synced)| !synced && std::fs::symlink_metadata(path).is_ok());
+        left.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// A file or directory got another name.
+    pub fn renamed(&self, from: &Path, to: &Path) {
+        let mut synced = lock(&self.synced);
+        take(&mut synced, to);
+        let moved = take(&mut synced, from);
+        put(&mut synced, to, moved);
+        synced.insert(parent(from).to_owned(), false);
+        synced.insert(parent(to).to_owned(), false);
+    }
+
+    /// Two files or directories exchanged their names.
+    pub fn exchanged(&self, one: &Path, other: &Path) {
+        let mut synced = lock(&self.synced);
+        let (first, second) = (take(&mut synced, one), take(&mut synced, other));
+        put(&mut synced, other, first);
+        put(&mut synced, one, second);
+        synced.insert(parent(one).to_owned(), false);
+        synced.insert(parent(other).to_owned(), false);
+    }
+
+    /// Asserts that a file or directory is synced with all that is in it, unless nothing of it was changed under this ledger.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn assert_synced(&self, path: &Path) {
+        let synced = lock(&self.synced);
+        if synced.keys().any(|known| known.starts_with(path)) {
+            let mut within = vec![path.to_owned()];
+            while let Some(path) = within.pop() {
+                assert_eq!(synced.get(&path), Some(&true), "{} gets its name and is not synced", path.display());
+                // A file has no entries.
+                within.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            }
+        }
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Removes what is known of a path and all below it. The paths of the answer begin there.
+fn take(synced: &mut BTreeMap<PathBuf, bool>, path: &Path) -> Vec<(PathBuf, bool)> {
+    let known: Vec<PathBuf> = synced.keys().filter(|known| known.starts_with(path)).cloned().collect();
+    let taken =
+        known.into_iter().filter_map(|known| Some((known.strip_prefix(path).ok()?.to_owned(), synced.remove(&known)?)));
+    taken.collect()
+}
+
+fn put(synced: &mut BTreeMap<PathBuf, bool>, path: &Path, entries: Vec<(PathBuf, bool)>) {
+    // Joining nothing would add a slash.
+    let at = |below: PathBuf| if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) };
+    synced.extend(entries.into_iter().map(|(below, is)| (at(below), is)));
+}
