@@ -29,7 +29,7 @@
 #![forbid(unsafe_code)]
 
 pub use outcore_algo::{
-    AllPairs, AllPairsOptions, Betweenness, BetweennessOptions, Bfs, BfsOptions, Clustering, ClusteringOptions,
+    AllPairs, AllPairsOptions, Betweenness, BetweennessOptions, Bfs, BfsOptions, Bound, Clustering, ClusteringOptions,
     Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, Estimate, LabelPropagation,
     LabelPropagationOptions, Lcc, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank, PageRankMethod,
     PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions, Reach, ScanStatistics, ScanStatisticsOptions,
