@@ -11,10 +11,11 @@
 //! bounds for the diameter of massive graphs*, J. Experimental Algorithmics 2009.
 
 use crate::components::{ComponentsOptions, components, estimate_components};
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, search};
 use crate::sources::Sources;
-use outcore_graph::{Direction, Graph, Result, StatsBuilder};
+use crate::verify_searches;
+use outcore_graph::{ColumnKind, Direction, Graph, Result, StatsBuilder};
 
 /// From where the paths start.
 #[derive(Clone, Debug)]
@@ -53,7 +54,17 @@ pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate 
     let state =
         (search.state_bytes + 32 * count).max(12 * graph.vertices() + components.state_bytes + 4 * graph.vertices());
     let passes = search.passes * graph.directions().len() as f64 + components.passes;
-    Estimate::new(graph, state + options.sources.bytes(graph), passes, graph.all_pages())
+    Cost {
+        state_bytes: state + options.sources.bytes(graph),
+        passes,
+        bound: Bound::Usual,
+        pages_per_pass: graph.all_pages(),
+        more_pages: 0,
+        columns: vec![ColumnKind::Number, ColumnKind::Count],
+        more_result_bytes: 4 * count * count,
+        verify_bytes: verify_searches::searches_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// Searches from chosen sources.

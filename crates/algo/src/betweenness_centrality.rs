@@ -20,11 +20,12 @@
 //! Bifurcation and Chaos 2007; Hoeffding, *Probability inequalities for sums of bounded random variables*, J. American Statistical Association 1963.
 
 use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::Sources;
+use crate::verify_searches;
 use outcore_graph::{
-    Bitmap, Direction, Error, Frontier, Graph, ListFold, ListPart, Lists, RANGE, Result, SPARSE_SHARE, Stats,
-    StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
+    Bitmap, ColumnKind, Direction, Error, Frontier, Graph, ListFold, ListPart, Lists, RANGE, Result, SPARSE_SHARE,
+    Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
 };
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, AtomicF64, Unit};
@@ -69,13 +70,17 @@ const MOST_COLUMNS: u64 = 8;
 
 /// What betweenness from so many sources will need, with the least state that works: one source at a time.
 pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
-    let state = bytes(graph, options, 1);
-    Estimate::new(
-        graph,
-        state,
-        options.sources.count(graph) as f64,
-        graph.pages(Direction::In) + graph.pages(Direction::Out),
-    )
+    Cost {
+        state_bytes: bytes(graph, options, 1),
+        passes: options.sources.count(graph) as f64,
+        bound: Bound::Usual,
+        pages_per_pass: graph.pages(Direction::In) + graph.pages(Direction::Out),
+        more_pages: 0,
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: 0,
+        verify_bytes: verify_searches::betweenness_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// The memory of everything, with so many columns.

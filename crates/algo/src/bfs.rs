@@ -15,9 +15,12 @@
 //!
 //! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
-use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Graph, Result, Stats, StatsBuilder, vertex_map};
+use crate::verify;
+use outcore_graph::{
+    Bitmap, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Graph, Result, Stats, StatsBuilder, vertex_map,
+};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -76,8 +79,17 @@ impl Bfs {
 /// What a search over this graph will need.
 pub fn estimate_bfs(graph: &Graph) -> Estimate {
     let vertices = graph.vertices();
-    let state = 12 * vertices + EdgeMapper::bytes(vertices);
-    Estimate::new(graph, state, 1.0, graph.pages(Direction::Out) + graph.pages(Direction::In))
+    Cost {
+        state_bytes: 12 * vertices + EdgeMapper::bytes(vertices),
+        passes: 1.0,
+        bound: Bound::Usual,
+        pages_per_pass: graph.pages(Direction::Out) + graph.pages(Direction::In),
+        more_pages: graph.hub_pages(Direction::In),
+        columns: vec![ColumnKind::Level, ColumnKind::Vertex],
+        more_result_bytes: 0,
+        verify_bytes: verify::bfs_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// Searches breadth-first from a source along the direction of the edges.

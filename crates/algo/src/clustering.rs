@@ -35,8 +35,8 @@ pub struct Clustering {
 /// What computing the clustering coefficients of this graph will need; the passes are what the memory limit leaves room for.
 pub fn estimate_clustering(graph: &Graph) -> Estimate {
     match graph.is_directed() {
-        true => triads::estimate::<Choices>(graph, true),
-        false => triads::estimate::<One>(graph, true),
+        true => triads::cost::<Choices>(graph, true).estimate(graph),
+        false => triads::cost::<One>(graph, true).estimate(graph),
     }
 }
 

@@ -12,8 +12,9 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant component once: a few per cent
 //! of the pages on graphs with hubs, at most one pass per direction on any graph.
 
-use crate::estimate::Estimate;
-use outcore_graph::{Bitmap, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::verify;
+use outcore_graph::{Bitmap, ColumnKind, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -34,8 +35,22 @@ pub struct Components {
 
 /// What finding components of this graph will need.
 pub fn estimate_components(graph: &Graph) -> Estimate {
-    let vertices = graph.vertices();
-    Estimate::new(graph, 4 * vertices + Bitmap::bytes(vertices), 1.0, graph.all_pages())
+    cost(graph).estimate(graph)
+}
+
+pub(crate) fn cost(graph: &Graph) -> Cost {
+    let (vertices, pages) = (graph.vertices(), graph.all_pages());
+    let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();
+    Cost {
+        state_bytes: 4 * vertices + Bitmap::bytes(vertices),
+        passes: 1.0 + hub_pages as f64 / pages.max(1) as f64,
+        bound: Bound::AtMost,
+        pages_per_pass: pages,
+        more_pages: 0,
+        columns: vec![ColumnKind::Component],
+        more_result_bytes: 0,
+        verify_bytes: verify::components_bytes(graph),
+    }
 }
 
 /// Finds the weakly connected components: those that remain when edges lose their direction.

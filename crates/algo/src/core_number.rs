@@ -13,10 +13,11 @@
 //!
 //! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often as there are rounds that remove vertices of it.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate, degree_pages};
+use crate::verify;
 use outcore_graph::{
-    Bitmap, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder, SweepStats, Weights, scan,
-    scan_pages, vertex_map,
+    Bitmap, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder, SweepStats,
+    Weights, scan, scan_pages, vertex_map,
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -41,7 +42,17 @@ pub struct CoreNumbers {
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
     let vertices = graph.vertices();
     let bitmaps = 1 + 2 * graph.directions().len() as u64;
-    Estimate::new(graph, 4 * vertices + bitmaps * Bitmap::bytes(vertices), 1.0, graph.all_pages())
+    Cost {
+        state_bytes: 4 * vertices + bitmaps * Bitmap::bytes(vertices),
+        passes: 1.0,
+        bound: Bound::AtLeast,
+        pages_per_pass: graph.all_pages(),
+        more_pages: degree_pages(graph),
+        columns: vec![ColumnKind::Number],
+        more_result_bytes: 0,
+        verify_bytes: verify::core_numbers_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// Finds the core number of every vertex.

@@ -1,35 +1,114 @@
 //! What an operation will need, said before it starts.
 
-use outcore_graph::Graph;
+use outcore_graph::{ColumnKind, Graph, PAGE_BYTES, Result};
 
 /// What an operation will need.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// The memory of its state, in bytes, apart from what the process and the open graph hold.
     pub state_bytes: u64,
     /// The memory that the process needs in all: the least limit that works, in bytes.
     pub memory_bytes: u64,
-    /// How many passes over the lists it makes at most, or per iteration.
+    /// How many passes over the lists it makes; see `bound`.
     pub passes: f64,
-    /// The bytes that those passes read.
+    /// The bytes that it reads: those passes, and columns beside the lists.
     pub read_bytes: u64,
+    /// What is known of the number of passes.
+    pub bound: Bound,
+    /// The memory of the result and of its verification together, in bytes. The rest of the state is given back by then.
+    pub verify_bytes: u64,
+    /// The columns of the result.
+    pub columns: Vec<ColumnKind>,
+}
+
+/// What the passes of an estimate are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// There are no more on any graph.
+    AtMost,
+    /// It depends on weights or on how long paths are: there are as many as levels or distances, at worst. This is what there are on
+    /// graphs with hubs, or fewer.
+    Usual,
+    /// There are no fewer.
+    AtLeast,
+}
+
+impl Bound {
+    /// The words that stand before the number of passes.
+    pub fn words(self) -> &'static str {
+        match self {
+            Bound::AtMost => "at most",
+            Bound::Usual => "no bound is known beforehand; often",
+            Bound::AtLeast => "at least",
+        }
+    }
+}
+
+/// What an estimate is made of.
+pub(crate) struct Cost {
+    pub state_bytes: u64,
+    pub passes: f64,
+    pub bound: Bound,
+    pub pages_per_pass: u64,
+    /// The pages of columns that are read beside the passes.
+    pub more_pages: u64,
+    pub columns: Vec<ColumnKind>,
+    /// The memory of the result beside its columns.
+    pub more_result_bytes: u64,
+    /// The memory of the verification beside the result.
+    pub verify_bytes: u64,
+}
+
+impl Cost {
+    pub fn estimate(self, graph: &Graph) -> Estimate {
+        let values = self.columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(graph.vertices());
+        Estimate {
+            state_bytes: self.state_bytes,
+            memory_bytes: least_limit(graph, self.state_bytes),
+            passes: self.passes,
+            read_bytes: ((self.passes * self.pages_per_pass as f64).ceil() as u64 + self.more_pages) * PAGE_BYTES,
+            bound: self.bound,
+            verify_bytes: values.saturating_add(self.more_result_bytes).saturating_add(self.verify_bytes),
+            columns: self.columns,
+        }
+    }
 }
 
 impl Estimate {
-    pub(crate) fn new(graph: &Graph, state_bytes: u64, passes: f64, pages_per_pass: u64) -> Self {
-        let budget = graph.runtime().budget();
-        let used = budget.limit_bytes() - budget.available_bytes();
-        let missing = state_bytes.saturating_sub(budget.available_bytes());
-        Estimate {
-            state_bytes,
-            memory_bytes: match missing {
-                0 => used.saturating_add(state_bytes),
-                missing => budget.limit_bytes().saturating_add(graph.more_bytes(missing)),
-            },
-            passes,
-            read_bytes: (passes * pages_per_pass as f64) as u64 * outcore_graph::PAGE_BYTES,
-        }
+    /// The same with the memory of verification. Its passes are not counted.
+    pub fn with_verification(mut self, graph: &Graph) -> Self {
+        self.memory_bytes = self.memory_bytes.max(least_limit(graph, self.verify_bytes));
+        self
     }
+
+    /// The same with the memory of a file of the result: values, ids and encoding.
+    pub fn with_output(mut self, graph: &Graph) -> Self {
+        self.memory_bytes = self.memory_bytes.max(least_limit(graph, graph.output_bytes(&self.columns)));
+        self
+    }
+
+    /// Refuses a run whose result there will be no memory to verify, before the work is done.
+    ///
+    /// # Errors
+    /// Too little memory, with the numbers.
+    pub fn check_verification(&self, graph: &Graph) -> Result<()> {
+        graph.make_room("the result and its verification", self.verify_bytes)
+    }
+}
+
+/// The least limit under which so much more can be reserved.
+fn least_limit(graph: &Graph, bytes: u64) -> u64 {
+    let budget = graph.runtime().budget();
+    let used = budget.limit_bytes() - budget.available_bytes();
+    match bytes.saturating_sub(budget.available_bytes()) {
+        0 => used.saturating_add(bytes),
+        missing => budget.limit_bytes().saturating_add(graph.more_bytes(missing)),
+    }
+}
+
+/// How many pages the degrees of all lists have.
+pub(crate) fn degree_pages(graph: &Graph) -> u64 {
+    graph.directions().iter().map(|&direction| graph.degree_pages(direction)).sum()
 }
 
 /// The entries of all lists that hold a vertex's edges.

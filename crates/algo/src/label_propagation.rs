@@ -21,9 +21,10 @@
 //! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
 use crate::core_number::count_edges;
-use crate::estimate::{Estimate, all_entries, longest_lists};
+use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
+use crate::verify;
 use outcore_graph::{
-    Bitmap, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
+    Bitmap, ColumnKind, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit};
@@ -76,8 +77,21 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
     let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
     let blocks = Buffer::bytes(graph, least_labels(graph));
     let state = (per_vertex * vertices + blocks).max(numbered) + 2 * Bitmap::bytes(vertices);
+    // Where two blocks meet, both read a page of each direction; two blocks have more labels than one has room for.
+    let borders = (2 * all_entries(graph) + LABELS_PER_VERTEX * vertices) / least_labels(graph).max(1);
+    let again = (borders * graph.directions().len() as u64) as f64 / graph.all_pages().max(1) as f64;
     let marks = u32::from(options.max_iter > WHOLE_ITERATIONS);
-    Estimate::new(graph, state, f64::from(options.max_iter) + f64::from(marks), graph.all_pages())
+    Cost {
+        state_bytes: state,
+        passes: f64::from(options.max_iter) * (1.0 + again) + f64::from(marks),
+        bound: Bound::AtMost,
+        pages_per_pass: graph.all_pages(),
+        more_pages: degree_pages(graph),
+        columns: vec![ColumnKind::Label],
+        more_result_bytes: 0,
+        verify_bytes: verify::label_propagation_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// A buffer for so many labels is large enough for every vertex.

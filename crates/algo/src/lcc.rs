@@ -32,8 +32,8 @@ pub struct Lcc {
 /// What computing the local clustering coefficients of this graph will need; the passes are what the memory limit leaves room for.
 pub fn estimate_lcc(graph: &Graph) -> Estimate {
     match graph.is_directed() {
-        true => triads::estimate::<Opposite>(graph, true),
-        false => triads::estimate::<One>(graph, true),
+        true => triads::cost::<Opposite>(graph, true).estimate(graph),
+        false => triads::cost::<One>(graph, true).estimate(graph),
     }
 }
 

@@ -44,7 +44,7 @@ pub use clustering::{Clustering, ClusteringOptions, clustering, estimate_cluster
 pub use components::{Components, ComponentsOptions, components, estimate_components};
 pub use convergence::{Stop, StoppedBy};
 pub use core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
-pub use estimate::Estimate;
+pub use estimate::{Bound, Estimate};
 pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation};
 pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};
 pub use multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, multi_source_bfs};

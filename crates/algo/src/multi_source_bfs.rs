@@ -13,11 +13,12 @@
 //!
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per direction.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
+use crate::verify_searches;
 use outcore_graph::{
-    Bitmap, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder, SweepStats, scan,
-    vertex_map,
+    Bitmap, ColumnKind, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
+    SweepStats, scan, vertex_map,
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -74,13 +75,28 @@ const PULL_SHARE: u64 = 1 << 11;
 /// What searches from so many sources will need, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     let batches = options.sources.len().div_ceil(64);
-    Estimate::new(graph, bytes(graph, options, 1), batches as f64, graph.all_pages())
+    Cost {
+        state_bytes: bytes(graph, options, 1),
+        passes: batches as f64,
+        bound: Bound::Usual,
+        pages_per_pass: graph.all_pages(),
+        more_pages: 0,
+        columns: vec![ColumnKind::Number, ColumnKind::Count],
+        more_result_bytes: level_bytes(options),
+        verify_bytes: verify_searches::searches_bytes(graph),
+    }
+    .estimate(graph)
+}
+
+/// The memory of the distances between sources and targets.
+fn level_bytes(options: &MultiSourceBfsOptions) -> u64 {
+    4 * options.sources.len() as u64 * options.targets.len() as u64
 }
 
 /// The memory of everything, with rows of so many words.
 fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
     let vertices = graph.vertices();
-    let levels = 4 * options.sources.len() as u64 * options.targets.len() as u64;
+    let levels = level_bytes(options);
     let lists = 8 * (vertices / SPARSE_SHARE + 1);
     (16 + 24 * words) * vertices + 2 * Bitmap::bytes(vertices) + lists + levels
 }

@@ -27,13 +27,14 @@
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP benchmark suite*, 2015.
 
 use crate::convergence::{Stop, StoppedBy};
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
+use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Choice, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result, Stats, StatsBuilder,
-    SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map,
-    vertex_sum,
+    Choice, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result, Stats,
+    StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
+    vertex_map, vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
@@ -138,11 +139,36 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     }
     let (mut state_bytes, mut passes) = (20 * graph.vertices(), f64::from(options.max_iter));
     if options.weights {
-        state_bytes += 4 * graph.vertices() + graph.weight_bytes(Direction::In);
-        state_bytes += if graph.is_directed() { graph.weight_bytes(Direction::Out) } else { 0 };
-        passes += 1.0;
+        state_bytes += 4 * graph.vertices() + weight_bytes(graph, options);
+        passes += weight_passes(graph, options);
     }
-    Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, options))
+    Cost {
+        state_bytes,
+        passes,
+        bound: Bound::AtMost,
+        pages_per_pass: pages_per_pass(graph, options),
+        more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: weight_bytes(graph, options),
+        verify_bytes: verify_ranks::ranks_bytes(graph, options),
+    }
+    .estimate(graph)
+}
+
+/// What reading weights takes; it is held until the graph is dropped.
+pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
+    let out_bytes = graph.weight_bytes(Direction::Out);
+    match (options.weights, options.method) {
+        (false, _) => 0,
+        (true, PageRankMethod::Power) if graph.is_directed() => graph.weight_bytes(Direction::In) + out_bytes,
+        (true, _) => out_bytes,
+    }
+}
+
+/// The passes that weights take beforehand: one for their sums, and one over the lists of each direction to find where those of a page are.
+pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
+    let sums = graph.pages(Direction::Out) + graph.weight_pages(Direction::Out);
+    (sums + graph.all_pages()) as f64 / pages_per_pass(graph, options).max(1) as f64
 }
 
 /// The pages that a pass of the method reads.

@@ -20,11 +20,14 @@
 //! McSherry, *A uniform approach to accelerated PageRank computation*, WWW 2005; Zhang, Gao, Gao, Wang, *Maiter: an asynchronous graph processing framework for
 //! delta-based accumulative iterative computation*, TPDS 2014.
 
-use crate::estimate::Estimate;
-use crate::pagerank::{Contribution, Dangling, Divisors, PageRank, PageRankOptions, pages_per_pass};
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::pagerank::{
+    Contribution, Dangling, Divisors, PageRank, PageRankOptions, pages_per_pass, weight_bytes, weight_passes,
+};
+use crate::verify_ranks;
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan,
-    vertex_map, vertex_sum,
+    Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats,
+    scan, vertex_map, vertex_sum,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
@@ -49,10 +52,20 @@ pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     // The last round may be a full one.
     let mut passes = f64::from(options.max_iter) + 1.0;
     if options.weights {
-        state_bytes += 8 * vertices + graph.weight_bytes(Direction::Out);
-        passes += 1.0;
+        state_bytes += 8 * vertices + weight_bytes(graph, options);
+        passes += weight_passes(graph, options);
     }
-    Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, options))
+    Cost {
+        state_bytes,
+        passes,
+        bound: Bound::AtMost,
+        pages_per_pass: pages_per_pass(graph, options),
+        more_pages: graph.degree_pages(Direction::Out) + graph.degree_pages(Direction::In),
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: weight_bytes(graph, options),
+        verify_bytes: verify_ranks::ranks_bytes(graph, options),
+    }
+    .estimate(graph)
 }
 
 /// How many blocks the out-lists have.

@@ -14,12 +14,13 @@
 
 use crate::PageRankOptions;
 use crate::convergence::{Stop, StoppedBy};
-use crate::estimate::Estimate;
-use crate::pagerank::{Divisors, check, pages_per_pass, strengths};
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::pagerank::{Divisors, check, pages_per_pass, strengths, weight_bytes, weight_passes};
+use crate::verify_ranks;
 use crate::weights::note;
 use outcore_graph::{
-    Bitmap, Column, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, Stats, StatsBuilder, fold,
-    vertex_map, vertex_sum,
+    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, Stats,
+    StatsBuilder, fold, vertex_map, vertex_sum,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF64};
@@ -88,16 +89,25 @@ impl PersonalizedPageRank {
 /// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let vertices = graph.vertices();
-    let sets = options.seeds.len() as u64;
+    let (common, sets) = (options.common(), options.seeds.len() as u64);
     let together = options.seeds.len().next_power_of_two().min(MOST_TOGETHER) as u64;
     let mut state_bytes = vertices * (16 * together + 8 * sets + 4) + Bitmap::bytes(vertices);
     let mut passes = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER as u64) as f64;
     if options.weights {
-        state_bytes += 4 * vertices + graph.weight_bytes(Direction::In);
-        state_bytes += if graph.is_directed() { graph.weight_bytes(Direction::Out) } else { 0 };
-        passes += 1.0;
+        state_bytes += 4 * vertices + weight_bytes(graph, &common);
+        passes += weight_passes(graph, &common);
     }
-    Estimate::new(graph, state_bytes, passes, pages_per_pass(graph, &options.common()))
+    Cost {
+        state_bytes,
+        passes,
+        bound: Bound::AtMost,
+        pages_per_pass: pages_per_pass(graph, &common),
+        more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
+        columns: vec![ColumnKind::Real; options.seeds.len()],
+        more_result_bytes: weight_bytes(graph, &common),
+        verify_bytes: verify_ranks::ranks_bytes(graph, &common),
+    }
+    .estimate(graph)
 }
 
 /// Computes the PageRank of every vertex for every set of seeds.

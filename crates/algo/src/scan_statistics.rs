@@ -21,11 +21,11 @@
 //! vertex, and 4 for every degree up to the greatest. Where bounds do not help, the passes and the memory of triangles, and 8 bytes per vertex more.
 
 use crate::core_number::count_edges;
-use crate::estimate::{Estimate, longest_lists};
+use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::triads::{self, One, Opposite, Triads};
 use outcore_graph::{
-    Column, Direction, Error, Frontier, Graph, List, ListPart, ProgramOptions, Result, Stats, StatsBuilder, Vertex,
-    VertexProgram, WeightKind, program_bytes, run_program, scan, vertex_map,
+    Column, ColumnKind, Direction, Error, Frontier, Graph, List, ListPart, ProgramOptions, Result, Stats, StatsBuilder,
+    Vertex, VertexProgram, WeightKind, program_bytes, run_program, scan, vertex_map,
 };
 use outcore_io::{Array, Reservation};
 use std::cmp::Reverse;
@@ -88,8 +88,8 @@ impl ScanStatistics {
 pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let all = match graph.is_directed() {
-        true => triads::estimate::<Opposite>(graph, true),
-        false => triads::estimate::<One>(graph, true),
+        true => triads::cost::<Opposite>(graph, true),
+        false => triads::cost::<One>(graph, true),
     };
     let few = Degrees::bytes(graph) + graph.vertices() + BOUNDS_BYTES + program_bytes::<Look<'_>>(graph);
     let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
@@ -97,7 +97,17 @@ pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) 
         true => groups(top) + 1.0 + all.passes.max(groups(MOST_LOOKED_AT as u64)),
         false => all.passes,
     };
-    Estimate::new(graph, few.max(all.state_bytes) + Best::bytes(top), passes, graph.all_pages())
+    // Verification looks at all vertices; the column is made behind it.
+    let verify_bytes = (all.state_bytes + Best::bytes(top)).max(all.verify_bytes);
+    Cost {
+        state_bytes: few.max(all.state_bytes) + Best::bytes(top),
+        passes,
+        more_pages: all.more_pages + degree_pages(graph),
+        columns: vec![ColumnKind::Count],
+        verify_bytes: verify_bytes.saturating_sub(ColumnKind::Count.bytes() * graph.vertices()),
+        ..all
+    }
+    .estimate(graph)
 }
 
 /// Finds the vertices with the greatest locality statistics.

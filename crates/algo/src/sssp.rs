@@ -17,12 +17,13 @@
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
+use crate::verify;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE, Stats, StatsBuilder,
-    SweepStats, WeightKind, distance_bits, fold, scan,
+    Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE, Stats,
+    StatsBuilder, SweepStats, WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -86,14 +87,25 @@ const DELTA_WEIGHTS: f64 = 0.5;
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     let vertices = graph.vertices();
     let blocks = Bitmap::bytes(vertices.div_ceil(BLOCK as u64));
-    let mut state = 12 * vertices + 3 * Bitmap::bytes(vertices) + blocks + 4 * (vertices / SPARSE_SHARE);
+    let state = 12 * vertices + 3 * Bitmap::bytes(vertices) + blocks + 4 * (vertices / SPARSE_SHARE);
     let mut pages = graph.pages(Direction::Out);
+    let mut weight_bytes = 0;
     if options.weights {
-        state += graph.weight_bytes(Direction::Out);
-        state += if graph.is_directed() { graph.weight_bytes(Direction::In) } else { 0 };
+        weight_bytes += graph.weight_bytes(Direction::Out);
+        weight_bytes += if graph.is_directed() { graph.weight_bytes(Direction::In) } else { 0 };
         pages += graph.weight_pages(Direction::Out);
     }
-    Estimate::new(graph, state, 3.0, pages)
+    Cost {
+        state_bytes: state + weight_bytes,
+        passes: 3.0,
+        bound: Bound::Usual,
+        pages_per_pass: pages,
+        more_pages: 0,
+        columns: vec![ColumnKind::Distance, ColumnKind::Vertex],
+        more_result_bytes: weight_bytes,
+        verify_bytes: verify::sssp_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// Finds shortest paths from a source along the direction of the edges.

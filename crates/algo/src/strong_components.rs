@@ -25,12 +25,13 @@
 //! *Cost.* 12 bytes and 6 bits per vertex, and 8 bytes per edge that is finished in memory. On graphs with hubs about a tenth of the pages; on
 //! others up to two passes, and more where colouring has to do it.
 
-use crate::components::{Components, ComponentsOptions, components, estimate_components};
-use crate::estimate::Estimate;
+use crate::components::{self, Components, ComponentsOptions, components};
+use crate::estimate::{Bound, Cost, Estimate};
 use crate::tarjan::Remainder;
+use crate::verify;
 use outcore_graph::{
-    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, Next, Result, StatsBuilder, scan,
-    vertex_map,
+    Bitmap, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, Next, Result,
+    StatsBuilder, scan, vertex_map,
 };
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -45,11 +46,21 @@ pub struct StrongComponentsOptions {
 /// What finding strongly connected components of this graph will need; the passes are those of most graphs.
 pub fn estimate_strong_components(graph: &Graph) -> Estimate {
     if !graph.is_directed() {
-        return estimate_components(graph);
+        return Cost { verify_bytes: verify::strong_components_bytes(graph), ..components::cost(graph) }
+            .estimate(graph);
     }
     let vertices = graph.vertices();
-    let state = 12 * vertices + 3 * Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices);
-    Estimate::new(graph, state, 1.0, graph.all_pages())
+    Cost {
+        state_bytes: 12 * vertices + 3 * Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices),
+        passes: 1.0,
+        bound: Bound::Usual,
+        pages_per_pass: graph.all_pages(),
+        more_pages: 0,
+        columns: vec![ColumnKind::Component],
+        more_result_bytes: 0,
+        verify_bytes: verify::strong_components_bytes(graph),
+    }
+    .estimate(graph)
 }
 
 /// Finds the strongly connected components: vertices are together if there are paths between them both ways, along the direction of the edges.

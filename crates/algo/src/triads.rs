@@ -21,9 +21,10 @@
 //! they are asked for; per worker an eighth of a byte per vertex and 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go both ways.
 
 use crate::core_number::count_edges;
-use crate::estimate::{Estimate, all_entries, longest_lists};
+use crate::estimate::{Bound, Cost, all_entries, degree_pages, longest_lists};
 use crate::neighbourhoods::{Neighbourhoods, Neighbours};
-use outcore_graph::{Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};
+use crate::verify_triangles;
+use outcore_graph::{ColumnKind, Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, AtomicF64, Task, Unit};
 use std::marker::PhantomData;
@@ -146,7 +147,7 @@ impl Needs {
 }
 
 /// What counting with shares will need; the passes are what the limit leaves room for.
-pub(crate) fn estimate<S: Share>(graph: &Graph, possible: bool) -> Estimate {
+pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     let needs = Needs::new::<S>(graph, possible);
     let least = needs.least_bytes(graph);
     let left = graph.runtime().budget().available_bytes();
@@ -165,7 +166,16 @@ pub(crate) fn estimate<S: Share>(graph: &Graph, possible: bool) -> Estimate {
     let pages = graph.all_pages();
     let borders = 2 * (all_entries(graph) + graph.vertices()) / chunk * graph.directions().len() as u64;
     let passes = ((1 + blocks) as f64 + again) * (1.0 + borders as f64 / pages.max(1) as f64);
-    Estimate::new(graph, least, passes, pages)
+    Cost {
+        state_bytes: least,
+        passes,
+        bound: Bound::AtMost,
+        pages_per_pass: pages,
+        more_pages: 2 * degree_pages(graph),
+        columns: vec![if possible { ColumnKind::Real } else { ColumnKind::Count }],
+        more_result_bytes: 0,
+        verify_bytes: verify_triangles::corners_bytes(graph),
+    }
 }
 
 /// Counts the shares of every vertex, and, if it is asked for, how many there could be.

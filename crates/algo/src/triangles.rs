@@ -28,7 +28,7 @@ pub struct Triangles {
 
 /// What counting the triangles of this graph will need; the passes are what the memory limit leaves room for.
 pub fn estimate_triangles(graph: &Graph) -> Estimate {
-    triads::estimate::<One>(graph, false)
+    triads::cost::<One>(graph, false).estimate(graph)
 }
 
 /// Counts the triangles: three vertices, each joined with both others by an edge of any direction.

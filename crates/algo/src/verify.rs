@@ -10,7 +10,7 @@ use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_
 use crate::sssp::{Sssp, SsspOptions};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
 use outcore_graph::{
-    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, ListFold, ListPart, Next, Result,
+    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, IdStream, ListFold, ListPart, Next, Result,
     WeightKind, distance_bits, fold, scan, vertex_map,
 };
 use outcore_io::Array;
@@ -50,7 +50,7 @@ impl Contradiction {
 /// # Errors
 /// The first vertex that contradicts them, or a page that cannot be read.
 pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()> {
-    graph.make_room("verification of a search", 4 * graph.vertices())?;
+    graph.make_room("verification of a search", bfs_bytes(graph))?;
     let (hubs, _) = graph.hubs(Direction::In)?;
     let target_depth = options.target.and_then(|target| found.level(target));
     let last = options.depth_limit.into_iter().chain(target_depth).min().unwrap_or(u32::MAX);
@@ -76,6 +76,11 @@ pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()
         return Err(Error::verification(said(reached, depth), said(found.reached, found.depth)));
     }
     Ok(())
+}
+
+/// The memory that checking a search takes, beside its result.
+pub(crate) fn bfs_bytes(graph: &Graph) -> u64 {
+    4 * graph.vertices()
 }
 
 struct BfsCheck<'a> {
@@ -155,6 +160,7 @@ impl ListFold for BfsCheck<'_> {
 /// # Errors
 /// The first vertex that contradicts this, too little memory (2 bits per vertex), or a page that cannot be read.
 pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result<()> {
+    graph.make_room("verification of shortest paths", sssp_bytes(graph))?;
     let wrong = Contradiction::none();
     let edges = Edges { direction: Direction::In, weights: options.weights };
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
@@ -175,6 +181,11 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result
         return Err(Error::verification(expected, found));
     }
     Ok(())
+}
+
+/// The memory that checking shortest paths takes, beside their result.
+pub(crate) fn sssp_bytes(graph: &Graph) -> u64 {
+    2 * Bitmap::bytes(graph.vertices())
 }
 
 /// Follows parents from every vertex that has one: each way must end at the root, and every vertex on it have a parent. Returns how many vertices have one.
@@ -279,7 +290,7 @@ impl ListFold for SsspCheck<'_> {
 /// The first vertex that contradicts this, too little memory (4 bytes per vertex), or a page that cannot be read.
 pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
     let vertices = graph.vertices();
-    graph.make_room("verification of components", 4 * vertices)?;
+    graph.make_room("verification of components", components_bytes(graph))?;
     let label = |v: u32| found.labels[v as usize];
     let wrong = Contradiction::none();
     let roots = forest(graph, |vertex, neighbour| {
@@ -312,6 +323,11 @@ pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
     Ok(())
 }
 
+/// The memory that checking components takes, beside the result.
+pub(crate) fn components_bytes(graph: &Graph) -> u64 {
+    4 * graph.vertices()
+}
+
 /// Checks strongly connected components by searches from all labels at once, and by peeling components off.
 ///
 /// A label is the smallest vertex that has it. It reaches every vertex of its component, and each of them reaches it, along edges within the component. Between
@@ -322,8 +338,7 @@ pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
 /// The first vertex that contradicts this, too little memory (12.5 bytes per vertex), or a page that cannot be read.
 pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()> {
     let vertices = graph.vertices();
-    let bytes = 12 * vertices + Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices);
-    graph.make_room("verification of strong components", bytes)?;
+    graph.make_room("verification of strong components", strong_components_bytes(graph))?;
     let budget = graph.runtime().budget();
     let check = StrongCheck {
         graph,
@@ -374,6 +389,12 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
         }
     })?;
     check.wrong.check(|v| wrong("no paths from a component to others and back".into(), v))
+}
+
+/// The memory that checking strong components takes, beside the result.
+pub(crate) fn strong_components_bytes(graph: &Graph) -> u64 {
+    let vertices = graph.vertices();
+    12 * vertices + Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices)
 }
 
 struct StrongCheck<'a> {
@@ -482,7 +503,7 @@ fn union(roots: &[AtomicU32], a: u32, b: u32) {
 /// The first vertex that contradicts this, too little memory (4.3 bytes per vertex), or a page that cannot be read.
 pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     let vertices = graph.vertices();
-    graph.make_room("verification of core numbers", 4 * vertices + 2 * Bitmap::bytes(vertices))?;
+    graph.make_room("verification of core numbers", core_numbers_bytes(graph))?;
     let budget = graph.runtime().budget();
     let core = |v: u32| found.cores[v as usize];
     // How many more neighbours a vertex has on its own level and above than it may have when it is taken away.
@@ -548,6 +569,11 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     Ok(())
 }
 
+/// The memory that checking core numbers takes, beside the result.
+pub(crate) fn core_numbers_bytes(graph: &Graph) -> u64 {
+    4 * graph.vertices() + 2 * Bitmap::bytes(graph.vertices())
+}
+
 /// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the ids themselves for what is smaller.
 ///
 /// # Errors
@@ -560,7 +586,7 @@ pub fn verify_label_propagation(
 ) -> Result<()> {
     let (budget, count) = (graph.runtime().budget(), graph.vertices() as usize);
     let longest_bytes = 4 * least_labels(graph);
-    graph.make_room("verification of labels", 8 * count as u64 + longest_bytes + IdLookup::bytes(graph))?;
+    graph.make_room("verification of labels", label_propagation_bytes(graph))?;
     let ids = IdLookup::new(graph)?;
     let mut labels = Array::<u32>::zeroed(budget, "labels", count)?;
     let mut next = Array::<u32>::zeroed(budget, "labels", count)?;
@@ -590,6 +616,17 @@ pub fn verify_label_propagation(
         return Err(Error::verification(expected, said(found.count, found.iterations, found.converged)));
     }
     Ok(())
+}
+
+/// The memory that checking labels takes, beside the result.
+pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
+    let ids = IdLookup::bytes(graph);
+    ids + (8 * graph.vertices() + 4 * least_labels(graph) + loops_bytes(graph)).max(IdStream::bytes())
+}
+
+/// The memory of a loop over the lists of every direction, all at the same time.
+pub(crate) fn loops_bytes(graph: &Graph) -> u64 {
+    graph.directions().iter().map(|&direction| graph.lists(direction, Frontier::All).loop_bytes()).sum()
 }
 
 /// One iteration of label propagation.

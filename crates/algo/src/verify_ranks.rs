@@ -67,6 +67,11 @@ pub fn verify_personalized_pagerank(
     Ok(())
 }
 
+/// The memory that checking ranks takes, beside the result.
+pub(crate) fn ranks_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
+    if options.weights { 16 * graph.vertices() } else { 12 * graph.vertices() }
+}
+
 /// What a result says of how its ranks converged.
 struct Said {
     iterations: u32,
@@ -123,7 +128,7 @@ fn verify_ranks(
     if vertices == 0 {
         return Ok(());
     }
-    graph.make_room("verification of PageRank", if options.weights { 16 } else { 12 } * vertices)?;
+    graph.make_room("verification of PageRank", ranks_bytes(graph, options))?;
     let array = |purpose| Array::<AtomicF64>::zeroed(graph.runtime().budget(), purpose, vertices as usize);
     let edges = Edges { direction: Direction::Out, weights: options.weights };
     let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {

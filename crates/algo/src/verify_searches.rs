@@ -16,8 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// The first source or vertex of which that finds something else, too little memory (16.5 bytes per vertex), or a page that cannot be read.
 pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, found: &MultiSourceBfs) -> Result<()> {
     let vertices = graph.vertices();
-    let bytes = 16 * vertices + EdgeMapper::bytes(vertices);
-    graph.make_room("verification of searches", bytes)?;
+    graph.make_room("verification of searches", searches_bytes(graph))?;
     let budget = graph.runtime().budget();
     let reached_by = Array::<AtomicU32>::zeroed(budget, "sources that reach a vertex", vertices as usize)?;
     let sums = Array::<AtomicU64>::zeroed(budget, "sums of distances", vertices as usize)?;
@@ -61,6 +60,11 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
         }
     }
     Ok(())
+}
+
+/// The memory that checking searches takes, beside the result.
+pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
+    16 * graph.vertices() + EdgeMapper::bytes(graph.vertices())
 }
 
 /// Checks distances between chosen sources, as [`verify_multi_source_bfs`] does, and the bounds by searches of every source alone and by joining
@@ -130,7 +134,7 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
         return Err(Error::verification(format!("sources {sources:?}"), format!("{:?}", found.sources)));
     }
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-    graph.make_room("verification of betweenness", 32 * vertices + EdgeMapper::bytes(vertices))?;
+    graph.make_room("verification of betweenness", betweenness_bytes(graph))?;
     let numbers = |purpose| Array::<AtomicF64>::zeroed(budget, purpose, vertices as usize);
     let (sums, mut paths, mut depends) = (numbers("centralities")?, numbers("path counts")?, numbers("dependencies")?);
     let mut levels = Array::zeroed(budget, "levels", vertices as usize)?;
@@ -178,6 +182,11 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
         }
     }
     Ok(())
+}
+
+/// The memory that checking betweenness takes, beside the result.
+pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
+    32 * graph.vertices() + EdgeMapper::bytes(graph.vertices())
 }
 
 /// What becomes of the sum of what depends on a vertex over all sources: its mean over the sources that can see the vertex, as a share of all paths.

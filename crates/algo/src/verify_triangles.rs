@@ -9,7 +9,7 @@ use crate::clustering::Clustering;
 use crate::lcc::Lcc;
 use crate::scan_statistics::{ScanStatistics, ScanStatisticsOptions, all_statistics};
 use crate::triangles::Triangles;
-use crate::verify::Contradiction;
+use crate::verify::{Contradiction, loops_bytes};
 use outcore_graph::{Direction, Error, Frontier, Graph, Result, scan};
 use outcore_io::{Array, Unit};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -192,7 +192,7 @@ fn some(graph: &Graph) -> Vec<u32> {
 /// join with it both ways.
 fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -> Result<Vec<Corner>> {
     let vertices = graph.vertices();
-    graph.make_room("verification of triangles", graph.directions().len() as u64 * 8 * vertices)?;
+    graph.make_room("verification of triangles", corners_bytes(graph))?;
     let marks =
         graph.directions().iter().map(|&direction| marks(graph, direction, chosen)).collect::<Result<Vec<_>>>()?;
     let mut found: Vec<_> = chosen.iter().map(|&vertex| Corner { vertex, ..Corner::default() }).collect();
@@ -219,6 +219,11 @@ fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -
         task.advance(1);
     }
     Ok(found)
+}
+
+/// The memory that counting at chosen vertices takes.
+pub(crate) fn corners_bytes(graph: &Graph) -> u64 {
+    graph.directions().len() as u64 * 8 * graph.vertices() + loops_bytes(graph)
 }
 
 /// For every vertex a bit per chosen one that has it in its list.

@@ -5,10 +5,10 @@ use crate::convert::output_error;
 use crate::progress::runtime;
 use outcore::io::bytes_text;
 use outcore::{
-    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ColumnKind, Components,
-    ComponentsOptions, CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions,
-    MultiSourceBfs, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions,
-    SsspOptions, Stats, StoppedBy, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
+    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
+    CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
+    MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, SsspOptions,
+    Stats, StoppedBy, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
 };
 use std::fmt::Display;
 use std::io::Write;
@@ -16,8 +16,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What is said of passes whose number depends on weights, or on how long paths are.
-const NO_BOUND: &str = "no bound is known beforehand; often";
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
 /// The exit code of a run whose ranks did not converge.
@@ -89,7 +87,7 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
 
 fn bfs(source: &str, depth_limit: Option<u32>, target: Option<&str>, common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_bfs(&graph), "at most", &[ColumnKind::Level, ColumnKind::Vertex])? {
+    if planned(&graph, common, &outcore::estimate_bfs(&graph))? {
         return Ok(());
     }
     let target_vertex = target.map(|id| graph.vertex(id)).transpose()?;
@@ -127,13 +125,7 @@ fn multi_source_bfs(
     options: &MultiSourceBfsOptions,
     common: &Common,
 ) -> Result<()> {
-    if planned(
-        graph,
-        common,
-        &outcore::estimate_multi_source_bfs(graph, options),
-        "per level at most",
-        &[ColumnKind::Number, ColumnKind::Count],
-    )? {
+    if planned(graph, common, &outcore::estimate_multi_source_bfs(graph, options))? {
         return Ok(());
     }
     let found = outcore::multi_source_bfs(graph, options)?;
@@ -153,13 +145,7 @@ fn multi_source_bfs(
 }
 
 fn all_pairs(graph: &Arc<Graph>, options: &AllPairsOptions, common: &Common) -> Result<()> {
-    if planned(
-        graph,
-        common,
-        &outcore::estimate_all_pairs(graph, options),
-        "per level at most",
-        &[ColumnKind::Number, ColumnKind::Count],
-    )? {
+    if planned(graph, common, &outcore::estimate_all_pairs(graph, options))? {
         return Ok(());
     }
     let found = outcore::all_pairs(graph, options)?;
@@ -183,8 +169,7 @@ fn finish_search(graph: &Arc<Graph>, found: MultiSourceBfs, common: &Common) -> 
 }
 
 fn betweenness_centrality(graph: &Arc<Graph>, options: &BetweennessOptions, common: &Common) -> Result<()> {
-    if planned(graph, common, &outcore::estimate_betweenness_centrality(graph, options), NO_BOUND, &[ColumnKind::Real])?
-    {
+    if planned(graph, common, &outcore::estimate_betweenness_centrality(graph, options))? {
         return Ok(());
     }
     let found = outcore::betweenness_centrality(graph, options)?;
@@ -202,13 +187,7 @@ fn betweenness_centrality(graph: &Arc<Graph>, options: &BetweennessOptions, comm
 }
 
 fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common) -> Result<()> {
-    if planned(
-        graph,
-        common,
-        &outcore::estimate_sssp(graph, options),
-        NO_BOUND,
-        &[ColumnKind::Distance, ColumnKind::Vertex],
-    )? {
+    if planned(graph, common, &outcore::estimate_sssp(graph, options))? {
         return Ok(());
     }
     let found = outcore::sssp(graph, options)?;
@@ -225,7 +204,7 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
 }
 
 fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, common: &Common) -> Result<ExitCode> {
-    if planned(graph, common, &outcore::estimate_pagerank(graph, options), "at most", &[ColumnKind::Real])? {
+    if planned(graph, common, &outcore::estimate_pagerank(graph, options))? {
         return Ok(ExitCode::SUCCESS);
     }
     let found = outcore::pagerank(graph, options)?;
@@ -272,13 +251,7 @@ fn personalized_pagerank(
     unconverged: bool,
     common: &Common,
 ) -> Result<ExitCode> {
-    if planned(
-        graph,
-        common,
-        &outcore::estimate_personalized_pagerank(graph, options),
-        "at most",
-        &vec![ColumnKind::Real; sets.len()],
-    )? {
+    if planned(graph, common, &outcore::estimate_personalized_pagerank(graph, options))? {
         return Ok(ExitCode::SUCCESS);
     }
     let mut found = outcore::personalized_pagerank(graph, options)?;
@@ -301,7 +274,7 @@ fn personalized_pagerank(
 
 fn components(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_components(&graph), "at most", &[ColumnKind::Component])? {
+    if planned(&graph, common, &outcore::estimate_components(&graph))? {
         return Ok(());
     }
     let found = outcore::components(&graph, &ComponentsOptions::default())?;
@@ -313,13 +286,7 @@ fn components(common: &Common) -> Result<()> {
 
 fn strong_components(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(
-        &graph,
-        common,
-        &outcore::estimate_strong_components(&graph),
-        "usually at most",
-        &[ColumnKind::Component],
-    )? {
+    if planned(&graph, common, &outcore::estimate_strong_components(&graph))? {
         return Ok(());
     }
     let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
@@ -348,7 +315,7 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
 
 fn core_number(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_core_number(&graph), "at least", &[ColumnKind::Number])? {
+    if planned(&graph, common, &outcore::estimate_core_number(&graph))? {
         return Ok(());
     }
     let found = outcore::core_number(&graph, &CoreNumbersOptions::default())?;
@@ -361,8 +328,7 @@ fn core_number(common: &Common) -> Result<()> {
 
 fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_label_propagation(&graph, options), "at most", &[ColumnKind::Label])?
-    {
+    if planned(&graph, common, &outcore::estimate_label_propagation(&graph, options))? {
         return Ok(());
     }
     let found = outcore::label_propagation(&graph, options)?;
@@ -376,7 +342,7 @@ fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Resu
 
 fn triangles(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_triangles(&graph), "at most", &[ColumnKind::Count])? {
+    if planned(&graph, common, &outcore::estimate_triangles(&graph))? {
         return Ok(());
     }
     let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
@@ -389,7 +355,7 @@ fn triangles(common: &Common) -> Result<()> {
 
 fn clustering(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_clustering(&graph), "at most", &[ColumnKind::Real])? {
+    if planned(&graph, common, &outcore::estimate_clustering(&graph))? {
         return Ok(());
     }
     let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
@@ -402,7 +368,7 @@ fn clustering(common: &Common) -> Result<()> {
 
 fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_scan_statistics(&graph, options), "at most", &[ColumnKind::Count])? {
+    if planned(&graph, common, &outcore::estimate_scan_statistics(&graph, options))? {
         return Ok(());
     }
     let found = outcore::scan_statistics(&graph, options)?;
@@ -418,7 +384,7 @@ fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<(
 
 fn lcc(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_lcc(&graph), "at most", &[ColumnKind::Real])? {
+    if planned(&graph, common, &outcore::estimate_lcc(&graph))? {
         return Ok(());
     }
     let found = outcore::lcc(&graph, &LccOptions::default())?;
@@ -435,27 +401,38 @@ pub fn say(line: impl Display) -> Result<()> {
 }
 
 /// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing is left to do.
-fn planned(graph: &Graph, common: &Common, estimate: &Estimate, passes: &str, columns: &[ColumnKind]) -> Result<bool> {
+fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> {
     if let Some(output) = &common.output {
-        graph.check_output(output, columns)?;
+        graph.check_output(output, &estimate.columns)?;
     }
     if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::metadata(folder).map_err(|error| outcore::io::Error::file(file, "write", error))?;
     }
     if !common.explain {
+        if common.verify {
+            estimate.check_verification(graph)?;
+        }
         return Ok(false);
     }
-    let output_bytes = common.output.as_ref().map_or(0, |_| graph.output_bytes(columns));
-    let before = estimate.memory_bytes.saturating_sub(estimate.state_bytes);
-    let least = estimate.memory_bytes.max(before.saturating_add(output_bytes));
-    let state = bytes_text(estimate.state_bytes);
-    say(format_args!("memory   {} ({state} of state)", bytes_text(least)))?;
+    let mut needs = estimate.clone();
     if common.output.is_some() {
-        say(format_args!("output   {} of memory for values, ids and encoding", bytes_text(output_bytes)))?;
+        needs = needs.with_output(graph);
     }
-    say(format_args!("passes   {passes} {}", estimate.passes))?;
-    say(format_args!("reads    {passes} {}", bytes_text(estimate.read_bytes)))?;
+    if common.verify {
+        needs = needs.with_verification(graph);
+    }
+    say(format_args!("memory   {} ({} of state)", bytes_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
+    if common.output.is_some() {
+        let bytes = bytes_text(graph.output_bytes(&needs.columns));
+        say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
+    }
+    if common.verify {
+        say(format_args!("verify   {} of memory for the result and its verification", bytes_text(needs.verify_bytes)))?;
+    }
+    let bound = needs.bound.words();
+    say(format_args!("passes   {bound} {}", needs.passes))?;
+    say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))?;
     Ok(true)
 }
 

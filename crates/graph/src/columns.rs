@@ -68,6 +68,20 @@ impl Graph {
         })
     }
 
+    /// How many pages the column of degrees of a direction has.
+    pub fn degree_pages(&self, direction: Direction) -> u64 {
+        self.file_pages(self.degree_file(direction))
+    }
+
+    /// How many pages the column of hubs of a direction has.
+    pub fn hub_pages(&self, direction: Direction) -> u64 {
+        self.file_pages(self.hub_file(direction))
+    }
+
+    fn file_pages(&self, file: ImageFile) -> u64 {
+        self.file(file).map_or(0, |place| self.data_file(place).len_bytes() / PAGE_BYTES as u64)
+    }
+
     pub(crate) fn degree_file(&self, direction: Direction) -> ImageFile {
         match direction {
             Direction::In if self.is_directed() => ImageFile::InDegree,

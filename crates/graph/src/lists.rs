@@ -75,6 +75,13 @@ impl ListsOf<'_> {
         self.graph.list_facts(self.edges.direction).max_degree * self.bytes_per_edge()
     }
 
+    /// The memory that a loop over the lists takes, in bytes.
+    pub fn loop_bytes(&self) -> u64 {
+        let once = u64::from(LOOP_PAGES) * MAX_NEIGHBOURS as u64 * self.bytes_per_edge();
+        let once = once.min(self.graph.list_facts(self.edges.direction).entries * self.bytes_per_edge());
+        once + self.longest_bytes() + DECODER_BYTES + LOOP_RING_BYTES
+    }
+
     fn bytes_per_edge(&self) -> u64 {
         if self.edges.weights { 12 } else { 4 }
     }
@@ -223,11 +230,9 @@ impl ListLoop<'_> {
     fn start(&mut self) -> Result<()> {
         let ListsOf { graph, edges, frontier } = self.lists;
         frontier.check(graph)?;
-        let once = u64::from(LOOP_PAGES) * MAX_NEIGHBOURS as u64 * self.lists.bytes_per_edge();
-        let once = once.min(graph.manifest().out_lists.entries * self.lists.bytes_per_edge());
-        let bytes = once + self.lists.longest_bytes() + DECODER_BYTES;
-        graph.make_room("a loop over lists", bytes + LOOP_RING_BYTES)?;
-        let reservation = graph.runtime().budget().reserve("a loop over lists", bytes)?;
+        let bytes = self.lists.loop_bytes();
+        graph.make_room("a loop over lists", bytes)?;
+        let reservation = graph.runtime().budget().reserve("a loop over lists", bytes - LOOP_RING_BYTES)?;
         let sweep = Sweep::new(graph, edges, frontier.selection(graph, edges.direction), LOOP_PAGES)?;
         let pass = Pass::new(&sweep);
         let worker = graph.new_worker(LOOP_RING_BYTES)?;

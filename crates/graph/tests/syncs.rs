@@ -10,7 +10,7 @@ use outcore_graph::generate::{self, GenerateOptions};
 use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Column, Graph, GraphOptions, Table, export, write_file};
 use outcore_io::backend::{Backend, Faults, Sim};
-use outcore_io::{Array, AtomicF64, Runtime};
+use outcore_io::{Array, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ fn files_are_synced_before_they_get_their_name() {
     }
     for name in ["t.csv", "t.csv.gz", "t.csv.zst", "t.parquet", "t.npy", "t.arrow"] {
         written(name, &|runtime, path| {
-            let ranks = Array::<AtomicF64>::zeroed(runtime.budget(), "test", 500).unwrap();
+            let ranks = Array::<f64>::zeroed(runtime.budget(), "test", 500).unwrap();
             let columns = vec![("rank".to_owned(), Column::Real(Arc::new(ranks)))];
             Table::new(open(runtime), columns).write(path).unwrap();
         });

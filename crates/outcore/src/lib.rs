@@ -39,7 +39,7 @@ pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
 // Algorithms: options, result, function and estimate of each.
 pub use outcore_algo::{
-    AllPairs, AllPairsOptions, Betweenness, BetweennessOptions, Bfs, BfsOptions, Clustering, ClusteringOptions,
+    AllPairs, AllPairsOptions, Betweenness, BetweennessOptions, Bfs, BfsOptions, Bound, Clustering, ClusteringOptions,
     Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, Estimate, LabelPropagation,
     LabelPropagationOptions, Lcc, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank, PageRankMethod,
     PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions, Reach, ScanStatistics, ScanStatisticsOptions,
@@ -81,7 +81,8 @@ pub mod format {
 /// Memory under a limit, and devices.
 pub mod io {
     pub use outcore_io::{
-        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, Reservation, Result, Task, backend,
+        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_THREADS, Reservation, Result,
+        Task, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, parse_bytes, peak_memory_bytes,
     };
