@@ -39,7 +39,7 @@ from outcore._errors import (
     UsageError,
     VerificationError,
 )
-from outcore._import import generate, import_graph
+from outcore._import import ImportEstimate, estimate_import, generate, import_graph
 from outcore._outcore import (
     AllPairs,
     Betweenness,
@@ -73,6 +73,7 @@ __all__ = [
     "CorruptImageError",
     "Estimate",
     "Graph",
+    "ImportEstimate",
     "InputError",
     "LabelPropagation",
     "Lcc",
@@ -96,6 +97,7 @@ __all__ = [
     "components",
     "core_number",
     "estimate",
+    "estimate_import",
     "generate",
     "import_graph",
     "label_propagation",
