@@ -42,7 +42,7 @@ from outcore._errors import (
     UsageError,
     VerificationError,
 )
-from outcore._import import generate, import_graph
+from outcore._import import ImportEstimate, estimate_import, generate, import_graph
 from outcore._outcore import (
     AllPairs,
     Betweenness,
@@ -77,6 +77,7 @@ __all__ = [
     "Estimate",
     "Graph",
     "ImageExistsError",
+    "ImportEstimate",
     "InputError",
     "LabelPropagation",
     "Lcc",
@@ -102,6 +103,7 @@ __all__ = [
     "components",
     "core_number",
     "estimate",
+    "estimate_import",
     "generate",
     "import_graph",
     "label_propagation",

@@ -623,14 +623,19 @@ class Estimate(NamedTuple):
     """What an operation will need."""
 
     memory_bytes: int
-    """The least memory limit that works: what the graph's runtime holds already, and the state."""
+    """The least memory limit that works: what the graph's runtime holds already, and what is needed beside that."""
     state_bytes: int
     """The memory of the operation's state alone."""
     passes: float
-    """How many passes over the lists it makes at most; for `strong_components` on most graphs, for `core_number` at least. Those of `sssp` and
-    `betweenness_centrality` have no bound that is known beforehand: this is what they often are."""
+    """How many passes over the lists it makes."""
     read_bytes: int
-    """How many bytes those passes read at most; the page cache saves some."""
+    """How many bytes it reads, lists and columns; the page cache saves some."""
+    bound: str
+    """What the passes and bytes are: "at most" or "at least" so many; else they depend on weights or on how long paths are, and this is what they often are."""
+
+    def __repr__(self) -> str:
+        memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))
+        return f"<outcore.Estimate: {memory} of memory ({state} of state); {self.bound} {self.passes:.4g} passes, {read} read>"
 
 
 def estimate(
@@ -638,6 +643,8 @@ def estimate(
     graph: Graph,
     *,
     k: int | None = None,
+    output: bool = False,
+    verify: bool = False,
     **options: Any,
 ) -> Estimate:
     """What an algorithm will need, before it starts.
@@ -645,13 +652,21 @@ def estimate(
     Args:
         function: The algorithm, such as `bfs` or `pagerank`.
         graph: The graph.
-        k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many vertices, for `scan_statistics`.
+        k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many sets of seeds, for
+            `personalized_pagerank`; how many vertices, for `scan_statistics`. Not needed where `options` say it.
+        output: Whether the result is to be written to a file, which takes memory for ids and encoding.
+        verify: Whether the result is to be verified. The passes of that are not counted.
         options: Options of the algorithm, by its own names and defaults, such as `max_iter`, `method` and `weight`. Those that
-            do not change what it needs are accepted too; `personalized_pagerank` is estimated for one set.
+            do not change what it needs are accepted too.
+
+    Raises:
+        TypeError: No algorithm, or an option that it does not have.
 
     >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
-    >>> needs.state_bytes, needs.passes
-    (80, 10.0)
+    >>> needs.state_bytes, needs.passes, needs.bound
+    (80, 10.0, 'at most')
+    >>> oc.estimate(oc.pagerank, g, output=True).memory_bytes > needs.memory_bytes
+    True
     """
     algorithms = (
         bfs, multi_source_bfs, all_pairs, betweenness_centrality, sssp, pagerank, personalized_pagerank, components,
@@ -667,5 +682,19 @@ def estimate(
     def option(name: str, otherwise: Any) -> Any:
         return options.get(name, known[name].default if name in known else otherwise)
 
-    needs = _outcore.estimate(function.__name__, graph, option("max_iter", 0), option("method", "power"), option("weight", None), k)
-    return Estimate(*needs)
+    def count(name: str) -> int | None:
+        given = options.get(name)
+        return given if given is None or isinstance(given, int) else len(given)
+
+    sets = options.get("personalization")
+    counts = [k, count("sources"), count("top"), None if sets is None else len(sets) if isinstance(sets, list) else 1]
+    settings = {
+        "max_iter": option("max_iter", None),
+        "method": option("method", "power"),
+        "weight": option("weight", None),
+        "k": next((number for number in counts if number is not None), None),
+        "targets": count("targets") or 0,
+        "output": output,
+        "verify": verify,
+    }
+    return Estimate(*_outcore.estimate(function.__name__, graph, settings))

@@ -1,7 +1,8 @@
 """Importing graphs: defaults and documentation. The work is done by the extension module."""
 
+import inspect
 import os
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
 from outcore._inputs import Tables, tables, vertex_ids
@@ -75,7 +76,7 @@ def import_graph(
         threads: The number of workers; by default those of the runtime.
         backend: How files are read and written.
         temporary: Where temporary files go; by default beside the image.
-        progress: Whether to show progress on the standard error output, if that is a terminal.
+        progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 
     Returns:
         What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights` (their
@@ -98,35 +99,74 @@ def import_graph(
     >>> report["vertices"], report["edges"], report["self_loops"], report["isolated_vertices"]
     (4, 5, 1, 1)
     """
-    settings = {
-        "directed": directed,
-        "format": format,
-        "source": None if source is None else str(source),
-        "target": None if target is None else str(target),
-        "weight": None if weight is None else str(weight),
-        "delimiter": delimiter,
-        "header": header,
-        "comment": comment,
-        "ids": ids,
-        "duplicates": duplicates or "first",
-        "self_loops": self_loops,
-        "order": order,
-        "replace": replace,
-        "allow_empty": allow_empty,
-        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
-    }
-    more = vertex_ids(vertices)
-    given = tables(input, weight, directed)
+    return _import(dict(locals()), explain=False)
+
+
+class ImportEstimate(NamedTuple):
+    """What an import will need."""
+
+    format: str
+    """The format that the input was taken for."""
+    edges: int | None
+    """How many edges the input has, known or guessed by its size; `None` if there is nothing to go by."""
+    temporary_bytes: int
+    """Space for temporary files, about."""
+    image_bytes: int
+    """Space for the image, about."""
+    memory_bytes: int
+    """The least memory limit that works."""
+    notes: list[str]
+    """How the input is read, in whole sentences."""
+
+    def __repr__(self) -> str:
+        temporary, image, memory = map(_outcore.bytes_text, (self.temporary_bytes, self.image_bytes, self.memory_bytes))
+        edges = "unknown edges" if self.edges is None else f"about {self.edges} edges"
+        return (
+            f"<outcore.ImportEstimate: {self.format}, {edges}; {temporary} of temporary space, {image} for the image, "
+            f"{memory} of memory or more>"
+        )
+
+
+def estimate_import(input: Any, **options: Any) -> ImportEstimate:
+    """What an import will need, before it starts. Only the beginning of the input is read.
+
+    Args:
+        input: What `import_graph` takes. Of what can be read only once, such as an Arrow stream, the beginning is gone afterwards.
+        options: Those of `import_graph`.
+
+    Raises:
+        TypeError: An option that `import_graph` does not have.
+        InputError: An input that does not hold what its format says.
+
+    >>> needs = oc.estimate_import((source, target))
+    >>> needs.edges, needs.image_bytes < needs.temporary_bytes
+    (None, True)
+    """
+    arguments = inspect.signature(import_graph).bind(input, "", **options)
+    arguments.apply_defaults()
+    return ImportEstimate(**_import(arguments.arguments, explain=True))
+
+
+def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
+    """Imports with the arguments of `import_graph`, or says what that will need."""
+    given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
+    directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
+    more, kind = vertex_ids(vertices), type(given).__name__
+    given = tables(given, weight, directed)
+    limits = _limits(*(arguments.pop(name) for name in ("runtime", "memory", "threads", "backend", "temporary", "progress")))
+    settings = arguments | {"duplicates": duplicates or "first", "limits": limits, "explain": explain}
+    for name in ("source", "target", "weight"):
+        settings[name] = None if settings[name] is None else str(settings[name])
     if not isinstance(given, Tables):
         return _outcore.import_files(given, image, more, settings)
-    if format is not None:
-        raise TypeError(f"expected a format only with files, found format={format!r} with a {type(input).__name__}")
+    if settings["format"] is not None:
+        raise TypeError(f"expected a format only with files, found format={settings['format']!r} with a {kind}")
     if given.vertices is not None:
         if vertices is not None:
-            raise TypeError(f"a {type(input).__name__} has its vertices already; add others there")
+            raise TypeError(f"a {kind} has its vertices already; add others there")
         more = given.vertices
     if given.fixed:
-        if source is not None or target is not None:
+        if settings["source"] is not None or settings["target"] is not None:
             raise TypeError(f"expected source and target only with files and tables, found them with {given.name}")
         settings["source"], settings["target"] = "1", "2"
     settings["weight"] = given.weights

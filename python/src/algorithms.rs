@@ -6,15 +6,15 @@ use crate::errors::{exception, raise};
 use crate::graph::{Opened, PyGraph};
 use crate::import::choose;
 use crate::result::PyTable;
-use crate::runtime::Whole;
+use crate::runtime::{Whole, settings};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
-    LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Reach,
-    ScanStatisticsOptions, Sources, SsspOptions, Stats, StoppedBy, StrongComponentsOptions, Table, TrianglesOptions,
-    verify,
+    Estimate, LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions,
+    Reach, ScanStatisticsOptions, Sources, SsspOptions, Stats, StoppedBy, StrongComponentsOptions, Table,
+    TrianglesOptions, verify,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
 
 /// What `bfs` found: columns `vertex`, `level` and `parent`.
@@ -200,6 +200,7 @@ pub fn bfs(
     let (found, path) = graph.run(py, || {
         let target = target_id.map(|id| graph.vertex(&id)).transpose()?;
         let options = BfsOptions { source: graph.vertex(&id)?, depth_limit, target };
+        check_room(&graph, verify, &outcore::estimate_bfs(&graph))?;
         let found = outcore::bfs(&graph, &options)?;
         if verify {
             verify::verify_bfs(&graph, &options, &found)?;
@@ -212,6 +213,11 @@ pub fn bfs(
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth, path })
+}
+
+/// Refuses a run whose result there will be no memory to verify, before the work is done.
+fn check_room(graph: &outcore::Graph, verify: bool, estimate: &Estimate) -> outcore::Result<()> {
+    if verify { estimate.check_verification(graph) } else { Ok(()) }
 }
 
 /// Ids as text.
@@ -243,6 +249,7 @@ pub fn multi_source_bfs(
     let found = graph.run(py, || {
         let (sources, targets) = (graph.vertices_of(&source_ids)?, graph.vertices_of(&target_ids)?);
         let options = MultiSourceBfsOptions { sources, targets, depth_limit };
+        check_room(&graph, verify, &outcore::estimate_multi_source_bfs(&graph, &options))?;
         let found = outcore::multi_source_bfs(&graph, &options)?;
         if verify {
             verify::verify_multi_source_bfs(&graph, &options, &found)?;
@@ -275,6 +282,7 @@ pub fn all_pairs(
         let drawn = Sources::Drawn { k: k.0, seed: seed.0 };
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options = AllPairsOptions { sources: given.map_or(drawn, Sources::Given) };
+        check_room(&graph, verify, &outcore::estimate_all_pairs(&graph, &options))?;
         let found = outcore::all_pairs(&graph, &options)?;
         if verify {
             verify::verify_all_pairs(&graph, &options, &found)?;
@@ -310,6 +318,7 @@ pub fn betweenness_centrality(
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options =
             BetweennessOptions { sources: given.map_or(drawn, Sources::Given), normalized, endpoints, failure };
+        check_room(&graph, verify, &outcore::estimate_betweenness_centrality(&graph, &options))?;
         let found = outcore::betweenness_centrality(&graph, &options)?;
         if verify {
             verify::verify_betweenness_centrality(&graph, &options, &found)?;
@@ -336,6 +345,7 @@ pub fn sssp(
     let weights = has_lengths(py, &graph, weight)?;
     let found = graph.run(py, || {
         let options = SsspOptions { source: graph.vertex(&id)?, weights, delta };
+        check_room(&graph, verify, &outcore::estimate_sssp(&graph, &options))?;
         let found = outcore::sssp(&graph, &options)?;
         if verify {
             verify::verify_sssp(&graph, &options, &found)?;
@@ -383,6 +393,7 @@ pub fn pagerank(
     let weights = has_weights(py, &graph, weight)?;
     let options = PageRankOptions { alpha, tol, stop, max_iter: max_iter.0, method, dangling, weights };
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_pagerank(&graph, &options))?;
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
             verify::verify_pagerank(&graph, &options, &found)?;
@@ -417,6 +428,7 @@ pub fn personalized_pagerank(
     let mut found = graph.run(py, || {
         let seeds = outcore::seeds_of_ids(&graph, &sets)?;
         let options = PersonalizedPageRankOptions { seeds, alpha, tol, stop, max_iter: max_iter.0, weights };
+        check_room(&graph, verify, &outcore::estimate_personalized_pagerank(&graph, &options))?;
         let found = outcore::personalized_pagerank(&graph, &options)?;
         if verify {
             verify::verify_personalized_pagerank(&graph, &options, &found)?;
@@ -451,6 +463,7 @@ fn converged_or_error(py: Python<'_>, table: Py<PageRank>, tol: f64) -> PyResult
 pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_components(&graph))?;
         let found = outcore::components(&graph, &ComponentsOptions::default())?;
         if verify {
             verify::verify_components(&graph, &found)?;
@@ -465,6 +478,7 @@ pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
 pub fn strong_components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_strong_components(&graph))?;
         let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
         if verify {
             verify::verify_strong_components(&graph, &found)?;
@@ -484,6 +498,7 @@ fn labelled(py: Python<'_>, graph: Opened, found: outcore::Components) -> PyResu
 pub fn core_number(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<CoreNumbers>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_core_number(&graph))?;
         let found = outcore::core_number(&graph, &CoreNumbersOptions::default())?;
         if verify {
             verify::verify_core_number(&graph, &found)?;
@@ -505,6 +520,7 @@ pub fn label_propagation(
     let graph = graph.open(py)?;
     let options = LabelPropagationOptions { max_iter: max_iter.0 };
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_label_propagation(&graph, &options))?;
         let found = outcore::label_propagation(&graph, &options)?;
         if verify {
             verify::verify_label_propagation(&graph, &options, &found)?;
@@ -521,6 +537,7 @@ pub fn label_propagation(
 pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Triangles>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_triangles(&graph))?;
         let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
         if verify {
             verify::verify_triangles(&graph, &found)?;
@@ -536,6 +553,7 @@ pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<T
 pub fn clustering(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Clustering>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_clustering(&graph))?;
         let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
         if verify {
             verify::verify_clustering(&graph, &found)?;
@@ -553,6 +571,7 @@ pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify:
     let graph = graph.open(py)?;
     let options = ScanStatisticsOptions { top: top.0 };
     let (found, column, ids) = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_scan_statistics(&graph, &options))?;
         let found = outcore::scan_statistics(&graph, &options)?;
         if verify {
             verify::verify_scan_statistics(&graph, &options, &found)?;
@@ -571,6 +590,7 @@ pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify:
 pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
+        check_room(&graph, verify, &outcore::estimate_lcc(&graph))?;
         let found = outcore::lcc(&graph, &LccOptions::default())?;
         if verify {
             verify::verify_lcc(&graph, &found)?;
@@ -581,72 +601,103 @@ pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
     made(py, graph, coefficients, &found.stats, Lcc { average: found.average })
 }
 
-/// See `outcore.estimate`: memory and state in bytes, passes, bytes read.
+/// What `outcore.estimate` is told of the options of an algorithm.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct EstimateSettings {
+    max_iter: Option<Whole<u32>>,
+    method: String,
+    weight: Option<String>,
+    k: Option<Whole<u64>>,
+    targets: u64,
+    output: bool,
+    verify: bool,
+}
+
+/// See `outcore.estimate`: memory and state in bytes, passes, bytes read, and what is known of the passes.
 #[pyfunction]
 pub fn estimate(
     py: Python<'_>,
     algorithm: &str,
     graph: &PyGraph,
-    max_iter: Option<Whole<u32>>,
-    method: &str,
-    weight: Option<&str>,
-    k: Option<Whole<u64>>,
-) -> PyResult<(u64, u64, f64, u64)> {
+    options: &Bound<'_, PyDict>,
+) -> PyResult<(u64, u64, f64, u64, &'static str)> {
     let graph = graph.open(py)?;
-    let k = k.map(|k| k.0);
+    let settings: EstimateSettings = settings(options)?;
+    let mut found = estimate_of(py, algorithm, &graph, &settings)?;
+    if settings.output {
+        found = found.with_output(&graph);
+    }
+    if settings.verify {
+        found = found.with_verification(&graph);
+    }
+    Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes, found.bound.words()))
+}
+
+fn estimate_of(
+    py: Python<'_>,
+    algorithm: &str,
+    graph: &outcore::Graph,
+    settings: &EstimateSettings,
+) -> PyResult<Estimate> {
+    let k = settings.k.as_ref().map(|k| k.0);
+    let (weight, max_iter) = (settings.weight.as_deref(), settings.max_iter.as_ref().map(|most| most.0));
     let drawn = k.map(|k| Sources::Drawn { k, seed: 0 });
-    let found = match algorithm {
-        "bfs" => outcore::estimate_bfs(&graph),
+    let some = |count: u64| vec![0; count.min(u64::from(u32::MAX)) as usize];
+    Ok(match algorithm {
+        "bfs" => outcore::estimate_bfs(graph),
         "multi_source_bfs" => {
-            let count = k.unwrap_or(1).min(graph.vertices()) as usize;
-            let options = MultiSourceBfsOptions { sources: vec![0; count], ..MultiSourceBfsOptions::default() };
-            outcore::estimate_multi_source_bfs(&graph, &options)
+            let (sources, targets) = (some(k.unwrap_or(1)), some(settings.targets));
+            let options = MultiSourceBfsOptions { sources, targets, ..MultiSourceBfsOptions::default() };
+            outcore::estimate_multi_source_bfs(graph, &options)
         }
         "all_pairs" => {
             let options = drawn.map_or_else(AllPairsOptions::default, |sources| AllPairsOptions { sources });
-            outcore::estimate_all_pairs(&graph, &options)
+            outcore::estimate_all_pairs(graph, &options)
         }
         "betweenness_centrality" => {
             let sources = drawn.unwrap_or(Sources::All);
             let options = BetweennessOptions { sources, ..BetweennessOptions::default() };
-            outcore::estimate_betweenness_centrality(&graph, &options)
+            outcore::estimate_betweenness_centrality(graph, &options)
         }
         "sssp" => {
-            let weights = has_lengths(py, &graph, weight)?;
-            outcore::estimate_sssp(&graph, &SsspOptions { source: 0, weights, delta: None })
+            let weights = has_lengths(py, graph, weight)?;
+            outcore::estimate_sssp(graph, &SsspOptions { source: 0, weights, delta: None })
         }
         "pagerank" => {
-            let method = choose(py, "method", method)?;
-            let weights = has_weights(py, &graph, weight)?;
+            let method = choose(py, "method", &settings.method)?;
+            let weights = has_weights(py, graph, weight)?;
             let options = PageRankOptions { method, weights, ..PageRankOptions::default() };
-            let max_iter = max_iter.map_or(options.max_iter, |most| most.0);
-            let options = PageRankOptions { max_iter, ..options };
-            outcore::estimate_pagerank(&graph, &options)
+            let max_iter = max_iter.unwrap_or(options.max_iter);
+            outcore::estimate_pagerank(graph, &PageRankOptions { max_iter, ..options })
         }
         "personalized_pagerank" => {
-            let weights = has_weights(py, &graph, weight)?;
-            let seeds = vec![Vec::new()];
+            let weights = has_weights(py, graph, weight)?;
+            let seeds = vec![Vec::new(); k.unwrap_or(1) as usize];
             let options = PersonalizedPageRankOptions { seeds, weights, ..PersonalizedPageRankOptions::default() };
-            let max_iter = max_iter.map_or(options.max_iter, |most| most.0);
-            let options = PersonalizedPageRankOptions { max_iter, ..options };
-            outcore::estimate_personalized_pagerank(&graph, &options)
+            let max_iter = max_iter.unwrap_or(options.max_iter);
+            outcore::estimate_personalized_pagerank(graph, &PersonalizedPageRankOptions { max_iter, ..options })
         }
-        "components" => outcore::estimate_components(&graph),
-        "strong_components" => outcore::estimate_strong_components(&graph),
-        "core_number" => outcore::estimate_core_number(&graph),
+        "components" => outcore::estimate_components(graph),
+        "strong_components" => outcore::estimate_strong_components(graph),
+        "core_number" => outcore::estimate_core_number(graph),
         "label_propagation" => {
-            let options = LabelPropagationOptions::default();
-            let max_iter = max_iter.map_or(options.max_iter, |most| most.0);
-            outcore::estimate_label_propagation(&graph, &LabelPropagationOptions { max_iter })
+            let max_iter = max_iter.unwrap_or(LabelPropagationOptions::default().max_iter);
+            outcore::estimate_label_propagation(graph, &LabelPropagationOptions { max_iter })
         }
-        "triangles" => outcore::estimate_triangles(&graph),
-        "clustering" => outcore::estimate_clustering(&graph),
+        "triangles" => outcore::estimate_triangles(graph),
+        "clustering" => outcore::estimate_clustering(graph),
         "scan_statistics" => {
             let options = k.map_or_else(ScanStatisticsOptions::default, |top| ScanStatisticsOptions { top });
-            outcore::estimate_scan_statistics(&graph, &options)
+            outcore::estimate_scan_statistics(graph, &options)
         }
-        "lcc" => outcore::estimate_lcc(&graph),
+        "lcc" => outcore::estimate_lcc(graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
-    };
-    Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes))
+    })
+}
+
+/// A number of bytes as people read it.
+#[pyfunction]
+pub fn bytes_text(bytes: u64) -> String {
+    outcore::io::bytes_text(bytes)
 }

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///     threads: The number of workers; by default those of the runtime. Results do not depend on it.
 ///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
 ///     cache: The most memory for the page cache; by default all that the limit leaves.
-///     progress: Whether to show progress on the standard error output, if that is a terminal.
+///     progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 ///
 /// Raises:
 ///     UsageError: No image of that name, or an option that cannot be.

@@ -4,7 +4,7 @@ use crate::chunks::{Raised, reader};
 use crate::errors::usage;
 use crate::runtime::{Limits, run, settings};
 use outcore::format::{IdColumn, ImportFacts, Order};
-use outcore::import::{self, ImportOptions, ImportStats, InputOptions, Source};
+use outcore::import::{self, Facts, ImportOptions, ImportStats, InputOptions, Source};
 use outcore::{Choice, Result, Runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -30,6 +30,7 @@ pub struct Settings {
     order: String,
     replace: bool,
     allow_empty: bool,
+    explain: bool,
     limits: Limits,
 }
 
@@ -86,6 +87,34 @@ pub struct Report {
     first_edges: Vec<(String, String, Option<String>)>,
     notes: Vec<String>,
     stats: ImportStats,
+}
+
+/// What an import will need, as Python sees it.
+#[derive(Serialize)]
+struct Needs {
+    format: &'static str,
+    edges: Option<u64>,
+    temporary_bytes: u64,
+    image_bytes: u64,
+    memory_bytes: u64,
+    notes: Vec<String>,
+}
+
+impl Needs {
+    fn of(facts: &Facts, options: &ImportOptions) -> Self {
+        let import::ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } =
+            import::estimate(facts, options);
+        let notes = facts.notes.clone();
+        Needs { format: facts.format, edges, temporary_bytes, image_bytes, memory_bytes, notes }
+    }
+}
+
+/// What an import did, or what it will need.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome {
+    Did(Box<Report>),
+    Needs(Needs),
 }
 
 /// Imports a source, and keeps what it says about how it was read.
@@ -159,7 +188,10 @@ fn import_from<'py>(
         if let Some(count) = counted {
             source = import::with_vertex_range(source, 0, count)?;
         }
-        import_noting(&runtime, source, image, &options)
+        if settings.explain {
+            return Ok(Outcome::Needs(Needs::of(source.facts(), &options)));
+        }
+        import_noting(&runtime, source, image, &options).map(|report| Outcome::Did(Box::new(report)))
     });
     // What a generator of the user raised says more than the import that failed for it.
     match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {

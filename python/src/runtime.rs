@@ -186,7 +186,7 @@ impl Limits {
             threads: self.threads.map(|threads| threads.0 as usize),
             backend: (self.runtime.is_none() || self.backend != "auto").then_some(backend),
             temporary: self.temporary,
-            progress: self.progress.then(Bar::on_terminal).flatten().map(|bar| bar as Arc<dyn Progress>),
+            progress: self.progress.then(|| Bar::new(py)).flatten().map(|bar| bar as Arc<dyn Progress>),
         })
     }
 }

@@ -130,6 +130,35 @@ def test_explain_counts_the_output_and_claims_no_bound_that_is_none(image, tmp_p
     assert "no bound is known" in outcore("run", "sssp", "--source", 1, image, "--explain").stdout
 
 
+def test_a_run_that_cannot_be_verified_is_refused_before_it(image, tmp_path):
+    outcore("generate", "path", "--scale", "20", tmp_path / "path.oc")
+    run = lambda *options, check=True: outcore("run", "components", tmp_path / "path.oc", "--threads", "1", *options, check=check)
+    least = lambda *options: float(re.search(r"memory +([0-9.]+) MiB", run("--explain", "--memory", "256MiB", *options).stdout)[1])
+    assert least() + 2 < least("--verify") and "verify " in run("--explain", "--verify").stdout
+    between = f"{(least() + least('--verify')) / 2:.1f}MiB"
+    assert "1 components" in run("--memory", between).stdout
+    refused = run("--memory", between, "--verify", check=False)
+    assert refused.returncode != 0 and "the result and its verification" in refused.stderr and "components" not in refused.stdout
+    assert "verified" in run("--memory", f"{least('--verify') + 0.1:.1f}MiB", "--verify").stdout
+
+
+def test_ids_with_commas_are_given_in_quotes(tmp_path):
+    (tmp_path / "names.csv").write_text('source,target\n"a,b",c\nc,"say ""d"""\nc,e\n')
+    image = tmp_path / "names.oc"
+    outcore("import", tmp_path / "names.csv", image)
+    search = lambda *options, check=True: outcore("run", "multi-source-bfs", image, *options, check=check)
+    for options in [("--sources", '"a,b",c'), ("--sources", '"a,b"', "--sources", "c")]:
+        text = search(*options, "--targets", '"say ""d""",e').stdout
+        assert "a,b reaches 4 vertices" in text and "c reaches 3 vertices" in text and 'say "d"' in text, text
+    assert "from \"a,b\"" in outcore("run", "personalized-pagerank", image, "--seeds", '"a,b"').stdout
+    assert "a,b reaches" not in outcore("run", "all-pairs", image, "--sources", "c,e").stdout
+    assert outcore("run", "betweenness", image, "--sources", '"a,b",c').returncode == 0
+    for wrong, expected in [('"a,b', "a closing quote"), ('"a"b', "a comma behind")]:
+        assert expected in search("--sources", wrong, check=False).stderr
+    twice = outcore("run", "betweenness", image, "--sources", 'c,"a,b",c', check=False)
+    assert "found c twice" in twice.stderr
+
+
 def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
     (tmp_path / "names.txt").write_text("".join(f"{'x' * 250}{i} {'x' * 250}{i + 1}\n" for i in range(100_000)))
     image = tmp_path / "names.oc"

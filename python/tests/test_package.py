@@ -4,6 +4,7 @@ import gc
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -287,12 +288,77 @@ def test_estimates(site):
     assert estimate.memory_bytes >= estimate.state_bytes >= 48 and estimate.read_bytes % 4096 == 0
     assert oc.estimate(oc.pagerank, site, max_iter=7).passes == 7
     assert oc.estimate(oc.label_propagation, site).passes == oc.estimate(oc.label_propagation, site, max_iter=10).passes
-    assert oc.estimate(oc.bfs, site, verify=True) == estimate
+    assert oc.estimate(oc.bfs, site, output=True).memory_bytes > estimate.memory_bytes + (16 << 20), "encoders"
+    assert oc.estimate(oc.label_propagation, site, verify=True).memory_bytes > oc.estimate(oc.label_propagation, site).memory_bytes
+    assert re.fullmatch(r"<outcore.Estimate: [0-9.]+ MiB of memory \(200 B of state\); at most 7 passes, .* read>", repr(oc.estimate(oc.pagerank, site, max_iter=7))), repr(oc.estimate(oc.pagerank, site, max_iter=7))
+    assert "no bound is known" in repr(estimate) and oc.estimate(oc.core_number, site).bound == "at least"
+    sets = oc.estimate(oc.personalized_pagerank, site, personalization=[{"home"}, {"news"}])
+    assert sets.state_bytes == oc.estimate(oc.personalized_pagerank, site, k=2).state_bytes > oc.estimate(oc.personalized_pagerank, site).state_bytes
+    assert oc.estimate(oc.multi_source_bfs, site, sources=["home"] * 65).passes == 2
     for function, wrong in [(oc.pagerank, "maxiter"), (oc.components, "max_iter"), (oc.bfs, "weight")]:
         with pytest.raises(TypeError, match=f"{function.__name__} has no option '{wrong}'; it has .*verify"):
             oc.estimate(function, site, **{wrong: 7})
     with pytest.raises(TypeError, match="expected outcore.bfs or another"):
         oc.estimate(len, site)
+
+
+def test_estimates_of_imports(scratch):
+    with open("edges.txt", "w") as file:
+        file.writelines(f"{i} {i + 1}\n" for i in range(100_000))
+    needs = oc.estimate_import("edges.txt", directed=False)
+    assert needs.format == "edge-list" and 50_000 < needs.edges < 200_000 and needs.image_bytes > 100_000
+    assert needs.memory_bytes >= 32 << 20 and "MiB of temporary space" in repr(needs)
+    assert oc.estimate_import([(0, 1), (1, 2)]).edges is None
+    assert [path.name for path in scratch.iterdir()] == ["edges.txt"], "nothing is made"
+    with pytest.raises(TypeError, match="wieght"):
+        oc.estimate_import("edges.txt", wieght="none")
+    with pytest.raises(FileNotFoundError):
+        oc.estimate_import("nothing.txt")
+    oc.import_graph("edges.txt", "edges.oc", memory=needs.memory_bytes + (30 << 20))
+
+
+UNVERIFIABLE = """
+import outcore as oc
+oc.generate("path", scale=20, output="path.oc", memory="1GiB")
+runs, verified = (oc.estimate(oc.components, oc.Graph("path.oc", memory="1GiB", threads=1), verify=verify).memory_bytes for verify in (False, True))
+assert runs < verified, (runs, verified)
+graph = oc.Graph("path.oc", memory=(runs + verified) // 2, threads=1)
+assert oc.components(graph).count == 1
+try:
+    oc.components(graph, verify=True)
+except oc.MemoryLimitError as error:
+    print("refused" if "the result and its verification" in str(error) else error)
+"""
+
+
+def test_a_run_that_cannot_be_verified_is_refused_beforehand(scratch):
+    """In a process of its own, which holds nothing of other tests."""
+    done = subprocess.run([sys.executable, "-c", UNVERIFIABLE], capture_output=True, text=True)
+    assert done.stdout == "refused\n", done.stdout + done.stderr
+
+
+IN_A_NOTEBOOK = """
+import io, sys, types
+import outcore as oc
+shell = types.SimpleNamespace(kernel={kernel})
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+process, sys.stderr = sys.stderr, io.StringIO()
+oc.generate("kronecker", scale=10, output="k.oc", progress=True)
+shown = sys.stderr.getvalue()
+sys.stderr = process
+print(repr(shown))
+"""
+
+
+def test_progress_is_shown_in_a_notebook(scratch):
+    run = lambda kernel: subprocess.run([sys.executable, "-c", IN_A_NOTEBOOK.format(kernel=kernel)], capture_output=True, text=True)
+    done = run("object()")
+    shown = eval(done.stdout)
+    assert re.match(r"\r\w[^\r]*: 0 ", shown) and shown.endswith(" \r"), done.stdout + done.stderr
+    shutil.rmtree("k.oc")
+    # An IPython without a notebook, and neither of them a terminal.
+    done = run("None")
+    assert done.stdout == "''\n", done.stdout + done.stderr
 
 
 def test_delta_is_above_zero(make):

@@ -111,6 +111,7 @@ pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Re
     }
     graph.make_room("betweenness centrality", bytes(graph, options, columns))?;
     let sources = options.sources.vertices(graph)?;
+    check_once(graph, &sources)?;
     let scores = match columns {
         1 => Columns::<1>::run(graph, options, &sources, &mut stats)?,
         2 => Columns::<2>::run(graph, options, &sources, &mut stats)?,
@@ -134,12 +135,16 @@ fn check(options: &BetweennessOptions) -> Result<()> {
     if !(options.failure > 0.0 && options.failure < 1.0) {
         return Err(Error::Usage(format!("expected a probability between 0 and 1, found {}", options.failure)));
     }
-    let Sources::Given(given) = &options.sources else { return Ok(()) };
-    let mut sorted = given.clone();
+    Ok(())
+}
+
+fn check_once(graph: &Graph, sources: &[u32]) -> Result<()> {
+    let mut sorted = sources.to_vec();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => {
-            Err(Error::Usage(format!("expected every source once, found vertex {} of the image twice", pair[0])))
+            let id = graph.id(pair[0])?;
+            Err(Error::Usage(format!("expected every source once, found {id} twice; leave one out")))
         }
         None => Ok(()),
     }

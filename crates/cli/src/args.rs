@@ -7,6 +7,7 @@ use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::io::MOST_THREADS;
 use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources, Stop};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Analyse graphs many times larger than memory.
 #[derive(Parser)]
@@ -53,6 +54,60 @@ fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
 fn formats() -> PossibleValuesParser {
     let values = import::formats().iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning));
     PossibleValuesParser::new(values)
+}
+
+/// Ids as they are typed: with commas between them, and in double quotes where an id has a comma or begins with a quote itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdList {
+    /// As it was typed.
+    pub text: String,
+    /// The ids.
+    pub ids: Vec<String>,
+}
+
+impl FromStr for IdList {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (mut ids, mut rest) = (Vec::new(), text);
+        loop {
+            let (id, after) = match rest.strip_prefix('"') {
+                Some(quoted) => quoted_id(quoted).ok_or("expected a closing quote behind an id, found none")?,
+                None => {
+                    let end = rest.find(',').unwrap_or(rest.len());
+                    (rest[..end].to_owned(), &rest[end..])
+                }
+            };
+            ids.push(id);
+            match after.strip_prefix(',') {
+                Some(more) => rest = more,
+                None if after.is_empty() => return Ok(IdList { text: text.to_owned(), ids }),
+                None => return Err(format!("expected a comma behind an id in quotes, found {after}")),
+            }
+        }
+    }
+}
+
+/// The id up to the closing quote, where two quotes are one, and what is behind it.
+fn quoted_id(text: &str) -> Option<(String, &str)> {
+    let (mut id, mut rest) = (String::new(), text);
+    loop {
+        let end = rest.find('"')?;
+        id.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(more) => {
+                id.push('"');
+                rest = more;
+            }
+            None => return Some((id, rest)),
+        }
+    }
+}
+
+/// The ids of all lists.
+pub fn all_ids(lists: &[IdList]) -> Vec<String> {
+    lists.iter().flat_map(|list| list.ids.iter().cloned()).collect()
 }
 
 /// How much of the machine may be used.
@@ -298,12 +353,12 @@ pub enum Algorithm {
     },
     /// Breadth-first search from many sources at once: by how many each vertex is reached, and its distances from them
     MultiSourceBfs {
-        /// The ids of the vertices to start from
-        #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', required = true, allow_hyphen_values = true)]
-        sources: Vec<String>,
+        /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and c
+        #[arg(long, value_name = "ID,ID,...", required = true, allow_hyphen_values = true)]
+        sources: Vec<IdList>,
         /// The ids of vertices whose distances from every source are printed
-        #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true)]
-        targets: Vec<String>,
+        #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true)]
+        targets: Vec<IdList>,
         /// The greatest level that is searched for
         #[arg(long, value_name = "N")]
         depth_limit: Option<u32>,
@@ -373,9 +428,9 @@ pub enum Algorithm {
     },
     /// PageRank where jumps lead to seeds
     PersonalizedPagerank {
-        /// The ids of a set of seeds, with commas between them; give it again for further sets
-        #[arg(long, value_name = "IDS", required = true, allow_hyphen_values = true)]
-        seeds: Vec<String>,
+        /// The ids of a set of seeds, with commas between them; '"a,b",c' are the ids a,b and c; give it again for further sets
+        #[arg(long, value_name = "ID,ID,...", required = true, allow_hyphen_values = true)]
+        seeds: Vec<IdList>,
         /// How ranks converge
         #[command(flatten)]
         walk: Walk,
@@ -489,9 +544,10 @@ impl Weights {
 /// From where searches start.
 #[derive(Args)]
 pub struct Drawn {
-    /// The ids of the vertices to start from; some are drawn if not given
-    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["k", "seed"])]
-    sources: Option<Vec<String>>,
+    /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and c; some
+    /// are drawn if not given
+    #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true, conflicts_with_all = ["k", "seed"])]
+    sources: Option<Vec<IdList>>,
     /// How many vertices are drawn
     #[arg(long, value_name = "K", default_value_t = 32)]
     k: u64,
@@ -504,7 +560,7 @@ impl Drawn {
     /// The sources of a graph.
     pub fn of(&self, graph: &Graph) -> Result<Sources> {
         match &self.sources {
-            Some(ids) => Ok(Sources::Given(graph.vertices_of(ids)?)),
+            Some(lists) => Ok(Sources::Given(graph.vertices_of(&all_ids(lists))?)),
             None => Ok(Sources::Drawn { k: self.k, seed: self.seed }),
         }
     }
@@ -513,9 +569,9 @@ impl Drawn {
 /// From where searches start that start from all vertices unless told otherwise.
 #[derive(Args)]
 pub struct SomeOrAll {
-    /// The ids of the vertices to start from
-    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "k")]
-    sources: Option<Vec<String>>,
+    /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and c
+    #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true, conflicts_with = "k")]
+    sources: Option<Vec<IdList>>,
     /// Start from so many vertices, drawn at random
     #[arg(long, value_name = "K")]
     k: Option<u64>,
@@ -528,7 +584,7 @@ impl SomeOrAll {
     /// The sources of a graph.
     pub fn of(&self, graph: &Graph) -> Result<Sources> {
         match (&self.sources, self.k) {
-            (Some(ids), _) => Ok(Sources::Given(graph.vertices_of(ids)?)),
+            (Some(lists), _) => Ok(Sources::Given(graph.vertices_of(&all_ids(lists))?)),
             (None, Some(k)) => Ok(Sources::Drawn { k, seed: self.seed }),
             (None, None) => Ok(Sources::All),
         }

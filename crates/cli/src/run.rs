@@ -1,6 +1,6 @@
 //! `outcore run`: an algorithm over an image, its answer, and what it cost.
 
-use crate::args::{Algorithm, Common, RunArgs, Walk};
+use crate::args::{Algorithm, Common, IdList, RunArgs, Walk, all_ids};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use outcore::io::bytes_text;
@@ -34,7 +34,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         Algorithm::PersonalizedPagerank { seeds, walk, weights, common } => {
             let graph = open(common)?;
             let &Walk { alpha, tol, stop, max_iter, .. } = walk;
-            let set = |ids: &String| ids.split(',').map(|id| (id.to_owned(), 1.0)).collect();
+            let set = |set: &IdList| set.ids.iter().map(|id| (id.clone(), 1.0)).collect();
             let sets: Vec<Vec<(String, f64)>> = seeds.iter().map(set).collect();
             let (sets, weights) = (outcore::seeds_of_ids(&graph, &sets)?, weights.of(&graph)?);
             let options = PersonalizedPageRankOptions { seeds: sets, alpha, tol, stop, max_iter, weights };
@@ -43,6 +43,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         Algorithm::Bfs { source, depth_limit, target, common } => bfs(source, *depth_limit, target.as_deref(), common),
         Algorithm::MultiSourceBfs { sources, targets, depth_limit, common } => {
             let graph = open(common)?;
+            let (sources, targets) = (&all_ids(sources), &all_ids(targets));
             let options = MultiSourceBfsOptions {
                 sources: graph.vertices_of(sources)?,
                 targets: graph.vertices_of(targets)?,
@@ -246,7 +247,7 @@ fn not_converged(graph: &Graph, residual: f64, tol: f64, stats: &Stats, common: 
 
 fn personalized_pagerank(
     graph: &Arc<Graph>,
-    sets: &[String],
+    sets: &[IdList],
     options: &PersonalizedPageRankOptions,
     unconverged: bool,
     common: &Common,
@@ -265,7 +266,7 @@ fn personalized_pagerank(
     let columns = found.take_columns();
     let table = Table::new(Arc::clone(graph), columns.clone());
     for (set, (column, _)) in sets.iter().zip(&columns) {
-        say(format_args!("from {set}"))?;
+        say(format_args!("from {}", set.text))?;
         show_top(&table, column)?;
     }
     finish(graph, columns, &found.stats, common)?;
