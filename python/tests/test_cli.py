@@ -184,6 +184,12 @@ def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"names.txt", "names.oc", "folder.csv", "old.csv"}
     outcore("run", "components", image, "--memory", f"{float(advised) + 1}MiB", "--output", tmp_path / "old.csv")
     assert (tmp_path / "old.csv").read_text() != "old"
+    # Statistics on the standard output are alone there; the report is beside them, or nowhere.
+    both = outcore("run", "pagerank", image, "--stats", "-")
+    assert json.loads(both.stdout)["steps"] and "converged after" in both.stderr
+    quiet = outcore("run", "pagerank", image, "--stats", "-", "--quiet")
+    assert json.loads(quiet.stdout)["steps"] and quiet.stderr == ""
+    assert outcore("run", "pagerank", image, "--quiet").stdout == ""
     refused = outcore("run", "pagerank", image, "--stats", tmp_path / "nowhere" / "stats.json", check=False)
     assert refused.returncode == 1 and "stats.json" in refused.stderr and refused.stdout == ""
 

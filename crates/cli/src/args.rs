@@ -599,7 +599,7 @@ pub struct Common {
     /// Write the result, one row per vertex: .parquet, .csv, .npy or .arrow
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write statistics as one JSON object; `-` is the standard output
+    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3

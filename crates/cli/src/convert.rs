@@ -153,7 +153,11 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     let isolated = facts.isolated_vertices;
     line(
         "image",
-        format!("{} vertices ({isolated} isolated), {} {direction} edges", manifest.vertices, manifest.edges),
+        format!(
+            "{} ({isolated} isolated), {}",
+            count(manifest.vertices, "vertex", "vertices"),
+            count(manifest.edges, &format!("{direction} edge"), &format!("{direction} edges"))
+        ),
     );
     let entries = manifest.out_lists.entries + manifest.in_lists.map_or(0, |lists| lists.entries);
     line(
@@ -168,6 +172,11 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         ),
     );
     report.notes.iter().for_each(|note| eprintln!("note: {note}"));
+}
+
+/// A number of things, with their name.
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// What was done with duplicates, in words.

@@ -97,20 +97,20 @@ fn bfs(source: &str, depth_limit: Option<u32>, target: Option<&str>, common: &Co
     if common.verify {
         verify::verify_bfs(&graph, &options, &found)?;
     }
-    say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()))?;
+    common.say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()))?;
     for (level, size) in found.level_sizes(&graph)?.iter().enumerate().take(20) {
-        say(format_args!("  level {level:<4} {size}"))?;
+        common.say(format_args!("  level {level:<4} {size}"))?;
     }
     if found.depth >= 20 {
-        say(format_args!("  ... and {} more levels", found.depth - 19))?;
+        common.say(format_args!("  ... and {} more levels", found.depth - 19))?;
     }
     if let (Some(id), Some(vertex)) = (target, target_vertex) {
         match found.path(&graph, vertex)? {
             Some(path) => {
-                say(format_args!("path of {} edges from {source} to {id}", path.len() - 1))?;
-                graph.ids(&path)?.iter().try_for_each(|id| say(format_args!("  {id}")))?;
+                common.say(format_args!("path of {} edges from {source} to {id}", path.len() - 1))?;
+                graph.ids(&path)?.iter().try_for_each(|id| common.say(format_args!("  {id}")))?;
             }
-            None => say(format_args!("no path from {source} to {id}"))?,
+            None => common.say(format_args!("no path from {source} to {id}"))?,
         }
     }
     let columns = vec![
@@ -134,11 +134,14 @@ fn multi_source_bfs(
         verify::verify_multi_source_bfs(graph, options, &found)?;
     }
     for (i, (source, reach)) in sources.iter().zip(&found.reach).enumerate() {
-        say(format_args!("{source} reaches {} vertices, the farthest at distance {}", reach.reached, reach.depth))?;
+        common.say(format_args!(
+            "{source} reaches {} vertices, the farthest at distance {}",
+            reach.reached, reach.depth
+        ))?;
         for (j, target) in targets.iter().enumerate() {
             match found.level(i, j) {
-                Some(level) => say(format_args!("  {target:24} {level}"))?,
-                None => say(format_args!("  {target:24} no path"))?,
+                Some(level) => common.say(format_args!("  {target:24} {level}"))?,
+                None => common.say(format_args!("  {target:24} no path"))?,
             }
         }
     }
@@ -153,9 +156,10 @@ fn all_pairs(graph: &Arc<Graph>, options: &AllPairsOptions, common: &Common) -> 
     if common.verify {
         verify::verify_all_pairs(graph, options, &found)?;
     }
-    say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most))?;
+    common
+        .say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most))?;
     for (id, reach) in graph.ids(&found.sources)?.iter().zip(&found.search.reach) {
-        say(format_args!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth))?;
+        common.say(format_args!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth))?;
     }
     finish_search(graph, found.search, common)
 }
@@ -177,13 +181,13 @@ fn betweenness_centrality(graph: &Arc<Graph>, options: &BetweennessOptions, comm
     if common.verify {
         verify::verify_betweenness_centrality(graph, options, &found)?;
     }
-    say(format_args!("from {} of {} vertices", found.sources.len(), graph.vertices()))?;
+    common.say(format_args!("from {} of {} vertices", found.sources.len(), graph.vertices()))?;
     if found.error_bound.is_finite() && found.error_bound > 0.0 {
         let sure = 1.0 - options.failure;
-        say(format_args!("with probability {sure}, no vertex is off by more than {:e}", found.error_bound))?;
+        common.say(format_args!("with probability {sure}, no vertex is off by more than {:e}", found.error_bound))?;
     }
     let scores = Column::Real(Arc::new(found.scores));
-    show_top(&Table::new(Arc::clone(graph), vec![("betweenness".to_owned(), scores.clone())]), "betweenness")?;
+    show_top(&Table::new(Arc::clone(graph), vec![("betweenness".to_owned(), scores.clone())]), "betweenness", common)?;
     finish(graph, vec![("betweenness".to_owned(), scores)], &found.stats, common)
 }
 
@@ -195,10 +199,10 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
     if common.verify {
         verify::verify_sssp(graph, options, &found)?;
     }
-    say(format_args!("{} of {} vertices have a path from {source}", found.reached, graph.vertices()))?;
+    common.say(format_args!("{} of {} vertices have a path from {source}", found.reached, graph.vertices()))?;
     let distances = Column::Distance(Arc::new(found.distances), found.kind);
-    say("farthest")?;
-    show_top(&Table::new(Arc::clone(graph), vec![("distance".to_owned(), distances.clone())]), "distance")?;
+    common.say("farthest")?;
+    show_top(&Table::new(Arc::clone(graph), vec![("distance".to_owned(), distances.clone())]), "distance", common)?;
     let parents = Column::Vertex(Arc::new(found.parents));
     let columns = vec![("distance".to_owned(), distances), ("parent".to_owned(), parents)];
     finish(graph, columns, &found.stats, common)
@@ -212,9 +216,9 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, co
     if common.verify {
         verify::verify_pagerank(graph, options, &found)?;
     }
-    show_convergence(found.stopped_by, found.iterations, found.residual)?;
+    show_convergence(found.stopped_by, found.iterations, found.residual, common)?;
     if let (false, Some(name)) = (options.weights, graph.weight_name()) {
-        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"))?;
+        common.say(format_args!("every edge counts 1: its weight, `{name}`, was not used"))?;
     }
     // A tolerance of 0 asks for so many iterations, not for convergence.
     if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
@@ -225,13 +229,13 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, co
 }
 
 /// Says what ended the iterations, and what is known of the ranks then.
-fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64) -> Result<()> {
+fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, common: &Common) -> Result<()> {
     let (outcome, rule) = match stopped_by.converged() {
         true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
         false => ("did not converge", "stopped by the number of iterations".to_owned()),
     };
     let times = if iterations == 1 { "iteration" } else { "iterations" };
-    say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"))
+    common.say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"))
 }
 
 /// Writes no ranks, but what they cost, and says so in the exit code.
@@ -259,15 +263,15 @@ fn personalized_pagerank(
     if common.verify {
         verify::verify_personalized_pagerank(graph, options, &found)?;
     }
-    show_convergence(found.stopped_by, found.iterations, found.residual)?;
+    show_convergence(found.stopped_by, found.iterations, found.residual, common)?;
     if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
         return not_converged(graph, found.residual, options.tol, &found.stats, common);
     }
     let columns = found.take_columns();
     let table = Table::new(Arc::clone(graph), columns.clone());
     for (set, (column, _)) in sets.iter().zip(&columns) {
-        say(format_args!("from {}", set.text))?;
-        show_top(&table, column)?;
+        common.say(format_args!("from {}", set.text))?;
+        show_top(&table, column, common)?;
     }
     finish(graph, columns, &found.stats, common)?;
     Ok(ExitCode::SUCCESS)
@@ -298,7 +302,7 @@ fn strong_components(common: &Common) -> Result<()> {
 }
 
 fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Result<()> {
-    say(format_args!("{} components", found.count))?;
+    common.say(format_args!("{} components", found.count))?;
     let sizes = found.sizes(graph)?;
     let mut largest: Vec<u32> = Vec::with_capacity(SHOWN + 1);
     for &size in sizes.iter() {
@@ -308,7 +312,7 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
         }
     }
     let text: Vec<String> = largest.iter().map(u32::to_string).collect();
-    say(format_args!("  largest: {} vertices", text.join(", ")))?;
+    common.say(format_args!("  largest: {} vertices", text.join(", ")))?;
     drop(sizes);
     let labels = Column::Component(Arc::new(found.labels));
     finish(graph, vec![("component".to_owned(), labels)], &found.stats, common)
@@ -323,7 +327,7 @@ fn core_number(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_core_number(&graph, &found)?;
     }
-    say(format_args!("the greatest core number is {}", found.max_core))?;
+    common.say(format_args!("the greatest core number is {}", found.max_core))?;
     finish_one(&graph, "core", Column::Number(Arc::new(found.cores)), &found.stats, common)
 }
 
@@ -337,7 +341,7 @@ fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Resu
         verify::verify_label_propagation(&graph, options, &found)?;
     }
     let outcome = if found.converged { "nothing changes any more" } else { "some labels still change" };
-    say(format_args!("{} labels after {} iterations, {outcome}", found.count, found.iterations))?;
+    common.say(format_args!("{} labels after {} iterations, {outcome}", found.count, found.iterations))?;
     finish(&graph, vec![("label".to_owned(), Column::Label(Arc::new(found.labels)))], &found.stats, common)
 }
 
@@ -350,7 +354,7 @@ fn triangles(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_triangles(&graph, &found)?;
     }
-    say(format_args!("{} triangles", found.total))?;
+    common.say(format_args!("{} triangles", found.total))?;
     finish_one(&graph, "triangles", Column::Count(Arc::new(found.counts)), &found.stats, common)
 }
 
@@ -363,7 +367,7 @@ fn clustering(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_clustering(&graph, &found)?;
     }
-    say(format_args!("average {}, transitivity {}", found.average, found.transitivity))?;
+    common.say(format_args!("average {}, transitivity {}", found.average, found.transitivity))?;
     finish_one(&graph, "clustering", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
@@ -376,9 +380,9 @@ fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<(
     if common.verify {
         verify::verify_scan_statistics(&graph, options, &found)?;
     }
-    say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()))?;
+    common.say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()))?;
     for (id, edges) in graph.ids(&found.vertices)?.iter().zip(&found.statistics) {
-        say(format_args!("  {id:24} {edges}"))?;
+        common.say(format_args!("  {id:24} {edges}"))?;
     }
     finish(&graph, vec![("edges".to_owned(), found.column(&graph)?)], &found.stats, common)
 }
@@ -392,13 +396,24 @@ fn lcc(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_lcc(&graph, &found)?;
     }
-    say(format_args!("average {}", found.average))?;
+    common.say(format_args!("average {}", found.average))?;
     finish_one(&graph, "lcc", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
 /// Says a line of an answer.
 pub fn say(line: impl Display) -> Result<()> {
     writeln!(std::io::stdout(), "{line}").map_err(output_error)
+}
+
+impl Common {
+    /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
+    fn say(&self, line: impl Display) -> Result<()> {
+        match &self.stats {
+            _ if self.limits.quiet => Ok(()),
+            Some(file) if file == Path::new("-") => writeln!(std::io::stderr(), "{line}").map_err(output_error),
+            _ => say(line),
+        }
+    }
 }
 
 /// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing is left to do.
@@ -437,16 +452,16 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     Ok(true)
 }
 
-fn show_top(table: &Table, column: &str) -> Result<()> {
+fn show_top(table: &Table, column: &str, common: &Common) -> Result<()> {
     let rows = table.top(SHOWN, column)?;
     let text = |column: usize, row| cell_text(rows.column(column), row);
-    (0..rows.num_rows()).try_for_each(|row| say(format_args!("  {:24} {}", text(0, row), text(1, row))))
+    (0..rows.num_rows()).try_for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))))
 }
 
 /// Shows the greatest values of a result of one column, and finishes it.
 fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, common: &Common) -> Result<()> {
     let columns = vec![(name.to_owned(), column)];
-    show_top(&Table::new(Arc::clone(graph), columns.clone()), name)?;
+    show_top(&Table::new(Arc::clone(graph), columns.clone()), name, common)?;
     finish(graph, columns, stats, common)
 }
 
@@ -462,13 +477,13 @@ fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, com
 /// Says what a run cost.
 fn report(stats: &Stats, common: &Common) -> Result<()> {
     if common.verify {
-        say("verified")?;
+        common.say("verified")?;
     }
     if let Some(name) = &stats.weights {
-        say(format_args!("edges count by their weights, `{name}`"))?;
+        common.say(format_args!("edges count by their weights, `{name}`"))?;
     }
     let total = &stats.total;
-    say(format_args!(
+    common.say(format_args!(
         "{:.3} s ({:.3} s waiting for reads), {:.3} passes, {} in {} requests, {} cache hits, peak memory {} of {}",
         total.seconds,
         total.seconds_io_wait / stats.threads as f64,

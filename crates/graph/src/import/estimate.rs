@@ -10,6 +10,8 @@ use std::path::Path;
 const TEXT_BYTES: u64 = 12;
 /// What an entry of a list takes in an image, about.
 const ENTRY_BYTES: u64 = 3;
+/// What an image of few edges takes, about: the manifest, and some pages.
+const LEAST_IMAGE_BYTES: u64 = 32 << 10;
 /// What a vertex takes in temporary files, about.
 const VERTEX_BYTES: u64 = 40;
 /// An import that needs no more temporary space than this begins without a look at the disk.
@@ -49,7 +51,8 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
             .saturating_add(128 << 20),
         image_bytes: entries
             .saturating_mul(ENTRY_BYTES + weight_bytes)
-            .saturating_add(vertices.saturating_mul(4 + 2 * columns)),
+            .saturating_add(vertices.saturating_mul(4 + 2 * columns))
+            .saturating_add(LEAST_IMAGE_BYTES),
         memory_bytes: LEAST_MEMORY_BYTES.saturating_add(facts.block_bytes / 15 * 16),
     }
 }
