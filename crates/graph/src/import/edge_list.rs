@@ -18,7 +18,7 @@ use super::number::{Fields, Integer, integer, lines, real, trim};
 use super::own_comment::OwnComment;
 use super::size_line::{SizeLine, Verdict};
 use super::text_source::{begin, empty_reals, text_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -355,7 +355,8 @@ impl EdgeList {
                 weights.push(weight);
             }
             if out.is_mixed() {
-                return Err(self.mixed(number, line));
+                out.finish();
+                return ids.check_one_kind(&self.path, number, "say --ids string");
             }
         }
         out.finish();
@@ -424,11 +425,6 @@ impl EdgeList {
             "name another column with --weight, or leave weights out with --weight none"
         };
         Err(bad_record(&self.path, number, &expected, token).advise(advice))
-    }
-
-    fn mixed(&self, number: u64, line: &[u8]) -> Error {
-        let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-        bad_record(&self.path, number, expected, line).advise("say --ids string")
     }
 }
 

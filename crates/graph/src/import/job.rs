@@ -74,7 +74,7 @@ impl<'a> Job<'a> {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
         let replaces = image.exists();
-        let plan = Plan::new(runtime, facts.block_bytes)?;
+        let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices());

@@ -160,7 +160,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let windows = Windows::new(runtime.budget());
+    let windows = Windows::new(runtime.budget(), runtime.threads());
     let first = Input::file(first, &windows)?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
@@ -213,7 +213,7 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    let input = Input::memory(format.name, bytes, &Windows::new(&budget));
+    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1));
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
     open_one(&input, format, options)
 }

@@ -349,11 +349,7 @@ impl TableParser {
                 return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
             }
         }
-        if *negative && *huge {
-            let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-            return Err(Error::input(&self.path, Some(first_record), expected, "both in the rows from here"));
-        }
-        Ok(())
+        ids.check_one_kind(&self.path, first_record, "cast the columns of ids to strings")
     }
 
     /// A column without nulls, and its name.
