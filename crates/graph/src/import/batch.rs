@@ -125,7 +125,7 @@ pub enum Weights {
     None,
     /// Whole numbers.
     Integer(Vec<i64>),
-    /// Real numbers. NaN comes from a Matrix Market file that writes it as an entry, and from nothing else.
+    /// Finite real numbers.
     Real(Vec<f64>),
 }
 

@@ -91,7 +91,7 @@ impl MatrixMarket {
         let token = token.ok_or("a value")?;
         match self.header.values {
             Values::Pattern => Err("no value, since the matrix is a pattern".to_owned()),
-            Values::Real => real(token).map(Value::Real).ok_or_else(|| "a real number".to_owned()),
+            Values::Real => real(token).map(Value::Real).ok_or_else(|| "a finite number".to_owned()),
             Values::Unsigned64 => {
                 let value = integer(token).and_then(|value| value.unsigned());
                 value
@@ -356,9 +356,11 @@ mod tests {
     }
 
     #[test]
-    fn nan_and_infinity_are_values() {
-        let read = edges_of("matrix-market", format!("{GENERAL}2 2 2\n1 2 nan\n2 1 -inf\n").as_bytes());
-        assert!(read.weights[0].is_nan() && read.weights[1] == f64::NEG_INFINITY);
+    fn nan_and_infinity_are_no_weights() {
+        for value in ["nan", "-inf", "1e999"] {
+            let error = failure_of("matrix-market", format!("{GENERAL}2 2 2\n1 2 1\n2 1 {value}\n").as_bytes());
+            assert!(error.contains(":4: expected a finite number, found `2 1 "), "{error}");
+        }
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl Metis {
             }
             let weight = if self.header.has_edge_weights {
                 let token = fields.token().ok_or("a weight after every neighbour, as fmt says")?;
-                real(token).filter(|w| !w.is_nan()).ok_or("a weight that is a number")?
+                real(token).ok_or("a weight that is a finite number")?
             } else {
                 0.0
             };
@@ -242,6 +242,7 @@ mod tests {
             (b"2 1\nx\n1\n", "a vertex"),
             (b"2 1 1\n2\n1 1\n", "a weight"),
             (b"2 1 1\n2 nan\n1 nan\n", "a weight"),
+            (b"2 1 1\n2 inf\n1 inf\n", "a weight that is a finite number"),
         ] {
             let error = failure_of("metis", text);
             assert!(error.contains(expected), "{expected}: {error}");
