@@ -3,10 +3,10 @@
 mod given;
 
 use given::{Given, Id, entries, files, open, random};
+use outcore_format::Manifest;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
-use outcore_format::Manifest;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -135,10 +135,15 @@ fn missing_and_endless_weights_are_refused_in_every_row() {
         ("1,2,\n3,4,5\n", 1),
         ("1,2,5\n3,4,\n", 2),
         ("1,2,5\n3,4,1e999\n", 2),
+        ("1,2,5\n3,4,inf\n", 2),
+        ("1,2,-Infinity\n3,4,5\n", 1),
         ("1;2;1,5\n3;4;2,5\n", 1),
     ] {
         let error = failure("w.csv", text, &weight("3"));
-        assert!(error.contains(&format!("w.csv:{row}: expected a number as weight in column 3")), "{text}: {error}");
+        assert!(
+            error.contains(&format!("w.csv:{row}: expected a finite number as weight in column 3")),
+            "{text}: {error}"
+        );
     }
     let options = ImportOptions { duplicates: outcore_graph::import::Duplicates::Sum, ..ImportOptions::default() };
     let error = imported("w.csv", "1,2,1e308\n1,2,1.5e308\n", &weight("3"), &options).err().unwrap().to_string();

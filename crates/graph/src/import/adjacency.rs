@@ -78,7 +78,8 @@ impl Source for AdjacencySource {
             let own = || {
                 let cut = self.list.cut(&lines.bytes);
                 let line = lines.first_line;
-                cut.map(|(own, _)| own.to_vec()).map_err(|expected| bad_record(&self.list.path, line, expected, &lines.bytes))
+                cut.map(|(own, _)| own.to_vec())
+                    .map_err(|expected| bad_record(&self.list.path, line, expected, &lines.bytes))
             };
             self.owner = Some(before.clone().map_or_else(own, Ok)?);
         }
@@ -326,7 +327,8 @@ mod tests {
             let ids: Vec<String> = (0..count).map(|id| id.to_string()).collect();
             let text = format!("# c\n1{separator}2\n{front}{separator}{}\n8{separator}9\n", ids.join(separator));
             // Nothing stands between two commas; a tab in front of another is a neighbour without a name.
-            let text = text.replacen(&format!("{front}{separator}"), front.trim_end_matches(':'), usize::from(front != "7:"));
+            let text =
+                text.replacen(&format!("{front}{separator}"), front.trim_end_matches(':'), usize::from(front != "7:"));
             let read = edges_of("adjacency", text.as_bytes());
             assert!(read.blocks > 3, "{} blocks", read.blocks);
             let expected = std::iter::once((1, 2)).chain((0..count).map(|id| (7, id))).chain([(8, 9)]);

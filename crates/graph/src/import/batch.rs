@@ -52,7 +52,7 @@ pub enum Ids {
 }
 
 /// How large the ids of a batch become before a parser that can stop hands the batch over.
-const FULL_BYTES: usize = 1 << 20;
+pub(super) const FULL_BYTES: usize = 1 << 20;
 
 impl Ids {
     /// No integers.
@@ -78,7 +78,7 @@ impl Ids {
         self.len() == 0
     }
 
-    /// Forgets all ids and keeps the kind and the memory.
+    /// Forgets all ids and keeps the kind and the memory, unless that is much.
     pub fn clear(&mut self) {
         match self {
             Ids::Integer { values, negative, huge } => {
@@ -88,6 +88,7 @@ impl Ids {
             }
             Ids::Text { bytes, ends } => {
                 bytes.clear();
+                bytes.shrink_to(2 * FULL_BYTES);
                 ends.clear();
             }
         }
@@ -208,7 +209,7 @@ pub struct Facts {
     pub edges: Option<u64>,
     /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.
     pub block_bytes: u64,
-    /// How long a line may be, where the input is text, in bytes.
+    /// How long a line of text, or a string in a table, may be, in bytes; 0 where there are none.
     pub longest_line_bytes: u64,
     /// How the input is compressed, if it is: `gzip` or `zstd`.
     pub compression: Option<&'static str>,

@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn what_is_peeked_at_comes_again() {
-        let text = b"\xef\xbb\xbf1 2\n".iter().copied().chain((0..BLOCK_BYTES as u32 * 2).map(|i| b"7 "[i as usize % 2]));
+        let text =
+            b"\xef\xbb\xbf1 2\n".iter().copied().chain((0..BLOCK_BYTES as u32 * 2).map(|i| b"7 "[i as usize % 2]));
         let mut blocks = blocks(&text.collect::<Vec<u8>>());
         for _ in 0..2 {
             assert_eq!(blocks.peek().unwrap(), (1, &b"1 2\n"[..]));

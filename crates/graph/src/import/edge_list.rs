@@ -14,7 +14,7 @@ use super::detect::{
     Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, padded_id, says_directed,
 };
 use super::input::Stream;
-use super::number::{Fields, Integer, integer, lines, real, trim};
+use super::number::{Fields, Integer, integer, is_infinite_or_nan, lines, real, trim};
 use super::own_comment::OwnComment;
 use super::size_line::{SizeLine, Verdict};
 use super::text_source::{begin, empty_reals, text_of};
@@ -417,7 +417,7 @@ impl EdgeList {
         let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
         let advice = if is_missing(token) {
             "the value is missing: take such lines out, or leave weights out with --weight none"
-        } else if is_infinity(token) {
+        } else if is_infinite_or_nan(token) {
             "no weight is infinite: take such lines out, or leave weights out with --weight none"
         } else if token.contains(&b',') {
             "write numbers with a point, or name another column with --weight"
@@ -428,12 +428,6 @@ impl EdgeList {
         };
         Err(bad_record(&self.path, number, &expected, token).advise(advice))
     }
-}
-
-/// Whether a token is a word for infinity.
-fn is_infinity(token: &[u8]) -> bool {
-    let word = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
-    [&b"inf"[..], b"infinity"].iter().any(|infinity| word.eq_ignore_ascii_case(infinity))
 }
 
 fn kind_name(directed: bool) -> &'static str {
@@ -648,7 +642,8 @@ mod tests {
         for infinity in ["inf", "-Infinity", "+INF"] {
             for ids in ["1 2", "ann ben"] {
                 let error = failure_with("edge-list", format!("{ids} 1\n{ids} {infinity}\n").as_bytes(), &weight("3"));
-                let expected = format!(":2: expected a finite number as weight in column 3, `weight`, found `{infinity}`; no");
+                let expected =
+                    format!(":2: expected a finite number as weight in column 3, `weight`, found `{infinity}`; no");
                 assert!(error.contains(&expected), "{error}");
             }
         }

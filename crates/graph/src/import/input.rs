@@ -115,6 +115,11 @@ impl Input {
         self.windows.budget()
     }
 
+    /// How long a line may be, where the input is text, and an id, where it is a table.
+    pub(super) fn longest_line_bytes(&self) -> usize {
+        self.windows.longest_line_bytes()
+    }
+
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
         if !matches!(self.content, Content::File) {

@@ -92,6 +92,12 @@ pub(super) fn real(token: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
+/// Whether a token is a word for what is no finite number.
+pub(super) fn is_infinite_or_nan(token: &[u8]) -> bool {
+    let word = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    [&b"inf"[..], b"infinity", b"nan"].iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
 /// Whether `byte` separates columns in text without commas.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
@@ -268,7 +274,22 @@ mod tests {
             let found = real(text.as_bytes()).unwrap_or_else(|| panic!("{text} is a number"));
             assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
         }
-        for bad in [&b""[..], b"one", b"nan", b"inf", b"-Infinity", b"1,5", b"1e999", b"-1e999", b"1e", b"--1", b"+-1", b"-+1", b"1 2", b"."] {
+        for bad in [
+            &b""[..],
+            b"one",
+            b"nan",
+            b"inf",
+            b"-Infinity",
+            b"1,5",
+            b"1e999",
+            b"-1e999",
+            b"1e",
+            b"--1",
+            b"+-1",
+            b"-+1",
+            b"1 2",
+            b".",
+        ] {
             assert_eq!(real(bad), None, "{}", String::from_utf8_lossy(bad));
         }
     }

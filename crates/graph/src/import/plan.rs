@@ -202,7 +202,10 @@ mod tests {
                 let plan = Plan::within(available_bytes, threads, 0, line_bytes).expect("enough");
                 let without = Plan::within(available_bytes, threads, 0, 0).expect("enough");
                 assert_eq!((plan.readers, plan.workers), (without.readers, without.workers));
-                assert!(plan.dictionary_bytes >= without.dictionary_bytes / 3 * 2, "{available_mib} MiB, {threads} threads");
+                assert!(
+                    plan.dictionary_bytes >= without.dictionary_bytes / 3 * 2,
+                    "{available_mib} MiB, {threads} threads"
+                );
             }
             assert_eq!(longest_before, MOST_LINE_BYTES);
         }
