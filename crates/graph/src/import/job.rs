@@ -380,14 +380,14 @@ impl<'a> Job<'a> {
             let [source, target] = self.names::<K>(merged, order, [source, target])?;
             return Err(Error::Usage(format!(
                 "expected every edge once, found more than one edge between {source} and {target}; \
-                 choose what to do with duplicates: first, sum, min, max or keep"
+                 choose what to do with them: --duplicates first, sum, min, max or keep"
             )));
         }
         if let Some((source, target)) = lists.found.overflow {
             let [source, target] = self.names::<K>(merged, order, [source, target])?;
             return Err(Error::Usage(format!(
                 "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
-                 does not; choose another way with duplicates"
+                 does not; choose another way to combine them: --duplicates first, min, max or keep"
             )));
         }
         Ok(())

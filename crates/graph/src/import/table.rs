@@ -10,7 +10,7 @@
 use super::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights,
 };
-use super::column_names::{column_asked, find_ends};
+use super::column_names::{column_asked, find_ends, kinds_note};
 use super::text_source::begin;
 use super::values::{each_integer, each_real, is_integer, is_real};
 use crate::error::{Error, Result};
@@ -175,6 +175,7 @@ impl TableColumns {
             string_ids: self.strings,
             ends: Some(self.names.clone()),
             weights,
+            notes: kinds_note(&self.names[0], &self.names[1], self.strings).into_iter().collect(),
             ..Facts::default()
         }
     }
@@ -226,8 +227,16 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
                 kind if is_real(kind) => "cast the column to integers, if all are whole numbers, or to strings",
                 _ => "cast the column to strings",
             };
-            Err(Error::input(path, None, expected, other.to_string()).advise(advice))
+            Err(Error::input(path, None, expected, kind_name(other)).advise(advice))
         }
+    }
+}
+
+/// What a column holds, for messages.
+fn kind_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Null => "no values of one type".to_owned(),
+        kind => kind.to_string(),
     }
 }
 
@@ -256,7 +265,7 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions) -> Result<O
             _ => "cast the column to float64",
         };
         let advice = format!("{cast}, or leave it out with --weight none");
-        return Err(Error::input(path, None, expected, kind.to_string()).advise(advice));
+        return Err(Error::input(path, None, expected, kind_name(kind)).advise(advice));
     }
     Ok(Some(column))
 }
