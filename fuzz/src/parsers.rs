@@ -40,6 +40,43 @@ const LINES: &[&[u8]] = &[
     b"\x28\xb5\x2f\xfd",
     b"source,target,weight\n",
 ];
+const LISTS: &[&[u8]] = &[
+    b"\n",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b",",
+    b":",
+    b": ",
+    b", ",
+    b"# ",
+    b"\"",
+    b"1 2 3\n",
+    b"1\t2,3\n",
+    b"ann\tben,carl\n",
+    b"007",
+    b"-1",
+    b"0.5",
+    b"18446744073709551615",
+    b"-9223372036854775808",
+    b"\xff",
+];
+const NETWORK: &[&[u8]] = &[
+    b"<NUMBER OF NODES> 3\n",
+    b"<NUMBER OF LINKS> 2\n",
+    b"<FIRST THRU NODE> 1\n",
+    b"<END OF METADATA>\n",
+    b"~ init_node term_node capacity ;\n",
+    b"~\tinit node\tterm node\t;\n",
+    b"1 2 3 ;\n",
+    b";",
+    b"~",
+    b"\t",
+    b"\n",
+    b"0",
+    b"-1",
+    b"18446744073709551615",
+];
 const MATRIX: &[&[u8]] = &[
     b"%%MatrixMarket matrix coordinate ",
     b"array ",
@@ -104,8 +141,10 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 14] = [
+pub(crate) static TARGETS: [Target; 16] = [
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
+    of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
+    of("tntp", |bytes| parse("tntp", bytes), NETWORK),
     of("el", |bytes| parse("el", bytes), LINES),
     of("wel", |bytes| parse("wel", bytes), LINES),
     of("cedge", |bytes| parse("cedge", bytes), LINES),

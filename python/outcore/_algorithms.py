@@ -244,7 +244,7 @@ def sssp(
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
 
-    Like `networkx.single_source_dijkstra`, but unreached vertices are in the result, without a distance, and edges of infinite weight lead nowhere.
+    Like `networkx.single_source_dijkstra`, but unreached vertices are in the result, without a distance.
 
     Meyer and Sanders: Delta-stepping, a parallelizable shortest path algorithm. Journal of Algorithms, 2003.
 

@@ -16,7 +16,7 @@ Vertices = tuple[Any, int | None]
 
 
 class Chunks(NamedTuple):
-    """Columns piece by piece; the types are i8, u8, f8 and str."""
+    """Columns piece by piece; the types are i8, u8, f8 and str, and other for columns that can be no ids and no weights."""
 
     columns: list[tuple[str, str]]
     pieces: Iterator[tuple[Any, ...]]
@@ -107,9 +107,11 @@ def _pandas(frame: Any) -> Any:
     if "pyarrow" in sys.modules and hasattr(frame, "__arrow_c_stream__"):
         return frame
     columns = []
-    for label in frame.columns:
-        array = frame[label].to_numpy()
-        kind = {"i": "i8", "u": "u8", "f": "f8"}.get(array.dtype.kind) or _kind(str(label), array)
+    for place, label in enumerate(frame.columns):
+        array = frame.iloc[:, place].to_numpy()
+        kind = {"i": "i8", "u": "u8", "f": "f8", "U": "str", "T": "str"}.get(array.dtype.kind, "other")
+        if array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
+            kind = "str"
         columns.append((str(label), kind, array))
     steps = range(0, len(frame), PIECE_ROWS)
     pieces = (tuple(array[start : start + PIECE_ROWS] for _, _, array in columns) for start in steps)

@@ -3,7 +3,9 @@
 //! `outcore._inputs` makes generators that yield tuples of arrays or lists, some ten thousand values each; so a large
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
+};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use numpy::{PyArray1, PyArrayMethods};
@@ -15,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a generator raised, kept for the caller; in between there are only texts.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// Columns from a generator: their names and types (`i8`, `u8`, `f8` or `str`), and the pieces.
+/// Columns from a generator: their names and types (`i8`, `u8`, `f8` or `str`; `other` for what nobody can use), and the pieces.
 #[derive(FromPyObject)]
 struct Chunks {
     columns: Vec<(String, String)>,
@@ -33,7 +35,8 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
         "u8" => Ok(Field::new(name, DataType::UInt64, false)),
         "f8" => Ok(Field::new(name, DataType::Float64, false)),
         "str" => Ok(Field::new(name, DataType::Utf8, false)),
-        other => Err(PyValueError::new_err(format!("expected a column of i8, u8, f8 or str, found {other}"))),
+        "other" => Ok(Field::new(name, DataType::Null, true)),
+        other => Err(PyValueError::new_err(format!("expected a column of i8, u8, f8, str or other, found {other}"))),
     };
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
     let schema = Arc::new(Schema::new(fields));
@@ -95,6 +98,7 @@ fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
             let array = numbers("float64")?.cast_into::<PyArray1<f64>>()?;
             Arc::new(Float64Array::from(array.readonly().as_array().to_vec()))
         }
+        DataType::Null => Arc::new(NullArray::new(values.len()?)),
         _ => {
             let list = if values.hasattr("tolist")? { values.call_method0("tolist")? } else { values.clone() };
             Arc::new(StringArray::from(list.extract::<Vec<String>>()?))

@@ -64,6 +64,16 @@ def test_pandas_without_pyarrow(make, tmp_path, monkeypatch):
     frame = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "weight": [0.5, 2.0]}, dtype=object).astype({"weight": float})
     graph = make(frame)
     assert exported(graph, tmp_path) == [("a", "b", 0.5), ("b", "c", 2.0)]
+    # Columns that are not used may hold anything, and be called alike.
+    odd = frame.assign(when=pd.Timestamp(2024, 1, 1), who=[None, "x"], ok=[True, False], how=[("a",), 3.5])
+    odd = pd.concat([odd, odd[["who"]]], axis=1)
+    assert exported(make(odd), tmp_path) == [("a", "b", 0.5), ("b", "c", 2.0)]
+    with pytest.raises(oc.InputError, match="integers or strings in column `who`, found no values of one type; cast"):
+        make(odd.iloc[:, :-1], source="who", target="to")
+    with pytest.raises(oc.InputError, match="numbers in the weight column `ok`"):
+        make(odd, weight="ok")
+    with pytest.raises(oc.InputError, match="found the columns a, b, when"):
+        make(pd.DataFrame({"a": [1], "b": [2], "when": [pd.Timestamp(2024, 1, 1)]}))
 
 
 def test_strings(make):

@@ -125,6 +125,29 @@ fn edge_lists_come_back_and_so_do_vertices_without_edges() {
 }
 
 #[test]
+fn strings_come_back_whatever_they_are_and_without_a_note() {
+    let directory = tempfile::tempdir().unwrap();
+    let model =
+        |ids: [&str; 3]| Model::random(1, 3, 0, true, false).with_ids(ModelIds::Text(ids.map(str::to_owned).to_vec()));
+    // Nobody but the vertices tells what ids are like.
+    let alone = model(["anna", "ben li", "carl"]);
+    for name in ["alone.csv", "alone.tsv", "alone.txt", "alone.parquet"] {
+        let (_, output) = exported(&alone, directory.path(), name).unwrap();
+        let vertices = read(&output, true).1;
+        assert_eq!(vertices, ["anna", "ben li", "carl"].map(str::to_owned).into(), "{name}");
+    }
+    // What could name columns, or be numbers of vertices and edges, is an edge.
+    for ids in [["a", "source", "target"], ["1", "2", "source"], ["0", "2", "x"]] {
+        let mut model = model(ids);
+        model.edges = vec![(1, 2, 0.0), (1, 0, 0.0), (0, 1, 0.0)];
+        let (_, output) = exported(&model, directory.path(), "edges.txt").unwrap();
+        assert_eq!(read(&output, true).0, expected(&model, |place| model.id(place)), "{ids:?}");
+        let source = outcore_graph::import::open(&common::runtime(1), &[output], &InputOptions::default()).unwrap();
+        assert_eq!(source.facts().notes, Vec::<String>::new());
+    }
+}
+
+#[test]
 fn graphalytics_keeps_everything() {
     for (i, model) in models(1000).iter().enumerate() {
         let directory = tempfile::tempdir().unwrap();

@@ -3,10 +3,11 @@
 mod given;
 
 use given::{Given, Id, entries, files, open, random};
+use outcore_format::Manifest;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -294,3 +295,78 @@ fn the_real_peak_stays_under_the_limit() {
         assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes");
     }
 }
+
+/// Not a test of its own: imports one file under a limit, and says what came of it.
+#[test]
+#[ignore = "is run by the next tests, in a process of its own"]
+fn import_in_a_child() {
+    let Ok(limit_mib) = std::env::var("OUTCORE_TEST_LIMIT_MIB") else { return };
+    let limit = limit_mib.parse::<u64>().unwrap() << 20;
+    let input = std::env::var_os("OUTCORE_TEST_INPUT").map(PathBuf::from).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let options = RuntimeOptions { threads: Some(2), memory_bytes: Some(limit), ..RuntimeOptions::default() };
+    let runtime = Runtime::new(options).unwrap();
+    let outcome = import::open(&runtime, &[input], &InputOptions::default())
+        .and_then(|source| import(&runtime, source, &directory.path().join("graph.oc"), &ImportOptions::default()));
+    match outcome {
+        Ok(report) => {
+            let Manifest { edges, vertices, out_lists, .. } = report.manifest;
+            println!("outcome {vertices} vertices, {edges} edges, {} at most", out_lists.max_degree);
+        }
+        Err(error) => println!("outcome {error}"),
+    }
+    println!("peak {}", peak_memory_bytes());
+}
+
+/// What an import in a process of its own says, whose memory stays under the limit.
+fn outcome_under(limit_mib: u64, input: &Path) -> String {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "import_in_a_child", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("OUTCORE_TEST_LIMIT_MIB", limit_mib.to_string())
+        .env("OUTCORE_TEST_INPUT", input)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout).into_owned();
+    assert!(child.status.success(), "{text}{}", String::from_utf8_lossy(&child.stderr));
+    let said = |what: &str| text.lines().find_map(|line| line.split_once(what)).unwrap_or_else(|| panic!("{text}")).1;
+    let peak: u64 = said("peak ").trim().parse().unwrap();
+    assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {} MiB: {}", peak >> 20, said("outcome "));
+    said("outcome ").to_owned()
+}
+
+#[test]
+fn how_long_a_line_may_be_follows_from_the_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    // A kilobyte of zstd that is one line.
+    let endless = directory.path().join("endless.txt.zst");
+    std::fs::write(&endless, zstd::encode_all(std::io::repeat(b'7').take(200 << 20), 1).unwrap()).unwrap();
+    // A line of two MiB, most of it in a column that is not read.
+    let long = directory.path().join("long.csv");
+    std::fs::write(&long, format!("source,target,note\n1,2,\n2,3,{}\n3,4,\n", "x".repeat(2 << 20))).unwrap();
+    for (input, line) in [(&endless, 1), (&long, 3)] {
+        let expected = format!(":{line}: expected a line of at most 1 MiB, as the memory limit of 32 MiB allows");
+        let found = outcome_under(32, input);
+        assert!(found.contains(&expected) && found.contains("raise the limit"), "{found}");
+    }
+    assert_eq!(outcome_under(256, &long), "4 vertices, 3 edges, 1 at most");
+    let found = outcome_under(256, &endless);
+    assert!(found.contains("as the memory limit of 256 MiB allows"), "{found}");
+}
+
+#[test]
+fn a_hub_of_an_adjacency_list_is_never_held_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("hub.adj");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    write!(file, "1 0\n0").unwrap();
+    for neighbour in 1..=HUB_NEIGHBOURS {
+        write!(file, " {neighbour}").unwrap();
+    }
+    writeln!(file, "\n2 0").unwrap();
+    file.into_inner().unwrap();
+    let expected = format!("{} vertices, {} edges, {HUB_NEIGHBOURS} at most", HUB_NEIGHBOURS + 1, HUB_NEIGHBOURS + 2);
+    assert_eq!(outcome_under(64, &path), expected);
+}
+
+/// Their line is 44 MB long, and their edges take 80 MB.
+const HUB_NEIGHBOURS: u64 = 5_000_000;

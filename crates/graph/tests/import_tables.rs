@@ -11,6 +11,7 @@ use outcore_graph::Error;
 use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, current_memory_bytes, peak_memory_bytes};
 use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -304,19 +305,22 @@ fn child() {
     let options = RuntimeOptions { threads: Some(2), memory_bytes, ..RuntimeOptions::default() };
     let image = path.with_extension("oc");
     let runtime = Runtime::new(options).unwrap();
-    let report = import(
-        &runtime,
-        opened(&runtime, &[path]),
-        &image,
-        &ImportOptions { replace: true, ..ImportOptions::default() },
-    )
-    .unwrap();
-    println!("edges {}", report.manifest.import.edges_read);
+    let options_of_import = ImportOptions { replace: true, ..ImportOptions::default() };
+    let source = open(&runtime, &[path], &InputOptions::default());
+    match source.and_then(|source| import(&runtime, source, &image, &options_of_import)) {
+        Ok(report) => println!("outcome edges {}", report.manifest.import.edges_read),
+        Err(error) => println!("outcome {error}"),
+    }
     println!("peak {}", peak_memory_bytes());
 }
 
 /// Imports a table in a process with a limit, which the process must not exceed.
 fn stays_under(path: &Path, limit_mib: u64, rows: usize) {
+    assert_eq!(outcome_under(path, limit_mib), format!("edges {rows}"));
+}
+
+/// What the import of a table in a process with a limit says, which the process must not exceed.
+fn outcome_under(path: &Path, limit_mib: u64) -> String {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
         .env("OUTCORE_TEST_TABLE", path)
@@ -325,11 +329,12 @@ fn stays_under(path: &Path, limit_mib: u64, rows: usize) {
         .unwrap();
     let text = String::from_utf8_lossy(&child.stdout).into_owned();
     assert!(child.status.success(), "{text}{}", String::from_utf8_lossy(&child.stderr));
-    assert!(text.contains(&format!("edges {rows}\n")), "{text}");
-    let peak = text.lines().find_map(|line| line.split("peak ").nth(1)).unwrap();
+    let said = |what: &str| text.lines().find_map(|line| line.split_once(what)).unwrap_or_else(|| panic!("{text}")).1;
+    let (outcome, peak) = (said("outcome "), said("peak "));
     let peak: u64 = peak.trim().parse().unwrap();
     println!("limit {limit_mib} MiB, peak {} MiB", peak >> 20);
-    assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes");
+    assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes: {outcome}");
+    outcome.to_owned()
 }
 
 #[test]
@@ -386,4 +391,49 @@ fn long_strings_in_dictionaries_stay_under_the_limit() {
     for path in &paths {
         stays_under(path, 32, 500_000);
     }
+}
+
+#[test]
+fn ids_of_megabytes_stay_under_the_limit_or_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let long = |i: usize, len: usize| format!("{i}{}", "x".repeat(len));
+    let table_of = |ids: Vec<String>| {
+        let targets: ArrayRef = Arc::new(StringArray::from_iter_values(ids.iter().rev()));
+        let sources: ArrayRef = Arc::new(StringArray::from_iter_values(ids));
+        RecordBatch::try_from_iter([("source", sources), ("target", targets)]).unwrap()
+    };
+    let paths = ["long.parquet", "long.arrow"].map(|name| directory.path().join(name));
+    let packed = || WriterProperties::builder().set_compression(Compression::SNAPPY);
+    // The limit allows for the batches, but not for the ids: of them, every run that is merged has one in memory.
+    let table = table_of((0..6).map(|i| long(i, 3 << 20)).collect());
+    write(&paths[0], std::slice::from_ref(&table), packed());
+    write_arrow(&paths[1], std::slice::from_ref(&table), None);
+    for path in &paths {
+        let text = outcome_under(path, 100);
+        let refusal = text.contains("expected an id of at most 1") && text.contains("found 3 MiB in row 0");
+        assert!(refusal && text.contains("higher memory limit"), "{text}");
+        stays_under(path, 300, 6);
+    }
+    let table = table_of((0..6).map(|i| long(i, 20 << 20)).collect());
+    write(&paths[0], std::slice::from_ref(&table), packed());
+    write_arrow(&paths[1], std::slice::from_ref(&table), None);
+    for (path, expected) in paths.iter().zip(["an import of a table of which", "a batch of"]) {
+        let text = outcome_under(path, 64);
+        assert!(text.contains(expected) && text.contains("raise the limit to at least"), "{text}");
+    }
+    // One row after the other, since every row is a page.
+    let table = table_of((0..200).map(|i| long(i, 600_000)).collect());
+    write(
+        &paths[0],
+        &[table],
+        packed().set_dictionary_enabled(false).set_data_page_row_count_limit(1).set_write_batch_size(1),
+    );
+    stays_under(&paths[0], 64, 200);
+    // Two gigabytes of ids, of which there are eight.
+    let names: Vec<String> = (0..8).map(|i| long(i, 500_000)).collect();
+    let ids: ArrayRef =
+        Arc::new((0..2000).map(|i| Some(names[i * i % 8].as_str())).collect::<DictionaryArray<Int32Type>>());
+    let table = RecordBatch::try_from_iter([("source", ids.clone()), ("target", ids)]).unwrap();
+    write(&paths[0], &[table], packed().set_dictionary_page_size_limit(8 << 20));
+    stays_under(&paths[0], 64, 2000);
 }

@@ -2,16 +2,17 @@
 //!
 //! One separator between neighbours holds for the whole file: a comma if what stands behind the tab (or, without tabs, the whole
 //! line) has one, else tabs if a line has several, else blanks. A vertex alone on its line has no neighbours. `#` and `%` begin
-//! comments. A line is at most 64 MiB long. NetworkX calls the form with blanks `adjlist`.
+//! comments. Lines may have any length: one longer than a block is cut behind a separator, and each part is parsed as a line of the
+//! same vertex. NetworkX calls the form with blanks `adjlist`.
 
 use super::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record};
-use super::blocks::{LineBlocks, Lines};
-use super::columns::{Comments, Separator, Skipped, split};
+use super::blocks::LineBlocks;
+use super::columns::{Comments, Cut, Separator, Skipped};
 use super::detect::{first_comments, is_padded, looks_like_integer, padded_id};
 use super::input::Stream;
 use super::number::{integer, lines, real, trim};
-use super::text_source::{TextSource, begin, first_data_block, text_of, weights_wanted};
-use crate::error::{Error, Result};
+use super::text_source::{begin, text_of, weights_wanted};
+use crate::error::Result;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,29 +26,25 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let mut blocks = LineBlocks::new(stream);
     let comments = first_comments(blocks.path(), options)?;
     // Blocks of comments alone are not counted: they would have to be larger than a megabyte.
-    let first = first_data_block(&mut blocks, |line| comments.is_data(line))?;
-    let first = first.unwrap_or(Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 });
-    let sample: Vec<(u64, &[u8])> = (first.first_line..)
-        .zip(lines(&first.bytes))
-        .filter(|(_, line)| comments.is_data(line))
-        .take(SAMPLE_LINES)
-        .collect();
+    while blocks.peek()?.1.iter().len() > 0 && !lines(blocks.peek()?.1).any(|line| comments.is_data(line)) {
+        blocks.next_lines()?;
+    }
+    let path = blocks.path().to_owned();
+    let (first_line, start) = blocks.peek()?;
+    let sample: Vec<(u64, &[u8])> =
+        (first_line..).zip(lines(start)).filter(|(_, line)| comments.is_data(line)).take(SAMPLE_LINES).collect();
     let separator = match &options.delimiter {
         Some(asked) => Separator::named(asked)?,
         None => separator(&sample),
     };
-    let mut list = Adjacency {
-        path: blocks.path().to_owned(),
-        separator,
-        comments,
-        strings: options.ids == IdKind::String,
-        guessed_integers: false,
-        skipped: Arc::new(Skipped::default()),
-    };
+    let strings = options.ids == IdKind::String;
+    let skipped = Arc::new(Skipped::default());
+    let mut list = Adjacency { path, separator, comments, strings, guessed_integers: false, skipped };
     list.check_owners(&sample)?;
     if options.ids == IdKind::Auto {
         list.decide_ids(&sample)?;
     }
+    blocks.split_long_lines(separator.bytes(), list.comments.clone());
     let name = list.separator.name();
     let facts = Facts {
         format: "adjacency",
@@ -55,10 +52,47 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         notes: vec![format!("Every line was read as a vertex and its neighbours, between {name}.")],
         ..blocks.facts()
     };
-    if !first.bytes.is_empty() {
-        blocks.give_back(first);
+    Ok(Box::new(AdjacencySource { blocks, facts, list: Arc::new(list), owner: None, sequence: 0 }))
+}
+
+/// Blocks of lines. What continues a line that was cut begins with the line's vertex, as a line of its own would.
+struct AdjacencySource {
+    blocks: LineBlocks,
+    facts: Facts,
+    list: Arc<Adjacency>,
+    /// The vertex of the line that was cut at the end of the last block.
+    owner: Option<Vec<u8>>,
+    sequence: u64,
+}
+
+impl Source for AdjacencySource {
+    fn facts(&self) -> &Facts {
+        &self.facts
     }
-    Ok(Box::new(TextSource::new(blocks, facts, Arc::new(list))))
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let Some(mut lines) = self.blocks.next_lines()? else { return Ok(None) };
+        let before = self.owner.take();
+        if self.blocks.is_mid_line() {
+            // Only a line that fills the block is cut.
+            let own = || {
+                let cut = self.list.cut(&lines.bytes);
+                let line = lines.first_line;
+                cut.map(|(own, _)| own.to_vec())
+                    .map_err(|expected| bad_record(&self.list.path, line, expected, &lines.bytes))
+            };
+            self.owner = Some(before.clone().map_or_else(own, Ok)?);
+        }
+        if let Some(own) = before {
+            lines.bytes.splice(..0, own.into_iter().chain(*b":\t"));
+        }
+        self.sequence += 1;
+        Ok(Some(lines.into_block(self.sequence - 1, 0)))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.list.clone()
+    }
 }
 
 /// Whether an id is a number that is not whole.
@@ -90,44 +124,50 @@ struct Adjacency {
     skipped: Arc<Skipped>,
 }
 
+/// What a line holds, for messages.
+const LINE: &str = "a vertex and its neighbours, none of them empty";
+
+/// The neighbours on a line; an error is what was expected.
+struct Neighbours<'a>(Cut<'a>);
+
+impl<'a> Iterator for Neighbours<'a> {
+    type Item = std::result::Result<&'a [u8], &'static str>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let id = match self.0.next()? {
+            Ok(field) => trim(field.raw),
+            Err(expected) => return Some(Err(expected)),
+        };
+        match id.is_empty() {
+            false => Some(Ok(id)),
+            // A line may end with its separator, and a vertex may have no neighbours.
+            true => self.0.next().map(|_| Err(LINE)),
+        }
+    }
+}
+
 impl Adjacency {
-    /// The vertex of a line and its neighbours, none of them empty; an error is what was expected.
-    fn ids<'a>(&self, line: &'a [u8], ids: &mut Vec<&'a [u8]>) -> std::result::Result<(), &'static str> {
-        ids.clear();
-        let mut rest = line;
-        if let Some(tab) = memchr::memchr(b'\t', line)
-            && !trim(&line[..tab]).is_empty()
-        {
-            let own = trim(&line[..tab]);
-            ids.push(own.strip_suffix(b":").unwrap_or(own));
-            rest = &line[tab + 1..];
-        }
-        let mut fields = Vec::new();
-        split(rest, self.separator, usize::MAX, &mut fields)?;
-        let listed = fields.iter().map(|field| trim(field.raw));
-        let before = ids.len();
-        ids.extend(listed);
-        // A line may end with its separator, and a vertex may have no neighbours.
-        if ids.len() > before && ids.last().is_some_and(|id| id.is_empty()) {
-            ids.pop();
-        }
-        if before == 0
-            && let Some(own) = ids.first_mut()
-        {
-            *own = own.strip_suffix(b":").unwrap_or(own);
-        }
-        match ids.iter().any(|id| id.is_empty()) || ids.is_empty() {
-            true => Err("a vertex and its neighbours, none of them empty"),
-            false => Ok(()),
-        }
+    /// The vertex of a line, and its neighbours; an error is what was expected.
+    fn cut<'a>(&self, line: &'a [u8]) -> std::result::Result<(&'a [u8], Neighbours<'a>), &'static str> {
+        let front = memchr::memchr(b'\t', line).filter(|&tab| !trim(&line[..tab]).is_empty());
+        let (own, neighbours) = match front {
+            Some(tab) => (trim(&line[..tab]), Neighbours(Cut::new(&line[tab + 1..], self.separator))),
+            None => {
+                let mut ids = Neighbours(Cut::new(line, self.separator));
+                (ids.next().unwrap_or(Err(LINE))?, ids)
+            }
+        };
+        let own = own.strip_suffix(b":").unwrap_or(own);
+        if own.is_empty() { Err(LINE) } else { Ok((own, neighbours)) }
     }
 
     /// Refuses lists of edges: there a vertex is at the front of several lines.
     fn check_owners(&self, sample: &[(u64, &[u8])]) -> Result<()> {
-        let (mut owners, mut ids) = (HashSet::new(), Vec::new());
+        let mut owners = HashSet::new();
         for &(number, line) in sample {
-            self.ids(line, &mut ids).map_err(|expected| bad_record(&self.path, number, expected, line))?;
-            if !owners.insert(ids[0]) {
+            let (own, _) = self.cut(line).map_err(|expected| bad_record(&self.path, number, expected, line))?;
+            if !owners.insert(own) {
                 return Err(bad_record(&self.path, number, "every vertex at the front of one line only", line)
                     .advise("if every line is an edge, say --format edge-list"));
             }
@@ -137,13 +177,17 @@ impl Adjacency {
 
     /// Whether ids are integers, by the first lines.
     fn decide_ids(&mut self, sample: &[(u64, &[u8])]) -> Result<()> {
-        let mut ids = Vec::new();
         let (mut integers, mut other) = (0, None);
         for &(number, line) in sample {
-            self.ids(line, &mut ids).map_err(|expected| bad_record(&self.path, number, expected, line))?;
-            match ids.iter().find(|id| !looks_like_integer(id)) {
+            let bad = |expected| bad_record(&self.path, number, expected, line);
+            let (own, neighbours) = self.cut(line).map_err(bad)?;
+            let mut no_integer = None;
+            for id in std::iter::once(Ok(own)).chain(neighbours) {
+                no_integer = no_integer.or(Some(id.map_err(bad)?).filter(|id| !looks_like_integer(id)));
+            }
+            match no_integer {
                 None => integers += 1,
-                Some(id) => other = other.or(Some((number, *id))),
+                Some(id) => other = other.or(Some((number, id))),
             }
         }
         self.strings = other.is_some();
@@ -157,6 +201,39 @@ impl Adjacency {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Appends the edges of a line to `batch`, and hands the batch over whenever it is full.
+    fn list(
+        &self,
+        line: &[u8],
+        number: u64,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        let bad = |expected| bad_record(&self.path, number, expected, line);
+        let (own, mut neighbours) = self.cut(line).map_err(bad)?;
+        let Some(first) = neighbours.next() else { return self.push(own, number, &mut batch.vertices) };
+        for neighbour in std::iter::once(first).chain(neighbours) {
+            self.push(own, number, &mut batch.ids)?;
+            self.push(neighbour.map_err(bad)?, number, &mut batch.ids)?;
+            if batch.is_full() {
+                self.hand_over(number, batch, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(
+        &self,
+        number: u64,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        for ids in [&batch.ids, &batch.vertices] {
+            ids.check_one_kind(&self.path, number, "say --ids string")?;
+        }
+        take(batch)
     }
 
     fn push(&self, id: &[u8], number: u64, ids: &mut Ids) -> Result<()> {
@@ -189,32 +266,25 @@ impl Adjacency {
 
 impl Parser for Adjacency {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.parse_in_batches(block, batch, &mut |_| Ok(()))
+    }
+
+    fn parse_in_batches(
+        &self,
+        block: &Block,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
         begin(batch, block, self.strings);
         batch.weights = Weights::None;
-        let mut ids = Vec::new();
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
-            if !self.comments.is_data(line) {
-                if self.comments.has(line) {
-                    self.skipped.add(number, line);
-                }
-                continue;
-            }
-            self.ids(line, &mut ids).map_err(|expected| bad_record(&self.path, number, expected, line))?;
-            let (own, neighbours) = (ids[0], &ids[1..]);
-            if neighbours.is_empty() {
-                self.push(own, number, &mut batch.vertices)?;
-            }
-            for neighbour in neighbours {
-                self.push(own, number, &mut batch.ids)?;
-                self.push(neighbour, number, &mut batch.ids)?;
+            if self.comments.is_data(line) {
+                self.list(line, number, batch, take)?;
+            } else if self.comments.has(line) {
+                self.skipped.add(number, line);
             }
         }
-        let mixed = |ids: &Ids| matches!(ids, Ids::Integer { negative: true, huge: true, .. });
-        if mixed(&batch.ids) || mixed(&batch.vertices) {
-            let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-            return Err(Error::input(&self.path, Some(block.first_record), expected, "both").advise("say --ids string"));
-        }
-        Ok(())
+        self.hand_over(block.first_record, batch, take)
     }
 
     fn path(&self) -> &Path {
@@ -228,6 +298,7 @@ impl Parser for Adjacency {
 
 #[cfg(test)]
 mod tests {
+    use super::super::open::open_memory;
     use super::super::testing::{edges_of, edges_with, failure_of};
     use super::*;
 
@@ -247,6 +318,47 @@ mod tests {
         let read = edges_of("adjacency", b"ann\tben li,carl\nben li\tann\n");
         let names = [("ann", "ben li"), ("ann", "carl"), ("ben li", "ann")];
         assert_eq!(read.names, names.map(|(one, other)| (one.to_owned(), other.to_owned())));
+    }
+
+    #[test]
+    fn a_line_longer_than_a_block_keeps_its_vertex() {
+        let count = 600_000u64;
+        for (front, separator) in [("7:", " "), ("7\t", ", "), ("7\t", "\t"), ("7,", ","), ("7\t", " ")] {
+            let ids: Vec<String> = (0..count).map(|id| id.to_string()).collect();
+            let text = format!("# c\n1{separator}2\n{front}{separator}{}\n8{separator}9\n", ids.join(separator));
+            // Nothing stands between two commas; a tab in front of another is a neighbour without a name.
+            let text =
+                text.replacen(&format!("{front}{separator}"), front.trim_end_matches(':'), usize::from(front != "7:"));
+            let read = edges_of("adjacency", text.as_bytes());
+            assert!(read.blocks > 3, "{} blocks", read.blocks);
+            let expected = std::iter::once((1, 2)).chain((0..count).map(|id| (7, id))).chain([(8, 9)]);
+            assert!(read.pairs.into_iter().eq(expected), "{front:?} {separator:?}");
+        }
+        let error = failure_of("adjacency", format!("1 2\n7 {}x\n", "3 ".repeat(1 << 20)).as_bytes());
+        assert!(error.contains(":2: expected an integer id, found `x`"), "{error}");
+    }
+
+    #[test]
+    fn batches_are_bounded_however_long_an_id_is() {
+        let (own, neighbours) = ("v".repeat(50_000), "w ".repeat(10_000));
+        let mut source = open_memory("adjacency", format!("{own} {neighbours}\n").as_bytes(), &InputOptions::default());
+        let source = source.as_mut().unwrap();
+        let block = source.next_block().unwrap().unwrap();
+        let (mut edges, mut batches) = (0, 0);
+        let mut batch =
+            EdgeBatch { sequence: 0, ids: Ids::strings(), weights: Weights::None, vertices: Ids::strings() };
+        let mut take = |batch: &mut EdgeBatch| {
+            let Ids::Text { bytes, ends } = &batch.ids else { panic!("integers") };
+            assert!(bytes.len() < 2 << 20, "{} bytes", bytes.len());
+            assert!(*ends.last().unwrap() as usize == bytes.len());
+            edges += ends.len() / 2;
+            batches += 1;
+            batch.clear();
+            Ok(())
+        };
+        source.parser().parse_in_batches(&block, &mut batch, &mut take).unwrap();
+        assert_eq!(edges, 10_000);
+        assert!(batches > 300, "{batches} batches");
     }
 
     #[test]

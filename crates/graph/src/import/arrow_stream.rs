@@ -5,7 +5,7 @@
 
 use super::batch::{Facts, InputOptions, Source};
 use super::input::{Input, Stream};
-use super::table::{Batch, TableColumns, TableSource, damaged, guarded};
+use super::table::{Batch, TableColumns, TableParser, TableSource, damaged, guarded};
 use crate::error::{Error, Result};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
@@ -65,7 +65,9 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
     let columns = TableColumns::find(&schema, input.path(), options)?;
     let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
-    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, ..columns.facts("arrow") };
+    let longest_id_bytes = input.longest_line_bytes();
+    let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
+    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let chosen = columns.chosen();
     let path = input.path().to_owned();
     let batches = reader.map(move |batch| {
@@ -74,7 +76,8 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
         Ok(Batch { rows, ..batch })
     });
-    Ok(TableSource::boxed(input.path().to_owned(), facts, columns, Box::new(batches)))
+    let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
+    Ok(TableSource::boxed(facts, parser, Box::new(batches)))
 }
 
 /// Batches from a stream.

@@ -5,6 +5,7 @@
 
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::LineBlocks;
+use super::columns::Comments;
 use super::input::Stream;
 use super::number::{Fields, lines, trim, unsigned};
 use super::text_source::{Numbering, TextSource, begin, integers_only, push_pair, text_of, weights_wanted};
@@ -26,7 +27,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     };
     let end = memchr::memchr(b'\n', &first.bytes).map_or(first.bytes.len(), |end| end + 1);
     first.drop_front(end);
-    blocks.split_long_lines();
+    blocks.split_long_lines([b' ', b'\t'], Comments::none());
     let facts = Facts { format: "ascii-graph", directed: Some(true), declared: Some((0, vertices)), ..blocks.facts() };
     let parser = Arc::new(AsciiGraph { path: blocks.path().to_owned(), vertices });
     if !first.bytes.is_empty() {

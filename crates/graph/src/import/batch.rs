@@ -51,6 +51,9 @@ pub enum Ids {
     },
 }
 
+/// How large the ids of a batch become before a parser that can stop hands the batch over.
+pub(super) const FULL_BYTES: usize = 1 << 20;
+
 impl Ids {
     /// No integers.
     pub fn integers() -> Self {
@@ -75,7 +78,7 @@ impl Ids {
         self.len() == 0
     }
 
-    /// Forgets all ids and keeps the kind and the memory.
+    /// Forgets all ids and keeps the kind and the memory, unless that is much.
     pub fn clear(&mut self) {
         match self {
             Ids::Integer { values, negative, huge } => {
@@ -85,10 +88,35 @@ impl Ids {
             }
             Ids::Text { bytes, ends } => {
                 bytes.clear();
+                bytes.shrink_to(2 * FULL_BYTES);
                 ends.clear();
             }
         }
     }
+
+    /// What the ids take, in bytes.
+    fn len_bytes(&self) -> usize {
+        match self {
+            Ids::Integer { values, .. } => size_of_val(&values[..]),
+            Ids::Text { bytes, ends } => bytes.len() + size_of_val(&ends[..]),
+        }
+    }
+
+    /// Whether there are ids below zero beside ids above `i64::MAX`, which no type holds together.
+    pub(super) fn is_mixed(&self) -> bool {
+        matches!(self, Ids::Integer { negative: true, huge: true, .. })
+    }
+
+    /// Refuses ids that are mixed, in or behind this line or record; `advice` is how to read them as strings.
+    pub(super) fn check_one_kind(&self, path: &Path, record: u64, advice: &str) -> Result<()> {
+        if self.is_mixed() { Err(mixed_ids(path, Some(record)).advise(advice)) } else { Ok(()) }
+    }
+}
+
+/// The error for ids below zero beside ids above `i64::MAX`.
+pub(super) fn mixed_ids(path: &Path, record: Option<u64>) -> Error {
+    let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
+    Error::input(path, record, expected, format!("ids below zero beside ids above {}", i64::MAX))
 }
 
 /// The weights of a batch, one per edge, or none at all.
@@ -98,7 +126,7 @@ pub enum Weights {
     None,
     /// Whole numbers.
     Integer(Vec<i64>),
-    /// Real numbers. NaN comes from a Matrix Market file that writes it as an entry, and from nothing else.
+    /// Finite real numbers.
     Real(Vec<f64>),
 }
 
@@ -144,6 +172,20 @@ pub struct EdgeBatch {
     pub vertices: Ids,
 }
 
+impl EdgeBatch {
+    /// Forgets all edges and vertices and keeps the kinds and the memory.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.weights.clear();
+        self.vertices.clear();
+    }
+
+    /// Whether a parser that can stop should hand the batch over.
+    pub(super) fn is_full(&self) -> bool {
+        self.ids.len_bytes().max(self.vertices.len_bytes()) >= FULL_BYTES
+    }
+}
+
 /// What an input says of itself, before its edges are read.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -167,6 +209,8 @@ pub struct Facts {
     pub edges: Option<u64>,
     /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.
     pub block_bytes: u64,
+    /// How long a line of text, or a string in a table, may be, in bytes; 0 where there are none.
+    pub longest_line_bytes: u64,
     /// How the input is compressed, if it is: `gzip` or `zstd`.
     pub compression: Option<&'static str>,
     /// How lines are cut into columns, where the input is a list of edges in text.
@@ -285,6 +329,18 @@ pub trait Source: Send {
 pub trait Parser: Send + Sync {
     /// Appends the edges of a block that is one part to `batch`, whose `ids` and `vertices` are of the right kind and empty.
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;
+
+    /// Parses a block and hands its edges to `take`, which empties the batch: all in one batch by default. Formats whose edges may
+    /// take far more memory than the block hand them over in several batches of bounded size, in the order of the block.
+    fn parse_in_batches(
+        &self,
+        block: &Block,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.parse(block, batch)?;
+        take(batch)
+    }
 
     /// The input, for messages.
     fn path(&self) -> &Path;

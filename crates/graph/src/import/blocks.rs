@@ -2,20 +2,21 @@
 //!
 //! This runs on one thread while all others parse, so it touches bytes only to look for line ends (`memchr`). Every
 //! block knows the number of its first line, whoever parses it. A block holds about 1 MiB, or one line if that is
-//! longer, up to 64 MiB. Adjacency formats, whose lines are as long as the greatest degree, allow a cut at a blank
-//! inside a line: the next block then starts in the middle of the same line, and lines have no limit.
+//! longer. How long a line may be follows from the memory of the import ([`longest_line_bytes`](super::plan)).
+//! Adjacency formats, whose lines are as long as the greatest degree, allow a cut at a separator inside a line: the
+//! next block then starts in the middle of the same line, and lines have no limit.
 
 use super::batch::{Block, BlockData, Facts};
+use super::columns::Comments;
 use super::input::Stream;
+use super::plan::MOST_LINE_BYTES;
 use crate::error::{Error, Result};
-use memchr::{memchr_iter, memrchr, memrchr2};
+use memchr::{memchr, memchr_iter, memrchr, memrchr2, memrchr3};
+use outcore_io::{Reservation, bytes_text};
 use std::path::Path;
 
 /// How large a block is, unless its lines are longer.
 pub(super) const BLOCK_BYTES: usize = 1 << 20;
-
-/// How long a line may be where it must stay whole.
-pub(super) const LONGEST_LINE_BYTES: usize = 64 << 20;
 
 /// Whole lines, and where they stand.
 pub(super) struct Lines {
@@ -54,8 +55,20 @@ pub(super) struct LineBlocks {
     next_line: u64,
     started: bool,
     ended: bool,
-    splits_lines: bool,
+    /// The next block starts in the middle of a line.
+    mid_line: bool,
+    cuts: Option<Cuts>,
+    /// What a long line takes beside the block that holds it, from the first one on.
+    long_lines: Option<Reservation>,
     returned: Option<Lines>,
+}
+
+/// Where lines that are longer than a block may be cut.
+struct Cuts {
+    /// Behind one of these.
+    separators: [u8; 2],
+    /// Comments stay whole.
+    comments: Comments,
 }
 
 impl LineBlocks {
@@ -67,14 +80,22 @@ impl LineBlocks {
             next_line: 1,
             started: false,
             ended: false,
-            splits_lines: false,
+            mid_line: false,
+            cuts: None,
+            long_lines: None,
             returned: None,
         }
     }
 
-    /// From now on, cuts lines longer than a block at a blank; comment lines, which start with `%`, stay whole.
-    pub(super) fn split_long_lines(&mut self) {
-        self.splits_lines = true;
+    /// From now on, cuts lines longer than a block behind a separator. Comments stay whole, and so do lines with quotes,
+    /// which may have separators between them.
+    pub(super) fn split_long_lines(&mut self, separators: [u8; 2], comments: Comments) {
+        self.cuts = Some(Cuts { separators, comments });
+    }
+
+    /// Whether the last line given out was cut: the next one is the rest of it.
+    pub(super) fn is_mid_line(&self) -> bool {
+        self.mid_line
     }
 
     /// The input, for messages.
@@ -84,7 +105,12 @@ impl LineBlocks {
 
     /// What the stream says of the input.
     pub(super) fn facts(&self) -> Facts {
-        Facts { input_bytes: self.stream.size_bytes(), compression: self.stream.compression(), ..Facts::default() }
+        Facts {
+            input_bytes: self.stream.size_bytes(),
+            compression: self.stream.compression(),
+            longest_line_bytes: self.stream.longest_line_bytes() as u64,
+            ..Facts::default()
+        }
     }
 
     /// Gives lines back: they come again with the next call of `next_lines`.
@@ -93,64 +119,99 @@ impl LineBlocks {
         self.returned = Some(lines);
     }
 
+    /// The number of the next line, and the beginning of the next block without taking it: whole lines, or the front of one.
+    pub(super) fn peek(&mut self) -> Result<(u64, &[u8])> {
+        let mut start = std::mem::take(&mut self.carry);
+        let filled = self.fill(&mut start);
+        self.carry = start;
+        filled?;
+        let whole = if self.ended { Some(self.carry.len()) } else { memrchr(b'\n', &self.carry).map(|end| end + 1) };
+        let cut = whole.or_else(|| memrchr3(b' ', b'\t', b',', &self.carry).map(|end| end + 1));
+        Ok((self.next_line, &self.carry[..cut.unwrap_or(self.carry.len())]))
+    }
+
+    /// Reads up to the size of a block, unless that much is there.
+    fn fill(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        while bytes.len() < BLOCK_BYTES && !self.ended {
+            bytes.reserve_exact(BLOCK_BYTES - bytes.len());
+            self.stream.fill(bytes, BLOCK_BYTES)?;
+            self.ended = bytes.len() < BLOCK_BYTES;
+            if !std::mem::replace(&mut self.started, true) && bytes.starts_with(b"\xef\xbb\xbf") {
+                bytes.drain(..3);
+            }
+        }
+        Ok(())
+    }
+
     /// The next lines, or nothing at the end of the input.
     pub(super) fn next_lines(&mut self) -> Result<Option<Lines>> {
         if let Some(lines) = self.returned.take() {
             return Ok(Some(lines));
         }
-        if self.ended && self.carry.is_empty() {
-            return Ok(None);
-        }
-        let mut bytes = Vec::with_capacity(BLOCK_BYTES.max(self.carry.len()));
-        bytes.append(&mut self.carry);
-        let mut wanted = BLOCK_BYTES.max(bytes.len());
+        let mut bytes = std::mem::take(&mut self.carry);
+        self.fill(&mut bytes)?;
         let mut searched = 0;
         let cut = loop {
-            self.stream.fill(&mut bytes, wanted)?;
-            if !self.started {
-                self.started = true;
-                if bytes.starts_with(b"\xef\xbb\xbf") {
-                    bytes.drain(..3);
-                    continue;
-                }
-            }
-            if bytes.len() < wanted {
-                self.ended = true;
+            if self.ended {
                 break bytes.len();
             }
             if let Some(end) = memrchr(b'\n', &bytes[searched..]) {
                 break searched + end + 1;
             }
-            if self.splits_lines
-                && bytes.first() != Some(&b'%')
-                && let Some(blank) = memrchr2(b' ', b'\t', &bytes)
-            {
-                break blank + 1;
+            if let Some(cut) = self.cut_inside(&bytes) {
+                break cut;
             }
             searched = bytes.len();
-            if searched >= LONGEST_LINE_BYTES {
+            let wanted = (searched * 2).min(self.stream.longest_line_bytes());
+            if wanted <= searched {
                 return Err(self.line_too_long());
             }
-            wanted = (searched * 2).min(LONGEST_LINE_BYTES);
+            self.reserve_long_line()?;
+            self.stream.fill(&mut bytes, wanted)?;
+            self.ended = bytes.len() < wanted;
         };
-        self.carry.extend_from_slice(&bytes[cut..]);
+        self.carry = bytes[cut..].to_vec();
         bytes.truncate(cut);
         if bytes.is_empty() {
             return Ok(None);
         }
         let first_line = self.next_line;
         self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
+        self.mid_line = !self.ended && !bytes.ends_with(b"\n");
         Ok(Some(Lines { first_line, bytes, input_bytes: self.stream.position_bytes() }))
     }
 
+    /// Where the line that fills a block may be cut.
+    fn cut_inside(&self, bytes: &[u8]) -> Option<usize> {
+        let Cuts { separators: [one, other], comments } = self.cuts.as_ref()?;
+        let is_whole = memchr(b'"', bytes).is_some() || !self.mid_line && comments.has(bytes);
+        let end = if is_whole { None } else { memrchr2(*one, *other, bytes) };
+        end.map(|end| end + 1)
+    }
+
+    /// Sets memory aside for what is read behind a long line; the line itself is counted by whoever parses it.
+    fn reserve_long_line(&mut self) -> Result<()> {
+        if self.long_lines.is_none() {
+            let purpose = format!("a long line of {}", self.path().display());
+            let bytes = self.stream.longest_line_bytes() as u64;
+            self.long_lines = Some(self.stream.budget().reserve(&purpose, bytes)?);
+        }
+        Ok(())
+    }
+
     fn line_too_long(&self) -> Error {
-        Error::input(
-            self.path(),
-            Some(self.next_line),
-            format!("a line of at most {LONGEST_LINE_BYTES} bytes"),
-            "a longer one",
-        )
-        .advise("the file is not text, or not in this format: name the right one with --format")
+        let longest_bytes = self.stream.longest_line_bytes();
+        let longest = bytes_text(longest_bytes as u64);
+        let (limit, advice) = if longest_bytes < MOST_LINE_BYTES {
+            let limit = bytes_text(self.stream.budget().limit_bytes());
+            let advice = "raise the limit for longer lines; or, if the file is not made of such lines, name its format \
+                          with --format";
+            (format!(", as the memory limit of {limit} allows"), advice)
+        } else {
+            (String::new(), "the file is not text, or not in this format: name the right one with --format")
+        };
+        Error::input(self.path(), Some(self.next_line), format!("a line of at most {longest}{limit}"), "a longer one")
+            .advise(advice)
     }
 }
 
@@ -181,6 +242,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_peeked_at_comes_again() {
+        let text =
+            b"\xef\xbb\xbf1 2\n".iter().copied().chain((0..BLOCK_BYTES as u32 * 2).map(|i| b"7 "[i as usize % 2]));
+        let mut blocks = blocks(&text.collect::<Vec<u8>>());
+        for _ in 0..2 {
+            assert_eq!(blocks.peek().unwrap(), (1, &b"1 2\n"[..]));
+        }
+        assert_eq!(blocks.next_lines().unwrap().unwrap().bytes, b"1 2\n");
+        let (line, front) = blocks.peek().unwrap();
+        assert_eq!((line, front.len()), (2, BLOCK_BYTES));
+        assert_eq!(blocks.next_lines().unwrap().unwrap().bytes.len(), 2 * BLOCK_BYTES);
+    }
+
+    #[test]
     fn a_byte_order_mark_and_a_missing_line_end_do_no_harm() {
         let lines = blocks(b"\xef\xbb\xbf1 2\n3 4").next_lines().unwrap().unwrap();
         assert_eq!(lines.bytes, b"1 2\n3 4");
@@ -198,7 +273,7 @@ mod tests {
 
         let text = b"12 ".repeat(BLOCK_BYTES);
         let mut split = blocks(&text);
-        split.split_long_lines();
+        split.split_long_lines([b' ', b'\t'], Comments::none());
         let (mut len, mut count) = (0, 0);
         while let Some(lines) = split.next_lines().unwrap() {
             assert_eq!(lines.first_line, 1);
@@ -208,7 +283,15 @@ mod tests {
         }
         assert_eq!((len, count), (text.len(), 4));
 
-        let error = blocks(&vec![b'7'; LONGEST_LINE_BYTES + 1]).next_lines().err().expect("too long");
-        assert!(error.to_string().contains("at most 67108864 bytes"), "{error}");
+        // Quotes may have separators between them, and comments are no lines of ids.
+        for start in ["\"", "# "] {
+            let mut whole = blocks(&[start.as_bytes(), &text[..]].concat());
+            whole.split_long_lines([b' ', b'\t'], Comments::usual());
+            assert_eq!(whole.next_lines().unwrap().unwrap().bytes.len(), start.len() + text.len());
+            assert!(!whole.is_mid_line());
+        }
+
+        let error = blocks(&vec![b'7'; MOST_LINE_BYTES + 1]).next_lines().err().expect("too long");
+        assert!(error.to_string().contains("a line of at most 64 MiB, found a longer one; the file is not"), "{error}");
     }
 }

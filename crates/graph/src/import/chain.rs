@@ -96,6 +96,7 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
         joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
         joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
+        joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
         for note in &facts.notes {
             if !joined.notes.contains(note) {
                 joined.notes.push(note.clone());
@@ -181,15 +182,28 @@ struct ChainParser {
     first: Arc<dyn Parser>,
 }
 
+impl ChainParser {
+    /// The parser of the input that a block is of.
+    fn parser_of(&self, block: &Block) -> Arc<dyn Parser> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        // The first entry is 0, so there is always one at or below.
+        let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
+        parts[place].1.clone()
+    }
+}
+
 impl Parser for ChainParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        let parser = {
-            let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-            // The first entry is 0, so there is always one at or below.
-            let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
-            parts[place].1.clone()
-        };
-        parser.parse(block, batch)
+        self.parser_of(block).parse(block, batch)
+    }
+
+    fn parse_in_batches(
+        &self,
+        block: &Block,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.parser_of(block).parse_in_batches(block, batch, take)
     }
 
     fn path(&self) -> &Path {

@@ -4,7 +4,7 @@ use super::batch::InputOptions;
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// What the ends of an edge are commonly called: in lower case, without what is neither a letter nor a digit.
+/// What the ends of an edge are commonly called, in pairs: in lower case, without what is neither a letter nor a digit.
 const END_NAMES: [(&str, &str); 14] = [
     ("source", "target"),
     ("src", "dst"),
@@ -22,22 +22,55 @@ const END_NAMES: [(&str, &str); 14] = [
     ("u", "v"),
 ];
 
+/// Names that mean the ends of an edge only together.
+const PAIRED_NAMES: [(&str, &str); 10] = [
+    ("protein1", "protein2"),
+    ("id1", "id2"),
+    ("v1", "v2"),
+    ("payer", "payee"),
+    ("payerid", "payeeid"),
+    ("sender", "receiver"),
+    ("senderid", "receiverid"),
+    ("origin", "destination"),
+    ("user", "item"),
+    ("userid", "itemid"),
+];
+
+/// Pairs whose columns count things of two kinds.
+const KINDS: [&str; 2] = ["user", "userid"];
+
 /// How many names a message lists.
 const MOST_NAMES_SHOWN: usize = 50;
 
-/// The columns whose names mean source and target, if there is exactly one of each.
+/// The columns whose names mean source and target, if it is clear which.
 ///
-/// A pair of [`END_NAMES`] comes before names of different pairs, such as `from` and `target`.
+/// A pair of names comes before names of different pairs, such as `from` and `target`. Two complete pairs contradict each other.
 pub(super) fn ends_by_name(names: &[&str]) -> Option<(usize, usize)> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     let only = |wanted: &dyn Fn(&str) -> bool| {
         let mut places = (0..plain.len()).filter(|&place| wanted(&plain[place]));
         places.next().filter(|_| places.next().is_none())
     };
-    let pair = END_NAMES.iter().find_map(|(source, target)| {
+    let mut pairs = END_NAMES.iter().chain(&PAIRED_NAMES).filter_map(|(source, target)| {
         only(&|name| name == *source).zip(only(&|name| name == *target)) //
     });
-    pair.or_else(|| only(&means_source).zip(only(&means_target)))
+    match pairs.next() {
+        Some(pair) => Some(pair).filter(|_| pairs.next().is_none()),
+        None => only(&means_source).zip(only(&means_target)),
+    }
+}
+
+/// Whether the names of columns hold a pair that means source and target, clear or not.
+pub(super) fn has_pair(names: &[&str]) -> bool {
+    let has = |wanted: &str| names.iter().any(|name| plain(name) == wanted);
+    END_NAMES.iter().chain(&PAIRED_NAMES).any(|(source, target)| has(source) && has(target))
+}
+
+/// What to say of columns whose ids are of two kinds, if they are integers: those that are equal are one vertex.
+pub(super) fn kinds_note(source: &str, target: &str, strings: bool) -> Option<String> {
+    (!strings && KINDS.contains(&plain(source).as_str())).then(|| {
+        format!("Equal numbers in `{source}` and `{target}` are one vertex: if they count apart, make strings of them, such as u7 and i7.")
+    })
 }
 
 /// Whether a column of this name holds sources.
@@ -151,12 +184,27 @@ mod tests {
     fn ends_are_found_by_what_their_names_mean() {
         assert_eq!(ends_by_name(&["edge_id", "source_id", "target_id"]), Some((1, 2)));
         assert_eq!(ends_by_name(&["To", "weight", "FROM"]), Some((2, 0)));
-        assert_eq!(ends_by_name(&["from", "to", "source", "target"]), Some((2, 3)));
+        assert_eq!(ends_by_name(&["from", "to", "source", "target"]), None, "two pairs");
+        assert!(has_pair(&["from", "to", "source", "target"]) && !has_pair(&["from", "target"]));
         assert_eq!(ends_by_name(&["target", "from"]), Some((1, 0)), "names of two pairs");
         assert_eq!(ends_by_name(&["#FromNodeId", "ToNodeId"]), Some((0, 1)));
         assert_eq!(ends_by_name(&["source", "source", "target"]), None, "two sources");
         assert_eq!(ends_by_name(&["edge_id", "a", "b"]), None);
         assert_eq!(ends_by_name(&["source", "a"]), None);
+        for (names, ends) in [
+            (["combined_score", "protein1", "protein2"], Some((1, 2))),
+            (["payment_id", "Payee", "Payer"], Some((2, 1))),
+            (["Origin", "Destination", "flights"], Some((0, 1))),
+            (["user", "item", "rating"], Some((0, 1))),
+            (["\"V1\"", "\"V2\"", "\"V3\""], Some((0, 1))),
+            (["node1", "node2", "time"], Some((0, 1))),
+            (["payer", "amount", "target"], None),
+            (["user", "name", "destination"], None),
+        ] {
+            assert_eq!(ends_by_name(&names), ends, "{names:?}");
+        }
+        assert!(kinds_note("user_id", "item_id", false).is_some_and(|note| note.contains("`user_id` and `item_id`")));
+        assert_eq!((kinds_note("user", "item", true), kinds_note("payer", "payee", false)), (None, None));
         assert!(means_target("Target ID") && !means_target("source"));
     }
 

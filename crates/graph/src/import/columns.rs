@@ -57,6 +57,14 @@ impl Separator {
         }
     }
 
+    /// The bytes that separate.
+    pub(super) fn bytes(self) -> [u8; 2] {
+        match self {
+            Separator::Blanks => [b' ', b'\t'],
+            Separator::Byte(byte) => [byte; 2],
+        }
+    }
+
     /// Whether files with this separator are what is called CSV, where nothing is a comment unless the user says so.
     pub(super) fn is_csv(self) -> bool {
         !matches!(self, Separator::Blanks | Separator::Byte(b'\t'))
@@ -184,6 +192,66 @@ pub(super) fn is_data(line: &[u8]) -> bool {
     Fields::new(line).first_byte().is_some_and(|first| first != b'#' && first != b'%')
 }
 
+/// The columns of a line, one by one; an error is what was expected, and the last.
+pub(super) struct Cut<'a> {
+    separator: Separator,
+    /// What is left of the line, if there is another column.
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Cut<'a> {
+    /// The columns of `line`.
+    pub(super) fn new(line: &'a [u8], separator: Separator) -> Self {
+        let mut cut = Cut { separator, rest: None };
+        cut.go_on(Some(line));
+        cut
+    }
+
+    fn go_on(&mut self, rest: Option<&'a [u8]>) {
+        self.rest = match self.separator {
+            Separator::Byte(_) => rest,
+            // Any number of blanks is one separator, and at the ends of the line it is none.
+            Separator::Blanks => rest.and_then(|bytes| {
+                let start = bytes.iter().position(|b| !is_blank(*b))?;
+                Some(&bytes[start..])
+            }),
+        };
+    }
+
+    fn quoted(&mut self, bytes: &'a [u8]) -> std::result::Result<Field<'a>, &'static str> {
+        let end = closing_quote(&bytes[1..]).ok_or("a closing quote on the same line")?;
+        let after = &bytes[end + 2..];
+        let is_end = |byte: u8| match self.separator {
+            Separator::Blanks => is_blank(byte),
+            Separator::Byte(separator) => byte == separator,
+        };
+        match after.first() {
+            None => {}
+            Some(&next) if is_end(next) => self.go_on(Some(&after[1..])),
+            Some(_) => return Err("a separator after the closing quote"),
+        }
+        Ok(Field { raw: &bytes[1..1 + end], quoted: true })
+    }
+}
+
+impl<'a> Iterator for Cut<'a> {
+    type Item = std::result::Result<Field<'a>, &'static str>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.rest.take()?;
+        if bytes.first() == Some(&b'"') {
+            return Some(self.quoted(bytes));
+        }
+        let end = match self.separator {
+            Separator::Blanks => bytes.iter().position(|b| is_blank(*b)),
+            Separator::Byte(separator) => memchr::memchr(separator, bytes),
+        };
+        self.go_on(end.map(|end| &bytes[end + 1..]));
+        Some(Ok(Field { raw: &bytes[..end.unwrap_or(bytes.len())], quoted: false }))
+    }
+}
+
 /// Cuts the first `most` columns of a line into `fields`; an error is what was expected.
 pub(super) fn split<'a>(
     line: &'a [u8],
@@ -192,38 +260,8 @@ pub(super) fn split<'a>(
     fields: &mut Vec<Field<'a>>,
 ) -> std::result::Result<(), &'static str> {
     fields.clear();
-    let is_end = |byte: u8| match separator {
-        Separator::Blanks => is_blank(byte),
-        Separator::Byte(separator) => byte == separator,
-    };
-    let blanks = separator == Separator::Blanks;
-    let skip = |bytes: &'a [u8]| {
-        let from = bytes.iter().position(|b| !is_blank(*b)).unwrap_or(bytes.len());
-        if blanks { &bytes[from..] } else { bytes }
-    };
-    let mut rest = Some(skip(line)).filter(|bytes| !blanks || !bytes.is_empty());
-    while fields.len() < most
-        && let Some(bytes) = rest
-    {
-        let (field, after) = if bytes.first() == Some(&b'"') {
-            let end = closing_quote(&bytes[1..]).ok_or("a closing quote on the same line")?;
-            let field = Field { raw: &bytes[1..1 + end], quoted: true };
-            let after = &bytes[end + 2..];
-            match after.first() {
-                None => (field, None),
-                Some(&next) if is_end(next) => (field, Some(&after[1..])),
-                Some(_) => return Err("a separator after the closing quote"),
-            }
-        } else {
-            let end = match separator {
-                Separator::Blanks => bytes.iter().position(|b| is_blank(*b)),
-                Separator::Byte(separator) => memchr::memchr(separator, bytes),
-            };
-            let raw = &bytes[..end.unwrap_or(bytes.len())];
-            (Field { raw, quoted: false }, end.map(|end| &bytes[end + 1..]))
-        };
-        fields.push(field);
-        rest = after.map(skip).filter(|bytes| !blanks || !bytes.is_empty());
+    for field in Cut::new(line, separator).take(most) {
+        fields.push(field?);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 
 use super::batch::{IdKind, InputOptions, bad_record};
 use super::blocks::Lines;
-use super::column_names::{column_asked, ends_by_name, find_ends};
+use super::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note};
 use super::columns::{Columns, Comments, Field, Separator, split};
 use super::konect::Konect;
 use super::number::{lines, real, trim};
@@ -140,6 +140,7 @@ pub(super) fn detect(
     let mut notes = Vec::new();
     notes.extend(konect.as_ref().map(Konect::note));
     notes.extend(sample.header_note(has_names, options));
+    notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings) } else { None });
     let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
     notes.extend(sample.unread_note(&names, has_names, &used, body, options));
     Ok(Detected {
@@ -352,7 +353,7 @@ impl<'a> Sample<'a> {
             return false;
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        ends_by_name(&names).is_some() || self.has_numbers_below(first)
+        ends_by_name(&names).is_some() || has_pair(&names) || self.has_numbers_below(first)
     }
 
     /// Whether a column is a number in all rows but the first.

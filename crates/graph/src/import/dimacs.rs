@@ -138,8 +138,7 @@ impl Dimacs {
         };
         let (source, target) = (vertex()?, vertex()?);
         if self.has_weights {
-            let weight = fields.token().and_then(real).filter(|w| !w.is_nan());
-            let weight = weight.ok_or("a weight that is a number")?;
+            let weight = fields.token().and_then(real).ok_or("a weight that is a finite number")?;
             if self.weights_wanted {
                 weights.push(weight);
             }

@@ -14,11 +14,11 @@ use super::detect::{
     Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, padded_id, says_directed,
 };
 use super::input::Stream;
-use super::number::{Fields, Integer, integer, lines, real, trim};
+use super::number::{Fields, Integer, integer, is_infinite_or_nan, lines, real, trim};
 use super::own_comment::OwnComment;
 use super::size_line::{SizeLine, Verdict};
 use super::text_source::{begin, empty_reals, text_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -286,7 +286,7 @@ impl EdgeList {
         let mut used = 2;
         let mut weight = 0.0;
         if self.columns.weight.is_some() {
-            weight = real(fields.token()?).filter(|weight| !weight.is_nan())?;
+            weight = real(fields.token()?)?;
             used = 3;
         }
         for _ in used..self.columns.count {
@@ -355,7 +355,8 @@ impl EdgeList {
                 weights.push(weight);
             }
             if out.is_mixed() {
-                return Err(self.mixed(number, line));
+                out.finish();
+                return ids.check_one_kind(&self.path, number, "say --ids string");
             }
         }
         out.finish();
@@ -409,13 +410,15 @@ impl EdgeList {
 
     fn weight(&self, field: Field<'_>, number: u64) -> Result<f64> {
         let token = trim(field.raw);
-        if let Some(weight) = real(token).filter(|weight| !weight.is_nan()) {
+        if let Some(weight) = real(token) {
             return Ok(weight);
         }
         let column = self.columns.weight.unwrap_or(0) + 1;
-        let expected = format!("a number as weight in column {column}, `{}`", self.weight_name);
+        let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
         let advice = if is_missing(token) {
             "the value is missing: take such lines out, or leave weights out with --weight none"
+        } else if is_infinite_or_nan(token) {
+            "no weight is infinite: take such lines out, or leave weights out with --weight none"
         } else if token.contains(&b',') {
             "write numbers with a point, or name another column with --weight"
         } else if token.first().is_some_and(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.')) {
@@ -424,11 +427,6 @@ impl EdgeList {
             "name another column with --weight, or leave weights out with --weight none"
         };
         Err(bad_record(&self.path, number, &expected, token).advise(advice))
-    }
-
-    fn mixed(&self, number: u64, line: &[u8]) -> Error {
-        let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-        bad_record(&self.path, number, expected, line).advise("say --ids string")
     }
 }
 
@@ -625,11 +623,11 @@ mod tests {
             ("1,2\n3\n", ":2: expected 2 columns"),
             ("1,2\n3,\n", ":2: expected an integer id"),
             ("1 2 1\n3 4\n", ":2: expected 3 columns, as line 1 has"),
-            ("1 2 1\n3 4 nan\n", ":2: expected a number as weight in column 3"),
-            ("1 2 1\n3 4 1e999\n", ":2: expected a number as weight in column 3"),
-            ("1 2 NA\n3 4 1\n", ":1: expected a number as weight in column 3"),
-            ("1,2,1\n3,4,\n", ":2: expected a number as weight in column 3"),
-            ("1,2,\n3,4,1\n", ":1: expected a number as weight in column 3"),
+            ("1 2 1\n3 4 nan\n", ":2: expected a finite number as weight in column 3"),
+            ("1 2 1\n3 4 1e999\n", ":2: expected a finite number as weight in column 3"),
+            ("1 2 NA\n3 4 1\n", ":1: expected a finite number as weight in column 3"),
+            ("1,2,1\n3,4,\n", ":2: expected a finite number as weight in column 3"),
+            ("1,2,\n3,4,1\n", ":1: expected a finite number as weight in column 3"),
         ] {
             let wanted = text.lines().any(|line| line.split([',', ' ']).count() == 3).then(|| "3".to_owned());
             let options = InputOptions { weight: wanted, ..ids(IdKind::Integer) };
@@ -639,8 +637,16 @@ mod tests {
     }
 
     #[test]
-    fn weights_may_be_infinite_and_negative() {
-        assert_eq!(edges_with("edge-list", b"1 2 inf\n1 3 -7\n", &weight("3")).weights, [f64::INFINITY, -7.0]);
+    fn weights_may_be_negative_and_are_finite() {
+        assert_eq!(edges_with("edge-list", b"1 2 1e300\n1 3 -7\n", &weight("3")).weights, [1e300, -7.0]);
+        for infinity in ["inf", "-Infinity", "+INF"] {
+            for ids in ["1 2", "ann ben"] {
+                let error = failure_with("edge-list", format!("{ids} 1\n{ids} {infinity}\n").as_bytes(), &weight("3"));
+                let expected =
+                    format!(":2: expected a finite number as weight in column 3, `weight`, found `{infinity}`; no");
+                assert!(error.contains(&expected), "{error}");
+            }
+        }
         let ends = ["1", "2"].map(|number| Some(number.to_owned()));
         let [source, target] = ends;
         let none = InputOptions { source, target, ..weight("none") };

@@ -111,7 +111,7 @@ impl GraphalyticsProperties {
     /// # Errors
     /// A file that cannot be read or is longer.
     pub fn read(runtime: &Runtime, path: &Path) -> Result<Self> {
-        Self::of(&Input::file(path, &Windows::new(runtime.budget()))?)
+        Self::of(&Input::file(path, &Windows::new(runtime.budget(), runtime.threads()))?)
     }
 
     fn of(file: &Input) -> Result<Self> {

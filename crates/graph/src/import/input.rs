@@ -115,6 +115,11 @@ impl Input {
         self.windows.budget()
     }
 
+    /// How long a line may be, where the input is text, and an id, where it is a table.
+    pub(super) fn longest_line_bytes(&self) -> usize {
+        self.windows.longest_line_bytes()
+    }
+
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
         if !matches!(self.content, Content::File) {
@@ -207,6 +212,7 @@ impl Input {
             position_bytes,
             size_bytes: self.size_bytes(),
             peeked: Vec::new(),
+            windows: Arc::clone(&self.windows),
         };
         if coding == Coding::Zstd {
             // The first window is counted now, before it is planned what to do with the memory that is left.
@@ -242,12 +248,23 @@ pub(super) struct Stream {
     position_bytes: Arc<AtomicU64>,
     size_bytes: Option<u64>,
     peeked: Vec<u8>,
+    windows: Arc<Windows>,
 }
 
 impl Stream {
     /// The input, for messages.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What reading the input may use.
+    pub(super) fn budget(&self) -> &Budget {
+        self.windows.budget()
+    }
+
+    /// How long a line may be, where the input is text.
+    pub(super) fn longest_line_bytes(&self) -> usize {
+        self.windows.longest_line_bytes()
     }
 
     /// The size of the input as it lies on disk, where it is known.

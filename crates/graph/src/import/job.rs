@@ -74,7 +74,7 @@ impl<'a> Job<'a> {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
         let replaces = image.exists();
-        let plan = Plan::new(runtime, facts.block_bytes)?;
+        let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices());
@@ -380,14 +380,14 @@ impl<'a> Job<'a> {
             let [source, target] = self.names::<K>(merged, order, [source, target])?;
             return Err(Error::Unsuitable(format!(
                 "expected every edge once, found more than one edge between {source} and {target}; \
-                 choose what to do with duplicates: first, sum, min, max or keep"
+                 choose what to do with them: --duplicates first, sum, min, max or keep"
             )));
         }
         if let Some((source, target)) = lists.found.overflow {
             let [source, target] = self.names::<K>(merged, order, [source, target])?;
             return Err(Error::Unsuitable(format!(
                 "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
-                 does not; choose another way with duplicates"
+                 does not; choose another way to combine them: --duplicates first, min, max or keep"
             )));
         }
         Ok(())

@@ -10,7 +10,7 @@ use super::blocks::LineBlocks;
 use super::edge_list;
 use super::input::Stream;
 use super::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Values, read_header};
-use super::number::{Fields, integer, real};
+use super::number::{Fields, integer, is_infinite_or_nan, real};
 use super::tally::Tally;
 use super::text_source::{
     Numbering, TextSource, begin, data_lines, first_data_block, integers_only, push_pair, text_of, weights_wanted,
@@ -91,7 +91,11 @@ impl MatrixMarket {
         let token = token.ok_or("a value")?;
         match self.header.values {
             Values::Pattern => Err("no value, since the matrix is a pattern".to_owned()),
-            Values::Real => real(token).map(Value::Real).ok_or_else(|| "a real number".to_owned()),
+            Values::Real if is_infinite_or_nan(token) && !self.weights_wanted => Ok(Value::Real(f64::NAN)),
+            Values::Real => real(token).map(Value::Real).ok_or_else(|| {
+                let leave_out = if is_infinite_or_nan(token) { " (--weight none leaves weights out)" } else { "" };
+                format!("a finite number{leave_out}")
+            }),
             Values::Unsigned64 => {
                 let value = integer(token).and_then(|value| value.unsigned());
                 value
@@ -292,7 +296,8 @@ impl Parser for MatrixMarket {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{edges_of, failure_of};
+    use super::super::testing::{edges_of, edges_with, failure_of};
+    use super::*;
 
     const GENERAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 
@@ -356,9 +361,18 @@ mod tests {
     }
 
     #[test]
-    fn nan_and_infinity_are_values() {
-        let read = edges_of("matrix-market", format!("{GENERAL}2 2 2\n1 2 nan\n2 1 -inf\n").as_bytes());
-        assert!(read.weights[0].is_nan() && read.weights[1] == f64::NEG_INFINITY);
+    fn nan_and_infinity_are_no_weights() {
+        let none = InputOptions { weight: Some("none".into()), ..InputOptions::default() };
+        for (value, leave_out) in [("nan", true), ("-inf", true), ("1e999", false)] {
+            let text = format!("{GENERAL}2 2 2\n1 2 1\n2 1 {value}\n");
+            let error = failure_of("matrix-market", text.as_bytes());
+            assert!(error.contains(":4: expected a finite number"), "{error}");
+            assert_eq!(error.contains("--weight none"), leave_out, "{error}");
+            if leave_out {
+                let read = edges_with("matrix-market", text.as_bytes(), &none);
+                assert_eq!((read.pairs, read.weights.len()), (vec![(1, 2), (2, 1)], 0));
+            }
+        }
     }
 
     #[test]

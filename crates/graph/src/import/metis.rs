@@ -4,11 +4,12 @@
 //! are skipped. Lines that start with `%` are comments, an empty line is a vertex without neighbours. Every edge
 //! stands in the lines of both its ends; it is handed on from its smaller end, and the number of both kinds is compared
 //! with the header, so that an edge that stands in one line only does not pass. A self-loop stands once or twice.
-//! Lines without weights may have any length; with weights, 64 MiB.
+//! Lines without weights may have any length; with weights, they are limited as in all text.
 //! Format: the METIS manual, version 5, section 4.1.1.
 
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::{LineBlocks, Lines};
+use super::columns::Comments;
 use super::input::Stream;
 use super::number::{Fields, lines, real};
 use super::tally::{Sums, Tally};
@@ -41,7 +42,7 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let header = take_header(&mut first, blocks.path())?;
     let wanted = header.has_edge_weights && weights_wanted(options.weight.as_deref(), "metis", &["weight"])?;
     if !header.has_edge_weights {
-        blocks.split_long_lines();
+        blocks.split_long_lines([b' ', b'\t'], Comments::asked("%")?);
     }
     let tally = Arc::new(Tally::new());
     let parser =
@@ -124,7 +125,7 @@ impl Metis {
             }
             let weight = if self.header.has_edge_weights {
                 let token = fields.token().ok_or("a weight after every neighbour, as fmt says")?;
-                real(token).filter(|w| !w.is_nan()).ok_or("a weight that is a number")?
+                real(token).ok_or("a weight that is a finite number")?
             } else {
                 0.0
             };
@@ -241,6 +242,7 @@ mod tests {
             (b"2 1\nx\n1\n", "a vertex"),
             (b"2 1 1\n2\n1 1\n", "a weight"),
             (b"2 1 1\n2 nan\n1 nan\n", "a weight"),
+            (b"2 1 1\n2 inf\n1 inf\n", "a weight that is a finite number"),
         ] {
             let error = failure_of("metis", text);
             assert!(error.contains(expected), "{expected}: {error}");

@@ -4,14 +4,17 @@
 //! in; else an edge list. What the first bytes say and `--format` must not contradict each other, and what is known but not read is
 //! refused by its name (`recognise.rs`).
 
-use super::batch::{EdgeBatch, Ids, InputOptions, Source, Weights};
+use super::batch::{EdgeBatch, IdKind, Ids, InputOptions, Source, Weights};
 use super::binary::{self, Record};
 use super::edge_list::{self, Shape};
 use super::input::Input;
 use super::recognise::{self, Kind, LOOKED_AT_BYTES};
 use super::vertices::with_vertex_file;
 use super::zstd_frames::Windows;
-use super::{adjacency, arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, tntp};
+use super::{
+    adjacency, arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, tntp,
+    vertex_lines,
+};
 use crate::error::{Error, Result};
 use outcore_io::{Budget, Runtime};
 use std::path::PathBuf;
@@ -160,7 +163,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let windows = Windows::new(runtime.budget());
+    let windows = Windows::new(runtime.budget(), runtime.threads());
     let first = Input::file(first, &windows)?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
@@ -204,6 +207,12 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
     name.push(".vertices");
     let beside = if format.lists { input.sibling(&name)? } else { None };
     let Some(beside) = beside else { return Ok(source) };
+    let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && options.ids == IdKind::Auto;
+    let source = match is_open && !source.facts().string_ids && vertex_lines::has_strings(&beside)? {
+        // There are no edges to tell what ids are like.
+        true => (format.open)(input, &InputOptions { ids: IdKind::String, ..options.clone() })?,
+        false => source,
+    };
     let mut facts = source.facts().clone();
     facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
     with_vertex_file(source, facts, &beside)
@@ -213,7 +222,7 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(super) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    let input = Input::memory(format.name, bytes, &Windows::new(&budget));
+    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1));
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
     open_one(&input, format, options)
 }

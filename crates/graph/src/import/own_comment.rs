@@ -49,6 +49,10 @@ impl OwnComment {
         if self.string_ids && options.ids == IdKind::Auto {
             options.to_mut().ids = IdKind::String;
         }
+        if self.string_ids && options.header.is_none() {
+            // Only lists of numbers name their columns, where the first line could be taken for their size.
+            options.to_mut().header = Some(false);
+        }
         if let Some(name) = &self.weight
             && options.weight.as_deref().is_none_or(|asked| asked == name)
         {
@@ -108,5 +112,8 @@ mod tests {
         assert_eq!(asked(IdKind::Auto, None), (IdKind::String, Some("3".into())));
         assert_eq!(asked(IdKind::Auto, Some("sim")), (IdKind::String, Some("3".into())));
         assert_eq!(asked(IdKind::Integer, Some("none")), (IdKind::Integer, Some("none".into())));
+        let header = InputOptions { header: Some(true), ..InputOptions::default() };
+        assert_eq!(comment.complete(&header).header, Some(true));
+        assert_eq!(comment.complete(&InputOptions::default()).header, Some(false));
     }
 }

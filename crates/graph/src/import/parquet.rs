@@ -1,12 +1,13 @@
 //! Parquet files: row groups, which any worker may decode.
 //!
 //! A block is a row group, of which a worker decodes some rows at a time. What that takes is known beforehand from the headers of
-//! the pages ([`decoding_bytes`]), so that the plan of an import sets it aside for every worker that reads, and refuses a file whose
-//! pages do not fit. Cost: one small read per page when the file is opened.
+//! the pages ([`decoding`]), so that the plan of an import sets it aside for every worker that reads, and refuses a file whose
+//! pages do not fit. Strings are decoded as views, which lie in the pages: a dictionary of few bytes may hold long strings many times.
+//! Cost: one small read per page when the file is opened.
 
 use super::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use super::input::Input;
-use super::parquet_pages::{decoded_metadata_bytes, decoding_bytes, encoded_metadata_bytes};
+use super::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
 use super::table::{TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
 use arrow_array::RecordBatch;
@@ -37,14 +38,23 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         .with_column_stats_policy(skip.clone())
         .with_encoding_stats_policy(skip.clone())
         .with_size_stats_policy(skip);
-    let load = || ArrowReaderMetadata::load(reader, options_of_reader).map_err(|error| error.to_string());
-    let metadata = guarded(load).map_err(failed)?;
+    let load = || ArrowReaderMetadata::load(reader, options_of_reader.clone()).map_err(|error| error.to_string());
+    let mut metadata = guarded(load).map_err(failed)?;
     let columns = TableColumns::find(metadata.schema(), path, options)?;
+    if columns.strings {
+        let options = options_of_reader.clone().with_schema(columns.with_views(metadata.schema()));
+        let load =
+            || ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string());
+        metadata = guarded(load).map_err(failed)?;
+    }
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.chosen());
+    let decoding = guarded(|| decoding(reader, metadata.metadata(), &mask, columns.block_rows())).map_err(failed)?;
+    let longest_id_bytes = input.longest_line_bytes();
     let facts = Facts {
         input_bytes: input.size_bytes(),
         edges: u64::try_from(metadata.metadata().file_metadata().num_rows()).ok(),
-        block_bytes: guarded(|| decoding_bytes(reader, metadata.metadata(), &mask)).map_err(failed)?,
+        block_bytes: decoding.len_bytes,
+        longest_line_bytes: if columns.strings { longest_id_bytes as u64 } else { 0 },
         ..columns.facts("parquet")
     };
     let file = Arc::new(ParquetFile {
@@ -52,10 +62,10 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         metadata,
         mask,
         order: columns.order_in_file(),
-        rows: columns.block_rows(),
+        rows: decoding.rows,
         _reservation: reservation,
     });
-    let parser = Arc::new(TableParser { path: path.to_owned(), columns });
+    let parser = Arc::new(TableParser { path: path.to_owned(), columns, longest_id_bytes });
     Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
 }
 

@@ -5,12 +5,13 @@
 //!
 //! Every page begins with a header in Thrift's compact form, whose fields 2 and 3 say how large the page is unpacked and packed. The library
 //! that reads pages takes memory for what field 2 says, up to 2 GiB, so a file of 500 bytes could ask for gigabytes. Here
-//! headers alone are read, one small read per page of the columns wanted: they tell what decoding will take, and larger pages than
-//! any writer makes are refused.
+//! headers alone are read, one small read per page of the columns wanted: they tell what decoding will take and how many rows to decode
+//! at a time, and larger pages than any writer makes are refused.
 //!
 //! Format: the Thrift compact protocol and `parquet.thrift` of the Apache Parquet format, version 2.
 
 use parquet::arrow::ProjectionMask;
+use parquet::basic::Type;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
@@ -18,6 +19,8 @@ use parquet::file::reader::ChunkReader;
 const MOST_PAGE_BYTES: i64 = 256 << 20;
 /// Headers hold the least and the greatest value of a page, so that one of strings may be long; how much of a page is read for its header.
 const HEADER_READ_BYTES: [usize; 2] = [4 << 10, 4 << 20];
+/// The strings of the rows that are decoded at a time take about this much, or two pages.
+const MOST_TEXT_BYTES: u64 = 2 << 20;
 /// Structures within structures; headers need three.
 const MOST_DEPTH: u32 = 8;
 
@@ -63,30 +66,76 @@ pub(super) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: 
     Some(groups * size_of::<RowGroupMetaData>() as u64 + chunks * size_of::<ColumnChunkMetaData>() as u64)
 }
 
-/// What decoding a row group takes at most, in bytes, for the columns wanted; the rows decoded are not counted.
+/// How a file is decoded.
+pub(super) struct Decoding {
+    /// What a row group takes at most, for the columns wanted.
+    pub(super) len_bytes: u64,
+    /// How many rows are decoded at a time.
+    pub(super) rows: usize,
+}
+
+/// How to decode the columns wanted, at most `most_rows` rows at a time.
 ///
 /// A column has a page as it lies in the file, that page unpacked, the page before it and a dictionary in memory, or its whole
-/// content if it has fewer pages.
-pub(super) fn decoding_bytes<R: ChunkReader>(
+/// content if it has fewer pages. Numbers are copied from there; strings lie in their pages until the rows are parsed, so all pages
+/// count that the rows lie in. Where strings are long, these are many pages, and fewer rows are decoded at a time.
+pub(super) fn decoding<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
     mask: &ProjectionMask,
-) -> Result<u64, String> {
-    let mut most_bytes = 0;
+    most_rows: usize,
+) -> Result<Decoding, String> {
+    let (mut most_bytes, mut rows) = (0, most_rows);
+    let mut all_pages = Vec::new();
     for group in metadata.row_groups() {
         let mut group_bytes = 0;
+        all_pages.clear();
         for (_, column) in group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf)) {
             let (start, len) = column.byte_range();
             let end = start.checked_add(len).filter(|&end| end <= reader.len());
             let end = end.ok_or_else(|| format!("a column of {len} bytes from byte {start}, beyond the file's end"))?;
-            group_bytes += column_bytes(reader, start, end)?;
+            let is_text = column.column_type() == Type::BYTE_ARRAY;
+            let mut pages = Pages::default();
+            group_bytes += column_bytes(reader, start, end, &mut pages)?;
+            while is_text && rows > 1 && pages.holding(rows) > 2 * pages.largest_bytes + MOST_TEXT_BYTES {
+                rows /= 2;
+            }
+            all_pages.extend(is_text.then_some(pages));
         }
-        most_bytes = most_bytes.max(group_bytes);
+        most_bytes = most_bytes.max(group_bytes + all_pages.iter().map(|pages| pages.holding(rows)).sum::<u64>());
     }
-    Ok(most_bytes)
+    Ok(Decoding { len_bytes: most_bytes, rows })
 }
 
-fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64) -> Result<u64, String> {
+/// The pages of a column that hold values, and how large they are unpacked.
+#[derive(Default)]
+struct Pages {
+    /// Rows and bytes of each.
+    pages: Vec<(u64, u64)>,
+    largest_bytes: u64,
+}
+
+impl Pages {
+    /// The most bytes of adjacent pages that so many adjacent rows lie in.
+    fn holding(&self, rows: usize) -> u64 {
+        let (mut most_bytes, mut held_bytes, mut held_rows) = (0, 0, 0);
+        let mut first = 0;
+        for (last, (page_rows, page_bytes)) in self.pages.iter().enumerate() {
+            held_rows += page_rows;
+            held_bytes += page_bytes;
+            // The last row of the first page and the first row of the last one lie so far apart.
+            while first < last && held_rows - self.pages[first].0 - page_rows + 2 > rows as u64 {
+                held_rows -= self.pages[first].0;
+                held_bytes -= self.pages[first].1;
+                first += 1;
+            }
+            most_bytes = most_bytes.max(held_bytes);
+        }
+        most_bytes
+    }
+}
+
+fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64, pages: &mut Pages) -> Result<u64, String> {
     let (mut packed_bytes, mut unpacked_bytes, mut content_bytes) = (0, 0, 0);
     while at < end {
         let header = read_header(reader, at, end).ok_or_else(|| format!("no page header at byte {at}"))?;
@@ -100,12 +149,18 @@ fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64) -> Result<u64
         packed_bytes = packed_bytes.max(header.packed_bytes as u64);
         unpacked_bytes = unpacked_bytes.max(header.unpacked_bytes as u64);
         content_bytes += header.unpacked_bytes as u64;
+        if let Some(rows) = header.rows {
+            pages.pages.push((rows, header.unpacked_bytes as u64));
+            pages.largest_bytes = pages.largest_bytes.max(header.unpacked_bytes as u64);
+        }
     }
     Ok(packed_bytes + content_bytes.min(3 * unpacked_bytes))
 }
 
 /// What a page's header says of sizes, and its own size.
 struct PageHeader {
+    /// How many rows have a value in the page, if it is no dictionary; there are no lists in columns of ids and weights.
+    rows: Option<u64>,
     unpacked_bytes: i64,
     packed_bytes: i64,
     len_bytes: usize,
@@ -127,17 +182,19 @@ fn read_header<R: ChunkReader>(reader: &R, at: u64, end: u64) -> Option<PageHead
 
 fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
     let mut thrift = Thrift { bytes, at: 0 };
-    let (mut unpacked, mut packed) = (None, None);
+    let (mut unpacked, mut packed, mut rows) = (None, None, None);
     let mut field = 0;
     while let Some((number, kind)) = thrift.field(field)? {
         field = number;
         match (number, kind) {
             (2, 5) => unpacked = Some(thrift.signed()?),
             (3, 5) => packed = Some(thrift.signed()?),
+            (5 | 8, 12) => rows = Some(thrift.first_number()?),
             _ => thrift.skip(kind, MOST_DEPTH)?,
         }
     }
-    Some(PageHeader { unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
+    let rows = rows.map(|rows| u64::try_from(rows).unwrap_or(0).max(1));
+    Some(PageHeader { rows, unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
 }
 
 /// A place in bytes in Thrift's compact form.
@@ -182,6 +239,19 @@ impl Thrift<'_> {
             step => before.checked_add(i64::from(step))?,
         };
         Some(Some((number, byte & 15)))
+    }
+
+    /// The number in field 1 of a structure, zero if there is none.
+    fn first_number(&mut self) -> Option<i64> {
+        let (mut found, mut field) = (0, 0);
+        while let Some((number, kind)) = self.field(field)? {
+            field = number;
+            match (number, kind) {
+                (1, 5) => found = self.signed()?,
+                _ => self.skip(kind, MOST_DEPTH)?,
+            }
+        }
+        Some(found)
     }
 
     /// The type of a list's elements, and how many there are.
@@ -234,6 +304,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_lie_in_as_many_pages_as_they_touch() {
+        let pages = Pages { pages: vec![(10, 5), (10, 7), (1, 100), (10, 7)], largest_bytes: 100 };
+        for (rows, expected) in [(1, 100), (2, 107), (3, 114), (12, 114), (13, 119), (1000, 119)] {
+            assert_eq!(pages.holding(rows), expected, "{rows} rows");
+        }
+        assert_eq!(Pages::default().holding(8), 0);
+    }
+
+    #[test]
     fn headers_are_read_past_what_they_hold_besides() {
         // Type 0, 48 bytes unpacked, 44 packed, a structure with a string and a list, the end.
         let header = [0x15, 0, 0x15, 96, 0x15, 88, 0x2c, 0x18, 2, b'a', b'b', 0x19, 0x25, 2, 4, 0, 0];
@@ -242,6 +321,9 @@ mod tests {
         for end in 0..header.len() {
             assert!(parse_header(&header[..end]).is_none(), "{end}");
         }
+        // The header of a page of 100 values.
+        let header = [0x15, 0, 0x15, 96, 0x15, 88, 0x2c, 0x15, 0xc8, 1, 0x15, 0, 0, 0];
+        assert_eq!(parse_header(&header).unwrap().rows, Some(100));
         assert!(parse_header(&[0x1c; 40]).is_none(), "structures without end");
         assert!(parse_header(&[0x15, 0, 0]).is_none(), "no sizes");
         assert!(parse_header(&[0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0]).is_none());

@@ -1,5 +1,7 @@
 //! The memory plan: how many workers, and what each may use in every step.
 
+use super::batch::Facts;
+use super::blocks::BLOCK_BYTES;
 use super::encode::{LEAST_PAGES, WRITERS_BYTES};
 use super::pages::KEYS_BYTES;
 use crate::error::Result;
@@ -11,6 +13,12 @@ const MIB: u64 = 1 << 20;
 const PARSE_BYTES: u64 = 5 * MIB;
 /// What a reader takes beside blocks, buffers and its dictionary.
 const READER_BYTES: u64 = PARSE_BYTES + super::sample::BYTES;
+/// The longest line of text, whatever the memory.
+pub(super) const MOST_LINE_BYTES: usize = 64 << 20;
+/// What a line longer than a block takes: itself, and its ids in a list that grows.
+const LINE_FACTOR: u64 = 4;
+/// Long lines may take this part of a reader's share.
+const LINES_SHARE: u64 = 8;
 /// The least memory with which a second worker is worth its share.
 const WORKER_BYTES: u64 = 14 * MIB;
 /// What a worker reads of a file of edges at a time.
@@ -56,11 +64,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// A plan for what the budget has left, where blocks of the input set `block_bytes` aside themselves.
-    pub(super) fn new(runtime: &Runtime, block_bytes: u64) -> Result<Self> {
+    /// A plan for what the budget has left, and for the blocks of an input that says `facts` of itself.
+    pub(super) fn new(runtime: &Runtime, facts: &Facts) -> Result<Self> {
         let budget = runtime.budget();
         let available_bytes = budget.available_bytes();
-        Plan::within(available_bytes, runtime.threads(), block_bytes).ok_or_else(|| {
+        let block_bytes = facts.block_bytes;
+        let line_bytes = LINE_FACTOR * facts.longest_line_bytes.saturating_sub(BLOCK_BYTES as u64);
+        Plan::within(available_bytes, runtime.threads(), block_bytes, line_bytes).ok_or_else(|| {
             let purpose = match block_bytes {
                 0 => "an import".to_owned(),
                 bytes => format!(
@@ -68,26 +78,26 @@ impl Plan {
                     bytes_text(bytes)
                 ),
             };
-            budget.refusal(&purpose, Plan::enough_bytes(block_bytes), available_bytes).into()
+            let enough_bytes = Plan::enough_bytes(block_bytes.saturating_add(line_bytes));
+            budget.refusal(&purpose, enough_bytes, available_bytes).into()
         })
     }
 
-    /// The plan for so much memory, if it is enough.
-    fn within(available_bytes: u64, threads: usize, block_bytes: u64) -> Option<Self> {
-        // What is left over goes to small things: lists of blocks, paths, stacks.
-        let memory_bytes = available_bytes / 16 * 15;
-        let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, threads);
+    /// The plan for so much memory, if it is enough. Blocks set `block_bytes` aside themselves; long lines take `line_bytes` more
+    /// of every reader.
+    fn within(available_bytes: u64, threads: usize, block_bytes: u64, line_bytes: u64) -> Option<Self> {
+        let (memory_bytes, workers) = shares(available_bytes, threads);
         let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes);
         let readers = usize::try_from(readers).unwrap_or(usize::MAX).clamp(1, workers);
         let share = memory_bytes / workers as u64;
         let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(share);
-        let fixed = block_bytes.saturating_add(READER_BYTES + edge_buffer_bytes + run_buffer_bytes);
+        let fixed = block_bytes.saturating_add(READER_BYTES + line_bytes + edge_buffer_bytes + run_buffer_bytes);
         let dictionary_bytes = (memory_bytes / readers as u64).checked_sub(fixed)?;
         (dictionary_bytes >= LEAST_DICTIONARY_BYTES).then_some(Plan {
             workers,
             readers,
             memory_bytes,
-            parse_bytes: PARSE_BYTES,
+            parse_bytes: PARSE_BYTES + line_bytes,
             edge_buffer_bytes: edge_buffer_bytes as usize,
             run_buffer_bytes: run_buffer_bytes as usize,
             dictionary_bytes,
@@ -111,6 +121,21 @@ impl Plan {
         let most_partitions = (sink_bytes / (directions * SMALL_BLOCK_BYTES)).clamp(1, MOST_PARTITIONS);
         PartitionPlan { sink_bytes, most_partitions }
     }
+}
+
+/// The memory of an import that has so much available, and how many workers share it.
+fn shares(available_bytes: u64, threads: usize) -> (u64, usize) {
+    // What is left over goes to small things: lists of blocks, paths, stacks, and what is read behind a long line.
+    let memory_bytes = available_bytes / 16 * 15;
+    let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, threads);
+    (memory_bytes, workers)
+}
+
+/// How long a line of text may be in an import that has so much available: as long as a block at least, and 64 MiB at most.
+pub(super) fn longest_line_bytes(available_bytes: u64, threads: usize) -> usize {
+    let (memory_bytes, workers) = shares(available_bytes, threads);
+    let longest_bytes = memory_bytes / workers as u64 / (LINES_SHARE * LINE_FACTOR);
+    usize::try_from(longest_bytes).unwrap_or(usize::MAX).clamp(BLOCK_BYTES, MOST_LINE_BYTES)
 }
 
 /// A worker's buffers of edges and of a run, where it has a share of so much memory.
@@ -144,21 +169,45 @@ mod tests {
         for block_bytes in [0, 1, 3 * MIB, 10 * MIB, 47 * MIB, 300 * MIB, 5000 * MIB] {
             for threads in [1, 2, 3, 64] {
                 let enough_bytes = Plan::enough_bytes(block_bytes);
-                assert!(Plan::within(enough_bytes, threads, block_bytes).is_some(), "{block_bytes}, {threads} threads");
-                let less_bytes = enough_bytes / 100 * 95;
-                assert!(Plan::within(less_bytes, threads, block_bytes).is_none(), "{block_bytes}, {threads} threads");
+                let within = |bytes| Plan::within(bytes, threads, block_bytes, 0);
+                assert!(within(enough_bytes).is_some(), "{block_bytes}, {threads} threads");
+                assert!(within(enough_bytes / 100 * 95).is_none(), "{block_bytes}, {threads} threads");
                 // More is never too little.
                 let mut more_bytes = enough_bytes;
                 while more_bytes < 40 * enough_bytes {
                     more_bytes += more_bytes / 50;
-                    let plan = Plan::within(more_bytes, threads, block_bytes).expect("more than enough");
+                    let plan = within(more_bytes).expect("more than enough");
                     let reader_bytes = READER_BYTES + block_bytes + plan.dictionary_bytes;
                     let buffers_bytes = (plan.edge_buffer_bytes + plan.run_buffer_bytes) as u64;
                     assert!(plan.readers as u64 * (reader_bytes + buffers_bytes) <= more_bytes / 16 * 15);
                 }
             }
         }
-        assert!(Plan::within(u64::MAX, 8, u64::MAX).is_none());
+        assert!(Plan::within(u64::MAX, 8, u64::MAX, 0).is_none());
         Plan::enough_bytes(u64::MAX);
+    }
+
+    #[test]
+    fn long_lines_take_a_part_of_what_there_is_and_no_reader() {
+        for threads in [1, 2, 3, 64] {
+            let mut longest_before = 0;
+            for available_mib in [14, 20, 64, 100, 1000, 1 << 13, 1 << 20] {
+                let available_bytes = available_mib * MIB;
+                let longest_bytes = longest_line_bytes(available_bytes, threads);
+                assert!(longest_bytes >= longest_before.max(BLOCK_BYTES) && longest_bytes <= MOST_LINE_BYTES);
+                // What is read behind a long line is not in the plan.
+                assert!(longest_bytes as u64 <= (available_bytes / 16).max(MIB));
+                longest_before = longest_bytes;
+                let line_bytes = LINE_FACTOR * (longest_bytes - BLOCK_BYTES) as u64;
+                let plan = Plan::within(available_bytes, threads, 0, line_bytes).expect("enough");
+                let without = Plan::within(available_bytes, threads, 0, 0).expect("enough");
+                assert_eq!((plan.readers, plan.workers), (without.readers, without.workers));
+                assert!(
+                    plan.dictionary_bytes >= without.dictionary_bytes / 3 * 2,
+                    "{available_mib} MiB, {threads} threads"
+                );
+            }
+            assert_eq!(longest_before, MOST_LINE_BYTES);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files. What
 //! the workers found differs with their number; what is computed from all of it does not.
 
-use super::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights};
+use super::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, mixed_ids};
 use super::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use super::edges::{EdgeFile, Segment};
 use super::plan::Plan;
@@ -249,9 +249,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
     debug_assert!(chunks.iter().enumerate().all(|(i, &(number, _))| number as usize == i));
     input.chunks.extend(chunks.into_iter().map(|(_, chunk)| chunk));
     if input.signed && huge {
-        let expected = "ids that fit 64 bits with or without a sign";
-        let found = "ids below zero and ids above 9223372036854775807 in one graph";
-        return Err(Error::input(path, None, expected, found).advise("read them as strings with --ids string"));
+        return Err(mixed_ids(&path, None).advise("read them as strings"));
     }
     Ok(input)
 }
@@ -277,6 +275,8 @@ struct Worker<'a> {
     /// The chunk's number, from when its dictionary is first begun.
     chunk: Option<u32>,
     chunk_edges: u64,
+    /// How many edges were taken of the block, or the part of one, that is being parsed.
+    block_edges: u64,
     /// An id was met that no direct dictionary takes.
     beyond: bool,
     group: Group,
@@ -294,6 +294,7 @@ impl<'a> Worker<'a> {
             dictionary: None,
             chunk: None,
             chunk_edges: 0,
+            block_edges: 0,
             beyond: facts.string_ids,
             group: Group::new(),
             edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes)?,
@@ -334,12 +335,16 @@ impl<'a> Worker<'a> {
 
     /// Parses a block, or a part of one, and takes its edges.
     fn parse(&mut self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.shared.reading.runtime.cancel().check()?;
         batch.sequence = block.sequence;
-        batch.ids.clear();
-        batch.vertices.clear();
-        batch.weights.clear();
-        self.shared.parser.parse(block, batch)?;
+        batch.clear();
+        self.block_edges = 0;
+        let parser = Arc::clone(&self.shared.parser);
+        parser.parse_in_batches(block, batch, &mut |batch| self.take_batch(batch))
+    }
+
+    /// Takes the edges of a block, or some of them, and empties the batch.
+    fn take_batch(&mut self, batch: &mut EdgeBatch) -> Result<()> {
+        self.shared.reading.runtime.cancel().check()?;
         self.part.edges_read += batch.ids.len() as u64 / 2;
         if !batch.ids.is_empty() && self.part.first_edges.as_ref().is_none_or(|&(first, _)| batch.sequence < first) {
             self.part.first_edges = Some((batch.sequence, ReadEdge::first_of(batch)));
@@ -347,7 +352,10 @@ impl<'a> Worker<'a> {
         if self.shared.reading.mirrored {
             mirror(batch);
         }
-        self.take(batch)
+        self.take(batch)?;
+        self.block_edges += batch.ids.len() as u64 / 2;
+        batch.clear();
+        Ok(())
     }
 
     /// The next block and its place in the input; nothing at the end, or when a worker has failed.
@@ -464,7 +472,7 @@ impl<'a> Worker<'a> {
             Weights::None if loops == 0 || !drop_loops => self.edges.write_all(pairs.map(pack))?,
             Weights::None => self.edges.write_all(pairs.filter(|edge| kept(edge)).map(pack))?,
             weights => {
-                let first = batch.sequence << 32 | at as u64;
+                let first = batch.sequence << 32 | (self.block_edges + at as u64);
                 for (i, edge) in pairs.enumerate().filter(|(_, edge)| kept(edge)) {
                     let weight = match weights {
                         Weights::Integer(values) => values[at + i] as u64,

@@ -4,18 +4,21 @@
 //! beside the weights; the weights are the column that `--weight` names, else one called `weight`. Anything else is refused: no
 //! column is taken for what it may not be. Ids are integers of any width or strings, in dictionaries too.
 //! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
-//! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or 8192 with strings.
+//! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or 8192 with strings, whose edges are
+//! handed over in batches of bounded size. How long an id may be follows from the memory, as the length of a line of text does.
 
-use super::batch::{Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights};
-use super::column_names::{column_asked, find_ends};
+use super::batch::{
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights,
+};
+use super::column_names::{column_asked, find_ends, kinds_note};
 use super::text_source::begin;
 use super::values::{each_integer, each_real, is_integer, is_real};
 use crate::error::{Error, Result};
 use crate::export_parquet::{DIRECTED_KEY, WEIGHT_KEY};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_schema::{DataType, Schema};
-use outcore_io::Reservation;
+use arrow_schema::{DataType, Field, Schema};
+use outcore_io::{Reservation, bytes_text};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
@@ -25,6 +28,9 @@ use std::sync::{Arc, Once};
 const BLOCK_ROWS: usize = 1 << 16;
 /// And how many with strings: a dictionary of few bytes may hold long strings many times.
 const STRING_ROWS: usize = 1 << 13;
+
+/// How long an id may be in a table from memory, which is not read under a limit.
+const LONGEST_ID_BYTES: usize = 1 << 20;
 
 /// What a reader of tables yields.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
@@ -70,7 +76,8 @@ pub fn from_batches(
         rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
     });
     let facts = columns.facts("arrow");
-    Ok(TableSource::boxed(path, facts, columns, Box::new(batches)))
+    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES };
+    Ok(TableSource::boxed(facts, parser, Box::new(batches)))
 }
 
 thread_local! {
@@ -168,8 +175,19 @@ impl TableColumns {
             string_ids: self.strings,
             ends: Some(self.names.clone()),
             weights,
+            notes: kinds_note(&self.names[0], &self.names[1], self.strings).into_iter().collect(),
             ..Facts::default()
         }
+    }
+
+    /// The schema of a table with strings for ids, where these ids are views.
+    pub(super) fn with_views(&self, schema: &Schema) -> Arc<Schema> {
+        let field = |(place, field): (usize, &Arc<Field>)| {
+            let is_id = place == self.source || place == self.target;
+            if is_id { Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)) } else { Arc::clone(field) }
+        };
+        let fields: Vec<_> = schema.fields().iter().enumerate().map(field).collect();
+        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 
     /// How many rows a block, or a part of one, has at most.
@@ -209,8 +227,16 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
                 kind if is_real(kind) => "cast the column to integers, if all are whole numbers, or to strings",
                 _ => "cast the column to strings",
             };
-            Err(Error::input(path, None, expected, other.to_string()).advise(advice))
+            Err(Error::input(path, None, expected, kind_name(other)).advise(advice))
         }
+    }
+}
+
+/// What a column holds, for messages.
+fn kind_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Null => "no values of one type".to_owned(),
+        kind => kind.to_string(),
     }
 }
 
@@ -239,7 +265,7 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions) -> Result<O
             _ => "cast the column to float64",
         };
         let advice = format!("{cast}, or leave it out with --weight none");
-        return Err(Error::input(path, None, expected, kind.to_string()).advise(advice));
+        return Err(Error::input(path, None, expected, kind_name(kind)).advise(advice));
     }
     Ok(Some(column))
 }
@@ -257,8 +283,8 @@ pub(super) struct TableSource {
 }
 
 impl TableSource {
-    pub(super) fn boxed(path: PathBuf, facts: Facts, columns: TableColumns, batches: Batches) -> Box<dyn Source> {
-        let parser = Arc::new(TableParser { path, columns });
+    pub(super) fn boxed(facts: Facts, parser: TableParser, batches: Batches) -> Box<dyn Source> {
+        let parser = Arc::new(parser);
         Box::new(TableSource { batches, facts, parser, rest: None, next_row: 0, sequence: 0, ended: false })
     }
 }
@@ -316,6 +342,7 @@ impl Iterator for Kept {
 pub(super) struct TableParser {
     pub(super) path: PathBuf,
     pub(super) columns: TableColumns,
+    pub(super) longest_id_bytes: usize,
 }
 
 impl TableParser {
@@ -349,11 +376,7 @@ impl TableParser {
                 return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
             }
         }
-        if *negative && *huge {
-            let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
-            return Err(Error::input(&self.path, Some(first_record), expected, "both in the rows from here"));
-        }
-        Ok(())
+        ids.check_one_kind(&self.path, first_record, "cast the columns of ids to strings")
     }
 
     /// A column without nulls, and its name.
@@ -378,6 +401,11 @@ impl TableParser {
         Ok((column, name))
     }
 
+    /// The columns of source and target, where they are strings.
+    fn both_ends<'a>(&self, table: &'a RecordBatch, first_record: u64) -> Result<[Vec<&'a str>; 2]> {
+        Ok([self.strings(table, 0, first_record)?, self.strings(table, 1, first_record)?])
+    }
+
     /// A column of strings, without nulls.
     fn strings<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<Vec<&'a str>> {
         let (column, name) = self.column(table, place, first_record)?;
@@ -388,14 +416,17 @@ impl TableParser {
         })
     }
 
-    fn string_ids(&self, table: &RecordBatch, first_record: u64, ids: &mut Ids) -> Result<()> {
+    /// Appends edges between strings.
+    fn string_ids(&self, [sources, targets]: [&[&str]; 2], first_record: u64, ids: &mut Ids) -> Result<()> {
         let Ids::Text { bytes, ends } = ids else {
             unreachable!("`begin` makes string ids");
         };
-        let sources = self.strings(table, 0, first_record)?;
-        let targets = self.strings(table, 1, first_record)?;
-        for (row, (source, target)) in (first_record..).zip(sources.iter().zip(&targets)) {
+        bytes.reserve_exact(sources.iter().chain(targets).map(|id| id.len()).sum());
+        for (row, (source, target)) in (first_record..).zip(sources.iter().zip(targets)) {
             for id in [source, target] {
+                if id.len() > self.longest_id_bytes {
+                    return Err(self.id_too_long(id, row));
+                }
                 bytes.extend_from_slice(id.as_bytes());
                 let end = u32::try_from(bytes.len()).map_err(|_| {
                     Error::input(&self.path, Some(row), "ids of less than 4 GiB in 8192 rows", "longer ones")
@@ -404,6 +435,21 @@ impl TableParser {
             }
         }
         Ok(())
+    }
+
+    fn id_too_long(&self, id: &str, row: u64) -> Error {
+        let expected = format!("an id of at most {}", bytes_text(self.longest_id_bytes as u64));
+        let found = format!("{} in row {row}", bytes_text(id.len() as u64));
+        Error::input(&self.path, Some(row), expected, found)
+            .advise("give shorter ids; those of files may be longer under a higher memory limit; rows count from 0")
+    }
+
+    /// The rows of a block.
+    fn rows<'a>(&self, block: &'a Block) -> Result<&'a RecordBatch> {
+        match &block.data {
+            BlockData::Table(table) => Ok(table),
+            _ => Err(Error::input(&self.path, None, "rows of a table", "bytes")),
+        }
     }
 
     fn weights(&self, table: &RecordBatch, first_record: u64) -> Result<Weights> {
@@ -465,15 +511,46 @@ fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>>
 impl Parser for TableParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, self.columns.strings);
-        let BlockData::Table(table) = &block.data else {
-            return Err(Error::input(&self.path, None, "rows of a table", "bytes"));
-        };
+        let table = self.rows(block)?;
         if self.columns.strings {
-            self.string_ids(table, block.first_record, &mut batch.ids)?;
+            let [sources, targets] = self.both_ends(table, block.first_record)?;
+            self.string_ids([&sources, &targets], block.first_record, &mut batch.ids)?;
         } else {
             self.integer_ids(table, block.first_record, &mut batch.ids)?;
         }
         batch.weights = self.weights(table, block.first_record)?;
+        Ok(())
+    }
+
+    fn parse_in_batches(
+        &self,
+        block: &Block,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        if !self.columns.strings {
+            self.parse(block, batch)?;
+            return take(batch);
+        }
+        begin(batch, block, true);
+        let table = self.rows(block)?;
+        let [sources, targets] = self.both_ends(table, block.first_record)?;
+        let mut start = 0;
+        while start < sources.len() {
+            let mut len_bytes = 0;
+            let lens =
+                sources[start..].iter().zip(&targets[start..]).map(|(source, target)| source.len() + target.len());
+            let more = lens.take_while(|len| {
+                len_bytes += len;
+                len_bytes < FULL_BYTES
+            });
+            let rows = start..(start + more.count().max(1)).min(sources.len());
+            let first_record = block.first_record + start as u64;
+            self.string_ids([&sources[rows.clone()], &targets[rows.clone()]], first_record, &mut batch.ids)?;
+            batch.weights = self.weights(&table.slice(start, rows.len()), first_record)?;
+            take(batch)?;
+            start = rows.end;
+        }
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Read {
 
 /// Windows in a budget that is never used up.
 pub(super) fn unlimited() -> Arc<Windows> {
-    Windows::new(&Arc::new(Budget::new(u64::MAX, 0).expect("a limit")))
+    Windows::new(&Arc::new(Budget::new(u64::MAX, 0).expect("a limit")), 1)
 }
 
 /// All edges of `bytes`; panics with the error if there is one.

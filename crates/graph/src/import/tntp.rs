@@ -171,8 +171,8 @@ impl Tntp {
         for column in 2..self.columns {
             let token = fields.token().ok_or_else(|| format!("{} columns, as the first link has", self.columns))?;
             if self.weight == Some(column) {
-                let weight = real(token).filter(|weight| !weight.is_nan());
-                weights.push(weight.ok_or_else(|| format!("a number as weight in column {}", column + 1))?);
+                let weight = real(token);
+                weights.push(weight.ok_or_else(|| format!("a finite number as weight in column {}", column + 1))?);
             }
         }
         if !fields.is_empty() {

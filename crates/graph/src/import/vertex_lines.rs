@@ -20,6 +20,13 @@ pub(super) fn open(input: &Input, string_ids: bool) -> Result<Box<dyn Source>> {
     Ok(Box::new(TextSource::new(blocks, facts, parser)))
 }
 
+/// Whether the first lines hold ids that are no integers.
+pub(super) fn has_strings(input: &Input) -> Result<bool> {
+    let mut blocks = LineBlocks::new(input.stream()?);
+    let (_, start) = blocks.peek()?;
+    Ok(lines(start).filter(|line| is_data(line)).any(|line| integer(trim(line)).is_none()))
+}
+
 struct VertexLines {
     path: PathBuf,
     string_ids: bool,

@@ -68,6 +68,7 @@ pub(super) fn with_vertex_file(source: Box<dyn Source>, mut facts: Facts, file: 
     let vertices = vertex_lines::open(file, facts.string_ids)?;
     facts.input_bytes = facts.input_bytes.zip(vertices.facts().input_bytes).map(|(edges, more)| edges + more);
     let parser = vertices.parser();
+    facts.longest_line_bytes = facts.longest_line_bytes.max(vertices.facts().longest_line_bytes);
     Ok(follow(source, facts, vertices, parser))
 }
 
@@ -165,13 +166,26 @@ struct Both {
     first_of_vertices: OnceLock<u64>,
 }
 
+impl Both {
+    /// The parser that understands a block.
+    fn parser_of(&self, block: &Block) -> &dyn Parser {
+        let is_edges = self.first_of_vertices.get().is_none_or(|&first| block.sequence < first);
+        if is_edges { &*self.edges } else { &*self.vertices }
+    }
+}
+
 impl Parser for Both {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        if self.first_of_vertices.get().is_none_or(|&first| block.sequence < first) {
-            self.edges.parse(block, batch)
-        } else {
-            self.vertices.parse(block, batch)
-        }
+        self.parser_of(block).parse(block, batch)
+    }
+
+    fn parse_in_batches(
+        &self,
+        block: &Block,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.parser_of(block).parse_in_batches(block, batch, take)
     }
 
     fn path(&self) -> &Path {
@@ -191,16 +205,33 @@ struct Ends {
 impl Parser for Ends {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         self.loops.parse(block, batch)?;
-        std::mem::swap(&mut batch.ids, &mut batch.vertices);
-        batch.ids.clear();
-        batch.weights = Weights::None;
-        keep_once(&mut batch.vertices);
+        keep_ends(batch);
         Ok(())
+    }
+
+    fn parse_in_batches(
+        &self,
+        block: &Block,
+        batch: &mut EdgeBatch,
+        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.loops.parse_in_batches(block, batch, &mut |batch| {
+            keep_ends(batch);
+            take(batch)
+        })
     }
 
     fn path(&self) -> &Path {
         self.loops.path()
     }
+}
+
+/// Makes vertices of loops.
+fn keep_ends(batch: &mut EdgeBatch) {
+    std::mem::swap(&mut batch.ids, &mut batch.vertices);
+    batch.ids.clear();
+    batch.weights = Weights::None;
+    keep_once(&mut batch.vertices);
 }
 
 /// Keeps every other id: of each loop one end.

@@ -5,10 +5,11 @@
 //!
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
+use super::plan::longest_line_bytes;
 use outcore_io::{Budget, Reservation, Result};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 const MAGIC_BYTES: usize = 4;
@@ -20,13 +21,16 @@ const MOST_WINDOW_LOG: u32 = 31;
 /// What a decoder takes beside the window: its tables, three blocks, and the compressed bytes that are read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// The windows of all streams that are open at a time.
+/// What inputs that are read together share: the windows of all streams that are open at a time, and how long a line may be.
 ///
 /// Memory is set aside for as many as ever were open together, and kept: inputs that are opened at the beginning and again
 /// later find it.
 pub(super) struct Windows {
     budget: Arc<Budget>,
     state: Mutex<WindowsState>,
+    threads: usize,
+    /// How long a line may be, as the memory left by the first input's window allows.
+    longest_line_bytes: OnceLock<usize>,
 }
 
 #[derive(Default)]
@@ -36,8 +40,16 @@ struct WindowsState {
 }
 
 impl Windows {
-    pub(super) fn new(budget: &Arc<Budget>) -> Arc<Self> {
-        Arc::new(Windows { budget: Arc::clone(budget), state: Mutex::default() })
+    /// No windows yet. `threads` workers share the budget.
+    pub(super) fn new(budget: &Arc<Budget>, threads: usize) -> Arc<Self> {
+        let (budget, longest_line_bytes) = (Arc::clone(budget), OnceLock::new());
+        Arc::new(Windows { budget, state: Mutex::default(), threads, longest_line_bytes })
+    }
+
+    /// How long a line of text may be in all inputs that are read together.
+    pub(super) fn longest_line_bytes(&self) -> usize {
+        let longest = || longest_line_bytes(self.budget.available_bytes(), self.threads);
+        *self.longest_line_bytes.get_or_init(longest)
     }
 
     /// What the windows are counted in.
@@ -217,7 +229,7 @@ mod tests {
     fn read(stream: &[u8], budget_bytes: u64) -> io::Result<Vec<u8>> {
         let budget = Arc::new(Budget::new(budget_bytes + 6 * MIB, 0).unwrap());
         let available = budget.available_bytes();
-        let windows = Windows::new(&budget);
+        let windows = Windows::new(&budget, 1);
         let reader = io::BufReader::with_capacity(7, stream);
         let mut frames = ZstdFrames::new(reader, Path::new("test.zst"), &windows)?;
         let mut content = Vec::new();
@@ -292,7 +304,7 @@ mod tests {
     #[test]
     fn memory_is_kept_for_as_many_windows_as_were_open_together() {
         let budget = Arc::new(Budget::new(106 * MIB, 0).unwrap());
-        let windows = Windows::new(&budget);
+        let windows = Windows::new(&budget, 1);
         let open = |len_bytes| windows.open(Path::new("test.zst"), len_bytes);
         let (first, second) = (open(30 * MIB).unwrap(), open(20 * MIB).unwrap());
         assert_eq!(budget.available_bytes(), 50 * MIB);

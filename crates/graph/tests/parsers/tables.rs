@@ -99,16 +99,17 @@ fn columns_are_never_guessed() {
     let amount = Some("amount".to_owned());
     let payments = ["id", "payer", "payee", "amount"];
     assert_eq!(taken(&payments, &asked), (ends("payer", "payee"), amount.clone(), (20, 30), Some(40.0)));
+    assert_eq!(taken(&payments, &none), (ends("payer", "payee"), None, (20, 30), None));
     let one = columns(None, Some("a"), None);
     assert_eq!(taken(&["a", "b"], &one), (ends("b", "a"), None, (20, 10), None));
     // Without a name that means it, a third column is no weight, and two of three columns are no ends.
-    for names in [&["edge_id", "a", "b"][..], &["a", "b", "c", "d"], &["source", "a", "b"], &["a"]] {
+    let two_pairs = ["payer", "payee", "from", "to"];
+    for names in [&["edge_id", "a", "b"][..], &["a", "b", "c", "d"], &["source", "a", "b"], &["a"], &two_pairs] {
         let text = failure(every_way(&table(names), &none));
         assert!(text.contains(&names.join(", ")) && text.contains("--source and --target"), "{text}");
     }
     for (options, expected) in [
         (columns(Some("x"), None, None), "--source x: there is no such column; the columns are id, payer"),
-        (columns(Some("payer"), None, None), "--source and --target"),
         (columns(Some("payer"), Some("payer"), None), "found `payer` for both"),
         (columns(Some("payer"), Some("payee"), Some("payee")), "that column holds the weights"),
     ] {
