@@ -2,6 +2,7 @@
 
 use crate::errors::{raise, usage};
 use crate::runtime::{Bytes, Limits, PyRuntime, Turns, Whole, run};
+use outcore::io::escaped;
 use outcore::{Graph, GraphOptions, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -182,9 +183,11 @@ impl PyGraph {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let Ok(graph) = self.open(py) else { return format!("<outcore.Graph '{}': closed>", self.path.display()) };
+        let Ok(graph) = self.open(py) else {
+            return format!("<outcore.Graph '{}': closed>", escaped(self.path.display()));
+        };
         let kind = if graph.is_directed() { "directed" } else { "undirected" };
-        let (path, vertices, edges) = (self.path.display(), graph.vertices(), graph.edges());
+        let (path, vertices, edges) = (escaped(self.path.display()), graph.vertices(), graph.edges());
         format!("<outcore.Graph '{path}': {vertices} vertices, {edges} {kind} edges>")
     }
 }

@@ -3,6 +3,7 @@
 use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
 use crate::errors::raise;
 use crate::runtime::run;
+use outcore::io::escaped;
 use outcore::{Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -166,6 +167,7 @@ impl PyTable {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let (table, name) = (slf.get(), slf.get_type().name()?);
         let (path, columns) = (table.table.graph().path().display(), table.columns().join(", "));
-        Ok(format!("<outcore.{name} of '{path}': {} rows, columns {columns}>", table.table.rows()))
+        let text = format!("<outcore.{name} of '{path}': {} rows, columns {columns}>", table.table.rows());
+        Ok(escaped(text).to_string())
     }
 }

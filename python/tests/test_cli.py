@@ -57,6 +57,36 @@ def test_threads_that_cannot_be_are_refused_with_advice(image):
         assert refused.stderr.startswith("outcore: cannot start a thread: ") and "fewer threads" in refused.stderr
 
 
+def test_control_characters_of_names_and_ids_do_not_reach_the_terminal(tmp_path):
+    escape = "\x1b[2J"
+    folder = tmp_path / f"fold{escape}er"
+    folder.mkdir()
+    table, image = folder / f"t{escape}.csv", folder / f"g{escape}.oc"
+    table.write_text(f"from{escape},to,len{escape}gth\na{escape},b,1\nb,c{escape},2\n")
+    columns = ("--source", f"from{escape}", "--target", "to", "--weight", f"len{escape}gth")
+    done = [
+        outcore("import", table, image, "--ids", "string", *columns),
+        outcore("import", table, image, "--ids", "string", *columns, check=False),
+        outcore("import", table, image, "--weight", "no", "--replace", check=False),
+        outcore("import", folder, folder / "h.oc", check=False),
+        outcore("info", image), outcore("info", image, "--json"), outcore("check", image),
+        outcore("run", "bfs", "--source", f"a{escape}", "--target", f"c{escape}", image),
+        outcore("run", "bfs", "--source", f"n{escape}o", image, check=False),
+        outcore("run", "sssp", "--source", f"a{escape}", "--weight", f"len{escape}gth", image),
+        outcore("run", "sssp", "--source", "b", "--weight", "other", image, check=False),
+        outcore("run", "pagerank", image, "--output", folder / "ranks.txt", check=False),
+        outcore("run", "pagerank", image), outcore("run", "components", folder / "none.oc", check=False),
+        outcore("export", image, folder / f"e{escape}.csv"), outcore("export", image, folder / "e.none", check=False),
+    ]
+    said = [run.stdout + run.stderr for run in done]
+    assert not [text for text in said if "\x1b" in text]
+    for name in ("len", "from", "fold", "a", "n", "t", "g", "e"):
+        assert any(name + r"\u{1b}[2J" in text for text in said), name
+    # What is written for programs is as it is.
+    assert escape in (folder / f"e{escape}.csv").read_text()
+    assert escape in json.loads(done[5].stdout)["weights"]
+
+
 def test_info_has_the_promised_keys(image):
     info = json.loads(outcore("info", image, "--json").stdout)
     for key in ("vertices", "edges", "directed", "weights", "order", "bytes_per_edge", "format_version"):

@@ -5,7 +5,7 @@ use crate::progress::runtime;
 use outcore::format::{IdColumn, WeightKind};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportReport, InputOptions, TextFacts};
-use outcore::io::bytes_text;
+use outcore::io::{bytes_text, escaped};
 use outcore::{Choice, Error, Graph, GraphOptions, Result};
 
 /// `outcore import`.
@@ -73,7 +73,7 @@ pub fn export(args: &ExportArgs) -> Result<()> {
     let graph = Graph::open(&runtime, &args.image, GraphOptions::default())?;
     let report = outcore::export(&graph, &args.output)?;
     if !args.limits.quiet {
-        let files: Vec<_> = report.files.iter().map(|file| file.display().to_string()).collect();
+        let files: Vec<_> = report.files.iter().map(|file| escaped(file.display()).to_string()).collect();
         eprintln!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
         if report.renumbered {
             eprintln!("note: vertices stand under numbers from 1, for this format has no other ids");
@@ -92,7 +92,7 @@ fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limi
         println!("temporary space  {}", bytes_text(need.temporary_bytes));
         println!("image            {}", bytes_text(need.image_bytes));
         println!("memory           {} or more", bytes_text(need.memory_bytes));
-        facts.notes.iter().for_each(|note| println!("note             {note}"));
+        facts.notes.iter().for_each(|note| println!("note             {}", escaped(note)));
     } else if !limits.quiet {
         eprintln!(
             "importing {}: temporary space about {}, image about {}",
@@ -109,7 +109,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         return;
     }
     let (manifest, stats, facts) = (&report.manifest, &report.stats, &report.manifest.import);
-    let line = |name: &str, value: String| eprintln!("{name:12} {value}");
+    let line = |name: &str, value: String| eprintln!("{name:12} {}", escaped(value));
     let compression = facts.compression.as_ref().map_or(String::new(), |name| format!(", compressed with {name}"));
     line("format", format!("{}{compression}", facts.input_format));
     if let Some(text) = text {

@@ -3,8 +3,9 @@
 use crate::args::{CheckArgs, InfoArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
+use crate::run::say;
 use outcore::format::Order;
-use outcore::io::bytes_text;
+use outcore::io::{bytes_text, escaped};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
 use serde_json::Value;
 use std::io::Write;
@@ -35,7 +36,7 @@ pub fn info(args: &InfoArgs) -> Result<()> {
             (_, Value::Null) => "none".to_owned(),
             (_, value) => value.to_string(),
         };
-        writeln!(out, "{name:20} {text}").map_err(output_error)?;
+        writeln!(out, "{name:20} {}", escaped(text)).map_err(output_error)?;
     }
     Ok(())
 }
@@ -51,12 +52,6 @@ pub fn check(args: &CheckArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0) })?;
     outcore::check(&graph)?;
-    println!(
-        "{} is whole: {} vertices, {} edges, {}",
-        args.image.display(),
-        graph.vertices(),
-        graph.edges(),
-        bytes_text(graph.image_bytes())
-    );
-    Ok(())
+    let (image, size) = (args.image.display(), bytes_text(graph.image_bytes()));
+    say(format_args!("{image} is whole: {} vertices, {} edges, {size}", graph.vertices(), graph.edges()))
 }

@@ -3,7 +3,7 @@
 use crate::args::{Algorithm, Common, IdList, RunArgs, Walk, all_ids};
 use crate::convert::output_error;
 use crate::progress::runtime;
-use outcore::io::bytes_text;
+use outcore::io::{bytes_text, escaped};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
     CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
@@ -400,9 +400,9 @@ fn lcc(common: &Common) -> Result<()> {
     finish_one(&graph, "lcc", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
-/// Says a line of an answer.
+/// Says a line of an answer. Ids and names are part of some: their control characters are escaped.
 pub fn say(line: impl Display) -> Result<()> {
-    writeln!(std::io::stdout(), "{line}").map_err(output_error)
+    writeln!(std::io::stdout(), "{}", escaped(line)).map_err(output_error)
 }
 
 impl Common {

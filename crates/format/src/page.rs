@@ -9,7 +9,7 @@
 //!   16  base          u64   lists: ordinal of the first edge; columns: what is added to every value
 //!   24  section[3]    u16   where sections end, by kind
 //!   30  zero          u16
-//!   32  content
+//!   32  content       then zero
 //! ```
 //!
 //! Numbers are little-endian. The seed ties a page to its image, its file and its place: a page that was
@@ -74,7 +74,7 @@ impl Origin {
         bytes[..4].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Checks a page's checksum, kind, flags, reserved bytes and section ends.
+    /// Checks a page's checksum, kind, flags, reserved bytes and section ends, and that nothing stands behind the last section.
     ///
     /// # Errors
     /// The first of these that is wrong, with what was expected and found.
@@ -88,10 +88,18 @@ impl Origin {
                 format!("{stored:08x}"),
             ));
         }
-        self.trust(bytes)
+        let page = self.trust(bytes)?;
+        let end = page.section_end(2);
+        match bytes[end..].iter().position(|&byte| byte != 0) {
+            None => Ok(page),
+            Some(behind) => {
+                let found = format!("{:#04x}", bytes[end + behind]);
+                Err(Error::new((end + behind) as u64, "zero behind the last section", found))
+            }
+        }
     }
 
-    /// Checks everything but the checksum: for a page that was verified when it was read.
+    /// Checks the header alone: for a page that was verified when it was read.
     ///
     /// # Errors
     /// A kind, flags, reserved bytes or section ends that do not fit.

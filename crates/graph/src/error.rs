@@ -1,6 +1,6 @@
 //! What can go wrong with a graph: the device, the bytes, the input, the result, or the question.
 
-use outcore_io::bytes_text;
+use outcore_io::{bytes_text, escaped};
 use std::path::{Path, PathBuf};
 
 /// The result of an operation on a graph.
@@ -185,6 +185,18 @@ impl From<outcore_io::Error> for Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Error::Custom(error) => error.fmt(f),
+            _ => escaped(Text(self)).fmt(f),
+        }
+    }
+}
+
+/// What an error says, with names and ids as they are.
+struct Text<'a>(&'a Error);
+
+impl std::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
             Error::Io(error) => error.fmt(f),
             Error::Corrupt { path, offset_bytes, expected, found } => write!(
                 f,

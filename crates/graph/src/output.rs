@@ -15,7 +15,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, SchemaRef};
-use outcore_io::Unit;
+use outcore_io::{Unit, escaped};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -210,7 +210,7 @@ impl Table {
         outcome.and_then(|()| file.commit())
     }
 
-    /// The start of a `.npy` file: magic, version 1.0, and a Python dictionary padded to a multiple of 64 bytes.
+    /// The start of a `.npy` file: magic, version, length, and a Python dictionary, padded to a multiple of 64 bytes.
     fn npy_header(&self, output: &Path) -> Result<Vec<u8>> {
         let mut fields = String::new();
         for field in self.schema().fields() {
@@ -224,14 +224,35 @@ impl Table {
             fields.push_str(&format!("('{name}', '{kind}'), "));
         }
         let shape = self.rows();
-        let mut text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({shape},), }}");
-        let bytes = (10 + text.len() + 1).next_multiple_of(64);
-        text.push_str(&" ".repeat(bytes - 11 - text.len()));
-        text.push('\n');
-        let mut header = b"\x93NUMPY\x01\x00".to_vec();
-        header.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        let text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({shape},), }}");
+        let start = NpyStart::of(&text);
+        let start_bytes = 8 + start.length_bytes;
+        let bytes = (start_bytes + text.len() + 1).next_multiple_of(64);
+        let length = (bytes - start_bytes) as u64;
+        let mut header = b"\x93NUMPY".to_vec();
+        header.extend_from_slice(&[start.version, 0]);
+        header.extend_from_slice(&length.to_le_bytes()[..start.length_bytes]);
         header.extend_from_slice(text.as_bytes());
+        header.resize(bytes - 1, b' ');
+        header.push(b'\n');
         Ok(header)
+    }
+}
+
+/// How a `.npy` file begins: the oldest version of the format that can hold its dictionary.
+struct NpyStart {
+    version: u8,
+    length_bytes: usize,
+}
+
+impl NpyStart {
+    fn of(dictionary: &str) -> Self {
+        // Version 1 has two bytes for the length, version 2 four, and version 3 is UTF-8 instead of Latin-1.
+        match dictionary.is_ascii() {
+            true if dictionary.len() + 64 <= usize::from(u16::MAX) => NpyStart { version: 1, length_bytes: 2 },
+            true => NpyStart { version: 2, length_bytes: 4 },
+            false => NpyStart { version: 3, length_bytes: 4 },
+        }
     }
 }
 
@@ -328,8 +349,7 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
 /// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing value is empty.
 pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
     if let Some(text) = column.as_string_opt::<i32>() {
-        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-        return if column.is_null(row) { String::new() } else { text.value(row).chars().map(escaped).collect() };
+        return if column.is_null(row) { String::new() } else { escaped(text.value(row)).to_string() };
     }
     let mut line = Vec::new();
     push_value(&mut line, column, row);

@@ -229,6 +229,33 @@ fn fields_that_are_reserved_are_zero() {
     check_at(&image, 1).unwrap();
 }
 
+#[test]
+fn what_follows_the_last_section_of_a_page_is_zero() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = models()[1].write(directory.path());
+    let mut tried = 0;
+    for file in ImageFile::ALL {
+        let Ok(whole) = std::fs::read(file.path(&image)) else { continue };
+        let last = whole.len() - 4096;
+        let end = usize::from(u16::from_le_bytes([whole[last + 28], whole[last + 29]]));
+        for at in [end, 4095] {
+            let mut damaged = whole.clone();
+            damaged[last + at] = 1;
+            let page = damaged.last_chunk_mut::<4096>().unwrap();
+            let checksum = file.origin(common::IMAGE_ID).checksum(last as u64 / 4096, page);
+            page[..4].copy_from_slice(&checksum.to_le_bytes());
+            std::fs::write(file.path(&image), &damaged).unwrap();
+            let text = check_at(&image, 1).unwrap_err().to_string();
+            let place = format!("{} is damaged at byte {}: expected zero", file.name(), last + at);
+            assert!(text.contains(&place), "{place}: {text}");
+            tried += 1;
+        }
+        std::fs::write(file.path(&image), &whole).unwrap();
+    }
+    assert_eq!(tried, 2 * 10, "lists, degrees, hubs and weights of both directions, ids and their text");
+    check_at(&image, 1).unwrap();
+}
+
 /// One edge leads elsewhere in the out-lists than the in-lists say.
 fn redirect_edge(image: &Path, model: &Model) {
     let mut other = model.lists(Direction::Out);

@@ -329,3 +329,39 @@ fn a_file_is_complete_or_absent() {
     assert!(matches!(table.write(files.join("directory.csv")), Err(Error::Usage(_))));
     assert!(matches!(table.write(files.join("missing/table.csv")), Err(Error::Io(_))));
 }
+
+#[test]
+fn the_header_of_a_numpy_file_holds_any_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Model::random(3, 5, 8, false, false);
+    let graph = open(&model.write(directory.path()), 1);
+    let path = directory.path().join("table.npy");
+    let ascii = |count: usize| (0..count).map(|i| format!("{i:02}{}", "x".repeat(998))).collect::<Vec<_>>();
+    let texts = |i: usize, text: &str| [ascii(i), vec![text.to_owned()]].concat();
+    // Version 1 has room for 65,535 bytes.
+    for (names, version) in [(ascii(1), 1), (ascii(64), 1), (ascii(65), 2), (texts(1, "größe"), 3)] {
+        let column = |i: usize| Column::Real(Arc::new(filled(&graph, i as f64)));
+        let columns = names.iter().enumerate().map(|(i, name)| (name.clone(), column(i))).collect();
+        Table::new(Arc::clone(&graph), columns).write(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!((&bytes[..6], &bytes[6..8]), (&b"\x93NUMPY"[..], &[version, 0][..]));
+        let length_bytes = if version == 1 { 2 } else { 4 };
+        let mut length = [0; 8];
+        length[..length_bytes].copy_from_slice(&bytes[8..8 + length_bytes]);
+        let start = 8 + length_bytes + u64::from_le_bytes(length) as usize;
+        assert!(start.is_multiple_of(64) && bytes[start - 1] == b'\n');
+        let header = std::str::from_utf8(&bytes[8 + length_bytes..start]).unwrap();
+        assert!(names.iter().all(|name| header.contains(&format!("('{name}', '<f8')"))));
+        let rows = &bytes[start..];
+        assert_eq!(rows.len(), 5 * 8 * (1 + names.len()));
+        let last = f64::from_le_bytes(rows[rows.len() - 8..].try_into().unwrap());
+        assert_eq!(last, (names.len() - 1) as f64);
+    }
+}
+
+/// A value for every vertex, always the same.
+fn filled(graph: &Graph, value: f64) -> Array<f64> {
+    let mut values = Array::<f64>::zeroed(graph.runtime().budget(), "test", graph.vertices() as usize).unwrap();
+    values.fill(value);
+    values
+}

@@ -1,5 +1,6 @@
 //! What can go wrong with devices, memory and workers.
 
+use crate::escape::escaped;
 use std::path::{Path, PathBuf};
 
 /// The result of an operation on devices, memory or workers.
@@ -81,7 +82,16 @@ impl Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
+        escaped(Text(self)).fmt(f)
+    }
+}
+
+/// What an error says, with the names of files as they are.
+struct Text<'a>(&'a Error);
+
+impl std::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
             Error::File { path, operation, offset_bytes, source } => {
                 write!(f, "cannot {operation} {}", path.display())?;
                 if let Some(offset) = offset_bytes {

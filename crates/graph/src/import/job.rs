@@ -23,7 +23,7 @@ use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
     WeightKind,
 };
-use outcore_io::{Runtime, Spill, peak_memory_bytes};
+use outcore_io::{Runtime, Spill, escaped, peak_memory_bytes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -175,7 +175,8 @@ impl<'a> Job<'a> {
                 "The input's edges have no direction: each was stored in both directions, as --directed asks.".into(),
             );
         }
-        notes
+        // Names of columns and files are part of some.
+        notes.iter().map(|note| escaped(note).to_string()).collect()
     }
 
     /// What said whether edges have a direction.

@@ -1,0 +1,46 @@
+//! Texts from files, on their way to a terminal.
+//!
+//! Names, ids and paths may hold any character. A terminal takes control characters for commands: to clear the screen, to
+//! rename the window, to write over what was said before. All messages pass through here, so that none is ever printed raw.
+
+use std::fmt::{Display, Formatter, Result, Write};
+
+/// A text whose control characters are shown as Rust writes them: an escape is `\u{1b}`, the end of a line `\n`.
+pub fn escaped<T: Display>(text: T) -> impl Display {
+    Escaped(text)
+}
+
+struct Escaped<T>(T);
+
+impl<T: Display> Display for Escaped<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(Writer(f), "{}", self.0)
+    }
+}
+
+struct Writer<'a, 'b>(&'a mut Formatter<'b>);
+
+impl Write for Writer<'_, '_> {
+    fn write_str(&mut self, text: &str) -> Result {
+        for part in text.split_inclusive(char::is_control) {
+            let plain = part.trim_end_matches(char::is_control);
+            self.0.write_str(plain)?;
+            write!(self.0, "{}", part[plain.len()..].escape_default())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn control_characters_are_shown_and_nothing_else_changes() {
+        for plain in ["", "plain", "Grüße, 世界 🦀", r"a\b 'c' \u{1b}"] {
+            assert_eq!(escaped(plain).to_string(), plain);
+        }
+        assert_eq!(escaped("\u{1b}[2Ja\u{9b}b\r\n\t\0\u{7f}").to_string(), r"\u{1b}[2Ja\u{9b}b\r\n\t\u{0}\u{7f}");
+        assert_eq!(escaped(escaped("\u{1b}")).to_string(), r"\u{1b}");
+    }
+}
