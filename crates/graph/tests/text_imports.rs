@@ -120,7 +120,7 @@ fn the_first_line_is_a_header_if_it_cannot_be_a_row() {
     assert!(scores.iter().any(|note| note.contains("combined_score")), "what was not read is named: {scores:?}");
     // Two pairs contradict each other, and a name of a pair says nothing alone.
     for names in ["payer payee origin destination", "payer id name destination"] {
-        let error = failure("p.txt", &format!("{names}\n1 2 3 4\n2 3 4 5\n"), &options());
+        let error = failure("p.txt", format!("{names}\n1 2 3 4\n2 3 4 5\n"), &options());
         assert!(error.contains("--source and --target"), "{error}");
     }
     let ratings = imported("r.csv", "user,item,rating\n1,1,5\n2,1,4\n", &options(), &ImportOptions::default()).unwrap();
