@@ -204,13 +204,6 @@ fn look_at_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
     Ok(graph.vertices())
 }
 
-/// The vertices of the greatest statistics, and these, by looking at all.
-pub(crate) fn all_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result<Vec<(u32, u64)>> {
-    let mut best = Best::new(graph, options.top.min(graph.vertices()))?;
-    look_at_all(graph, &mut best, &mut StatsBuilder::start())?;
-    Ok(best.into_rows().collect())
-}
-
 /// The degrees of all vertices, and what follows from them for neighbourhoods.
 struct Degrees {
     /// Per vertex: the lengths of its lists together.
