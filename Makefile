@@ -2,6 +2,7 @@
 # make demo GRAPH=file      the same over your own edge list
 # make test                 all checks; says every minute which one is running
 # make quick                the fast half of it, for whoever changes something
+# make soak                 Miri and the thread sanitizer over what is unsafe or shared (hours; needs a nightly toolchain)
 # make bench                side by side with in-memory engines (minutes; SCALE=22)
 
 VENV    := .venv
@@ -28,7 +29,7 @@ STAGE := bash xtask/stage.sh
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install demo test quick test-rust test-python test-docs tidy fuzz bench clean
+.PHONY: build install demo test quick test-rust test-python test-docs tidy fuzz soak bench clean
 
 # The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
@@ -69,6 +70,9 @@ test-docs: install
 fuzz:
 	$(STAGE) "fuzzing, kept inputs" $(CHECKED) run --release --locked --quiet --package outcore-fuzz -- replay
 	$(STAGE) "fuzzing, new inputs" $(CHECKED) run --release --locked --quiet --package outcore-fuzz -- fresh $(FUZZ_SECONDS)
+
+soak:
+	$(STAGE) "soaking" bash xtask/soak.sh
 
 bench: install
 	$(PIP) install --requirement bench/requirements.txt

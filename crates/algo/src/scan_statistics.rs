@@ -23,6 +23,7 @@
 use crate::core_number::count_edges;
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::triads::{self, One, Opposite, Triads};
+use crate::verify_triangles;
 use outcore_graph::{
     Column, ColumnKind, Direction, Error, Frontier, Graph, List, ListPart, ProgramOptions, Result, Stats, StatsBuilder,
     Vertex, VertexProgram, WeightKind, program_bytes, run_program, scan, vertex_map,
@@ -97,8 +98,8 @@ pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) 
         true => groups(top) + 1.0 + all.passes.max(groups(MOST_LOOKED_AT as u64)),
         false => all.passes,
     };
-    // Verification looks at all vertices; the column is made behind it.
-    let verify_bytes = (all.state_bytes + Best::bytes(top)).max(all.verify_bytes);
+    // The column is made behind the verification.
+    let verify_bytes = verify_triangles::scan_statistics_bytes(graph, top) + Best::bytes(top);
     Cost {
         state_bytes: few.max(all.state_bytes) + Best::bytes(top),
         passes,
@@ -213,13 +214,6 @@ fn look_at_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
         best.offer(closed.load(Ordering::Relaxed) + own.load() as u64, vertex as u32);
     }
     Ok(graph.vertices())
-}
-
-/// The vertices of the greatest statistics, and these, by looking at all.
-pub(crate) fn all_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result<Vec<(u32, u64)>> {
-    let mut best = Best::new(graph, options.top.min(graph.vertices()))?;
-    look_at_all(graph, &mut best, &mut StatsBuilder::start())?;
-    Ok(best.into_rows().collect())
 }
 
 /// The degrees of all vertices, and what follows from them for neighbourhoods.

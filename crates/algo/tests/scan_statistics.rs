@@ -210,6 +210,16 @@ fn every_changed_statistic_or_vertex_is_refused() {
             }
             found.vertices[place] = vertex;
         }
+        // What stands in place 0 is taken out: all that is left is right, but a vertex of a greater statistic is missing.
+        let mut longer = scan_statistics(&graph, &ScanStatisticsOptions { top: 5 }).unwrap();
+        longer.vertices.remove(0);
+        longer.statistics.remove(0);
+        refused(&longer, "the greatest is left out");
+        found.vertices.swap(0, 3);
+        found.statistics.swap(0, 3);
+        refused(&found, "rising");
+        found.vertices.swap(0, 3);
+        found.statistics.swap(0, 3);
         found.vertices.pop();
         found.statistics.pop();
         refused(&found, "one less");

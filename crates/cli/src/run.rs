@@ -410,7 +410,9 @@ impl Common {
     fn say(&self, line: impl Display) -> Result<()> {
         match &self.stats {
             _ if self.limits.quiet => Ok(()),
-            Some(file) if file == Path::new("-") => writeln!(std::io::stderr(), "{}", escaped(line)).map_err(output_error),
+            Some(file) if file == Path::new("-") => {
+                writeln!(std::io::stderr(), "{}", escaped(line)).map_err(output_error)
+            }
             _ => say(line),
         }
     }

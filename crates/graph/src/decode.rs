@@ -534,6 +534,9 @@ mod tests {
     use super::*;
     use outcore_format::{Kind, ListWriter, Origin};
 
+    // Miri takes a thousand times as long.
+    const LISTS: u64 = if cfg!(miri) { 60 } else { 3000 };
+    const BAD_PAGES: usize = if cfg!(miri) { 100 } else { 30_000 };
     const ORIGIN: Origin = Origin { image_id: 5, kind: Kind::OutLists, file: 0 };
 
     fn random(state: &mut u64) -> u64 {
@@ -585,7 +588,7 @@ mod tests {
         let mut state = 1;
         for (vertices, parallel) in [(1u64, false), (300, true), (5000, false), (u64::from(u32::MAX) / 4, false)] {
             let shape = Shape { vertices, parallel };
-            for bytes in pages(&mut state, vertices.min(3000), parallel) {
+            for bytes in pages(&mut state, vertices.min(LISTS), parallel) {
                 let page = ORIGIN.trust(&bytes).unwrap();
                 let mut reference = Decoder::portable();
                 let reference = reference.decode(&page, shape).unwrap();
@@ -627,11 +630,11 @@ mod tests {
     #[test]
     fn all_decoders_refuse_the_same_pages() {
         let mut state = 2;
-        let shape = Shape { vertices: 3000, parallel: false };
-        let pages = pages(&mut state, 3000, false);
+        let shape = Shape { vertices: LISTS, parallel: false };
+        let pages = pages(&mut state, LISTS, false);
         let mut decoders = Decoder::all();
         let mut refused = 0;
-        for _ in 0..30_000 {
+        for _ in 0..BAD_PAGES {
             let mut bad = pages[random(&mut state) as usize % pages.len()].clone();
             for _ in 0..1 + random(&mut state) % 3 {
                 let reach = [28, 300, 4092][random(&mut state) as usize % 3];
@@ -648,6 +651,6 @@ mod tests {
                 }
             }
         }
-        assert!(refused > 1000, "{refused}");
+        assert!(refused > BAD_PAGES / 30, "{refused}");
     }
 }
