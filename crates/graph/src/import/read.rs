@@ -249,7 +249,9 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
     debug_assert!(chunks.iter().enumerate().all(|(i, &(number, _))| number as usize == i));
     input.chunks.extend(chunks.into_iter().map(|(_, chunk)| chunk));
     if input.signed && huge {
-        return Err(mixed_ids(&path, None).advise("read them as strings"));
+        return Err(
+            mixed_ids(&path, None).advise("read them as strings: --ids string, or columns of strings in a table")
+        );
     }
     Ok(input)
 }
