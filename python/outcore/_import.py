@@ -138,7 +138,7 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
         TypeError: An option that `import_graph` does not have.
         InputError: An input that does not hold what its format says.
 
-    >>> needs = oc.estimate_import((source, target))
+    >>> needs = oc.estimate_import([("home", "news"), ("home", "about")])
     >>> needs.edges, needs.image_bytes < needs.temporary_bytes
     (None, True)
     """

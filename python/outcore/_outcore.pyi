@@ -30,6 +30,7 @@ __all__ = [
     "all_pairs",
     "betweenness_centrality",
     "bfs",
+    "bytes_text",
     "clustering",
     "components",
     "core_number",

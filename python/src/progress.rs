@@ -111,7 +111,7 @@ impl Progress for Bar {
     fn finish(&self) {
         self.draw(|state| {
             state.tasks.pop();
-            state.tasks.is_empty().then(String::new)
+            (state.tasks.is_empty() && state.shown > 0).then(String::new)
         });
     }
 }

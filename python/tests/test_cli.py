@@ -160,16 +160,25 @@ def test_explain_counts_the_output_and_claims_no_bound_that_is_none(image, tmp_p
     assert "no bound is known" in outcore("run", "sssp", "--source", 1, image, "--explain").stdout
 
 
-def test_a_run_that_cannot_be_verified_is_refused_before_it(image, tmp_path):
-    outcore("generate", "path", "--scale", "20", tmp_path / "path.oc")
-    run = lambda *options, check=True: outcore("run", "components", tmp_path / "path.oc", "--threads", "1", *options, check=check)
+def test_a_run_that_cannot_be_verified_is_refused_before_it(tmp_path):
+    outcore("generate", "star", "--scale", "22", tmp_path / "star.oc")
+    run = lambda *options, check=True: outcore("run", "strong-components", tmp_path / "star.oc", "--threads", "1", *options, check=check)
     least = lambda *options: float(re.search(r"memory +([0-9.]+) MiB", run("--explain", "--memory", "256MiB", *options).stdout)[1])
-    assert least() + 2 < least("--verify") and "verify " in run("--explain", "--verify").stdout
-    between = f"{(least() + least('--verify')) / 2:.1f}MiB"
-    assert "1 components" in run("--memory", between).stdout
+    assert least() + 4 < least("--verify") and "verify " in run("--explain", "--verify").stdout
+    between = f"{least() + 2:.1f}MiB"
+    assert "4194304 components" in run("--memory", between).stdout
     refused = run("--memory", between, "--verify", check=False)
-    assert refused.returncode != 0 and "the result and its verification" in refused.stderr and "components" not in refused.stdout
+    assert refused.returncode != 0 and "the result and its verification" in refused.stderr and not refused.stdout
     assert "verified" in run("--memory", f"{least('--verify') + 0.1:.1f}MiB", "--verify").stdout
+
+
+def test_components_are_refused_beforehand_if_their_sizes_cannot_be_counted(tmp_path):
+    outcore("generate", "path", "--scale", "22", tmp_path / "path.oc")
+    run = lambda *options, check=True: outcore("run", "components", tmp_path / "path.oc", "--threads", "1", *options, check=check)
+    least = float(re.search(r"memory +([0-9.]+) MiB", run("--explain", "--memory", "256MiB").stdout)[1])
+    assert "1 components" in run("--memory", f"{least + 0.1:.1f}MiB").stdout
+    refused = run("--memory", f"{least - 8:.1f}MiB", check=False)
+    assert refused.returncode != 0 and "the components and their sizes" in refused.stderr and not refused.stdout
 
 
 def test_ids_with_commas_are_given_in_quotes(tmp_path):

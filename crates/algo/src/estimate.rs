@@ -75,6 +75,13 @@ impl Cost {
 }
 
 impl Estimate {
+    /// The same with at least so much state: what is done with the result may need more than the run.
+    pub fn with_state(mut self, graph: &Graph, bytes: u64) -> Self {
+        self.state_bytes = self.state_bytes.max(bytes);
+        self.memory_bytes = self.memory_bytes.max(least_limit(graph, bytes));
+        self
+    }
+
     /// The same with the memory of verification. Its passes are not counted.
     pub fn with_verification(mut self, graph: &Graph) -> Self {
         self.memory_bytes = self.memory_bytes.max(least_limit(graph, self.verify_bytes));

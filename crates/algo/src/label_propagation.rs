@@ -77,8 +77,10 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
     let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
     let blocks = Buffer::bytes(graph, least_labels(graph));
     let state = (per_vertex * vertices + blocks).max(numbered) + 2 * Bitmap::bytes(vertices);
-    // Where two blocks meet, both read a page of each direction; two blocks have more labels than one has room for.
-    let borders = (2 * all_entries(graph) + LABELS_PER_VERTEX * vertices) / least_labels(graph).max(1);
+    // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has room for.
+    let (entries, room) = (all_entries(graph), least_labels(graph));
+    let borders = if entries > room { 2 * entries / room } else { 0 };
+    let borders = borders + LABELS_PER_VERTEX * vertices / room.max(LEAST_LABELS);
     let again = (borders * graph.directions().len() as u64) as f64 / graph.all_pages().max(1) as f64;
     let marks = u32::from(options.max_iter > WHOLE_ITERATIONS);
     Cost {

@@ -8,31 +8,36 @@ use outcore_algo::*;
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Graph, Stats};
 
-/// What an algorithm says, and a run of it whose result is verified if there is memory for that.
-fn runs(algorithm: Algorithm, graph: &Graph) -> (Estimate, Box<dyn Fn(bool) -> Result<Stats> + '_>) {
+/// The estimate, and a run with these options whose result `verify` checks.
+macro_rules! of {
+    ($estimate:expr, $graph:expr, $options:expr, $run:ident, $verify:expr) => {{
+        let (graph, options) = ($graph, $options);
+        let run = move |verified: bool| {
+            let found = $run(graph, &options)?;
+            if verified {
+                $verify(&options, &found)?;
+            }
+            Ok(found.stats)
+        };
+        ($estimate, Box::new(run))
+    }};
+}
+
+/// A run, whose result is verified if that is asked for.
+type Run<'g> = Box<dyn Fn(bool) -> Result<Stats> + 'g>;
+
+/// What an algorithm says, and a run of it.
+fn runs(algorithm: Algorithm, graph: &Graph) -> (Estimate, Run<'_>) {
     let weights = graph.weight_name().is_some();
-    macro_rules! of {
-        ($estimate:expr, $options:expr, $run:ident, $verify:expr) => {{
-            let options = $options;
-            let run = move |verified: bool| {
-                let found = $run(graph, &options)?;
-                if verified {
-                    $verify(&options, &found)?;
-                }
-                Ok(found.stats)
-            };
-            ($estimate, Box::new(run))
-        }};
-    }
     match algorithm {
         Algorithm::Bfs | Algorithm::NearBfs => {
             let depth_limit = (algorithm == Algorithm::NearBfs).then_some(2);
             let options = BfsOptions { depth_limit, ..BfsOptions::default() };
-            of!(estimate_bfs(graph), options, bfs, |options, found| verify_bfs(graph, options, found))
+            of!(estimate_bfs(graph), graph, options, bfs, |options, found| verify_bfs(graph, options, found))
         }
         Algorithm::Sssp => {
             let options = SsspOptions { source: 0, weights, delta: None };
-            of!(estimate_sssp(graph, &options), options, sssp, |o, found| verify_sssp(graph, o, found))
+            of!(estimate_sssp(graph, &options), graph, options, sssp, |o, found| verify_sssp(graph, o, found))
         }
         Algorithm::PageRank | Algorithm::WeightedPageRank | Algorithm::DeltaPageRank => {
             let weights = weights && algorithm != Algorithm::PageRank;
@@ -41,53 +46,26 @@ fn runs(algorithm: Algorithm, graph: &Graph) -> (Estimate, Box<dyn Fn(bool) -> R
                 _ => PageRankMethod::Power,
             };
             let options = PageRankOptions { weights, method, ..iterations(5) };
-            of!(estimate_pagerank(graph, &options), options, pagerank, |o, found| verify_pagerank(graph, o, found))
+            of!(estimate_pagerank(graph, &options), graph, options, pagerank, |o, found| verify_pagerank(
+                graph, o, found
+            ))
         }
         Algorithm::PersonalizedPageRank => {
             let options = seeded(graph, 0);
             let estimate = estimate_personalized_pagerank(graph, &options);
-            of!(estimate, options, personalized_pagerank, |o, found| verify_personalized_pagerank(graph, o, found))
-        }
-        Algorithm::Components => {
-            let options = ComponentsOptions::default();
-            of!(estimate_components(graph), options, components, |_, found| verify_components(graph, found))
-        }
-        Algorithm::StrongComponents | Algorithm::StrongComponentsByColour => {
-            let in_memory_bytes = (algorithm == Algorithm::StrongComponentsByColour).then_some(0);
-            let options = StrongComponentsOptions { in_memory_bytes };
-            let estimate = estimate_strong_components(graph);
-            of!(estimate, options, strong_components, |_, found| verify_strong_components(graph, found))
-        }
-        Algorithm::CoreNumbers => {
-            let options = CoreNumbersOptions::default();
-            of!(estimate_core_number(graph), options, core_number, |_, found| verify_core_number(graph, found))
-        }
-        Algorithm::LabelPropagation => {
-            let options = LabelPropagationOptions { max_iter: 5 };
-            let estimate = estimate_label_propagation(graph, &options);
-            of!(estimate, options, label_propagation, |o, found| verify_label_propagation(graph, o, found))
-        }
-        Algorithm::Triangles => {
-            let options = TrianglesOptions::default();
-            of!(estimate_triangles(graph), options, triangles, |_, found| verify_triangles(graph, found))
-        }
-        Algorithm::Clustering => {
-            let options = ClusteringOptions::default();
-            of!(estimate_clustering(graph), options, clustering, |_, found| verify_clustering(graph, found))
-        }
-        Algorithm::Lcc => {
-            let options = LccOptions::default();
-            of!(estimate_lcc(graph), options, lcc, |_, found| verify_lcc(graph, found))
+            of!(estimate, graph, options, personalized_pagerank, |o, found| verify_personalized_pagerank(
+                graph, o, found
+            ))
         }
         Algorithm::ScanStatistics => {
             let options = ScanStatisticsOptions { top: 3 };
             let estimate = estimate_scan_statistics(graph, &options);
-            of!(estimate, options, scan_statistics, |o, found| verify_scan_statistics(graph, o, found))
+            of!(estimate, graph, options, scan_statistics, |o, found| verify_scan_statistics(graph, o, found))
         }
         Algorithm::MultiSourceBfs => {
             let options = MultiSourceBfsOptions { sources: from(graph, 0, 70), targets: vec![0], depth_limit: None };
             let estimate = estimate_multi_source_bfs(graph, &options);
-            of!(estimate, options, multi_source_bfs, |o, found| verify_multi_source_bfs(graph, o, found))
+            of!(estimate, graph, options, multi_source_bfs, |o, found| verify_multi_source_bfs(graph, o, found))
         }
         Algorithm::AllPairs => {
             let options = AllPairsOptions { sources: Sources::Given(from(graph, 0, 9)) };
@@ -105,8 +83,49 @@ fn runs(algorithm: Algorithm, graph: &Graph) -> (Estimate, Box<dyn Fn(bool) -> R
             let sources = Sources::Given(from(graph, 0, 2));
             let options = BetweennessOptions { sources, ..BetweennessOptions::default() };
             let estimate = estimate_betweenness_centrality(graph, &options);
-            of!(estimate, options, betweenness_centrality, |o, found| verify_betweenness_centrality(graph, o, found))
+            of!(estimate, graph, options, betweenness_centrality, |o, found| verify_betweenness_centrality(
+                graph, o, found
+            ))
         }
+        other => structures(other, graph),
+    }
+}
+
+/// The same for components, cores, labels and triangles.
+fn structures(algorithm: Algorithm, graph: &Graph) -> (Estimate, Run<'_>) {
+    match algorithm {
+        Algorithm::Components => {
+            let options = ComponentsOptions::default();
+            of!(estimate_components(graph), graph, options, components, |_, found| verify_components(graph, found))
+        }
+        Algorithm::StrongComponents | Algorithm::StrongComponentsByColour => {
+            let in_memory_bytes = (algorithm == Algorithm::StrongComponentsByColour).then_some(0);
+            let options = StrongComponentsOptions { in_memory_bytes };
+            let estimate = estimate_strong_components(graph);
+            of!(estimate, graph, options, strong_components, |_, found| verify_strong_components(graph, found))
+        }
+        Algorithm::CoreNumbers => {
+            let options = CoreNumbersOptions::default();
+            of!(estimate_core_number(graph), graph, options, core_number, |_, found| verify_core_number(graph, found))
+        }
+        Algorithm::LabelPropagation => {
+            let options = LabelPropagationOptions { max_iter: 5 };
+            let estimate = estimate_label_propagation(graph, &options);
+            of!(estimate, graph, options, label_propagation, |o, found| verify_label_propagation(graph, o, found))
+        }
+        Algorithm::Triangles => {
+            let options = TrianglesOptions::default();
+            of!(estimate_triangles(graph), graph, options, triangles, |_, found| verify_triangles(graph, found))
+        }
+        Algorithm::Clustering => {
+            let options = ClusteringOptions::default();
+            of!(estimate_clustering(graph), graph, options, clustering, |_, found| verify_clustering(graph, found))
+        }
+        Algorithm::Lcc => {
+            let options = LccOptions::default();
+            of!(estimate_lcc(graph), graph, options, lcc, |_, found| verify_lcc(graph, found))
+        }
+        other => panic!("{other:?} has no estimate here"),
     }
 }
 

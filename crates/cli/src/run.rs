@@ -279,7 +279,7 @@ fn personalized_pagerank(
 
 fn components(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_components(&graph))? {
+    if planned_components(&graph, common, outcore::estimate_components(&graph))? {
         return Ok(());
     }
     let found = outcore::components(&graph, &ComponentsOptions::default())?;
@@ -291,7 +291,7 @@ fn components(common: &Common) -> Result<()> {
 
 fn strong_components(common: &Common) -> Result<()> {
     let graph = open(common)?;
-    if planned(&graph, common, &outcore::estimate_strong_components(&graph))? {
+    if planned_components(&graph, common, outcore::estimate_strong_components(&graph))? {
         return Ok(());
     }
     let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
@@ -299,6 +299,16 @@ fn strong_components(common: &Common) -> Result<()> {
         verify::verify_strong_components(&graph, &found)?;
     }
     show_components(&graph, found, common)
+}
+
+/// As [`planned`], with the memory of the components' sizes, of which the largest are shown.
+fn planned_components(graph: &Graph, common: &Common, estimate: Estimate) -> Result<bool> {
+    let estimate = estimate.with_state(graph, 8 * graph.vertices());
+    if planned(graph, common, &estimate)? {
+        return Ok(true);
+    }
+    graph.make_room("the components and their sizes", estimate.state_bytes)?;
+    Ok(false)
 }
 
 fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Result<()> {
@@ -448,8 +458,8 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     if common.verify {
         say(format_args!("verify   {} of memory for the result and its verification", bytes_text(needs.verify_bytes)))?;
     }
-    let bound = needs.bound.words();
-    say(format_args!("passes   {bound} {}", needs.passes))?;
+    let (bound, passes) = (needs.bound.words(), (1000.0 * needs.passes).ceil() / 1000.0);
+    say(format_args!("passes   {bound} {passes}"))?;
     say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))?;
     Ok(true)
 }
