@@ -1,9 +1,10 @@
 //! A line on the terminal that says how far long work has come. Tasks may nest: the innermost one is shown.
 
 use outcore::io::bytes_text;
+use outcore::io::lock;
 use outcore::{Progress, Unit};
 use std::io::{IsTerminal, Write, stderr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often the line is written anew.
@@ -34,7 +35,7 @@ impl Bar {
     }
 
     fn with(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.state));
     }
 }
 

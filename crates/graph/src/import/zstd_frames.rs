@@ -5,10 +5,11 @@
 //!
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
+use outcore_io::lock;
 use outcore_io::{Budget, Reservation, Result};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 const MAGIC_BYTES: usize = 4;
@@ -58,7 +59,7 @@ impl Windows {
     }
 
     fn lock(&self) -> MutexGuard<'_, WindowsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
