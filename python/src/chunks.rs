@@ -9,10 +9,11 @@ use arrow_array::{
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use numpy::{PyArray1, PyArrayMethods};
+use outcore::io::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyTuple};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What a generator raised, kept for the caller; in between there are only texts.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -68,7 +69,7 @@ impl Iterator for ChunkReader {
         let outcome = Python::attach(|py| {
             self.next_batch(py).map_err(|error| {
                 let text = error.to_string();
-                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                lock(&self.raised).get_or_insert(error);
                 ArrowError::ExternalError(text.into())
             })
         });

@@ -3,12 +3,13 @@
 use crate::errors::{raise, usage};
 use crate::runtime::{Bytes, Limits, PyRuntime, Turns, Whole, run};
 use outcore::io::escaped;
+use outcore::io::lock;
 use outcore::{Graph, GraphOptions, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// An imported graph, opened: what algorithms work on.
 ///
@@ -67,7 +68,7 @@ impl Opened {
 impl PyGraph {
     /// The graph, unless it was closed, or opened by another process.
     pub fn open(&self, py: Python<'_>) -> PyResult<Opened> {
-        let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let graph = lock(&self.graph).clone();
         let graph =
             graph.ok_or_else(|| usage(py, format!("the graph {} was closed; open it again", self.path.display())))?;
         graph.runtime().budget().check_process().map_err(|error| raise(py, error))?;
@@ -165,7 +166,7 @@ impl PyGraph {
 
     /// Closes the graph: gives back its page cache and buffers. Results stay usable, and hold only what they are made of.
     fn close(&self) {
-        if let Some(opened) = self.graph.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(opened) = lock(&self.graph).take() {
             opened.graph.close();
         }
     }

@@ -5,12 +5,12 @@ use crate::errors::usage;
 use crate::runtime::{Limits, run, settings};
 use outcore::format::{IdColumn, ImportFacts, Order};
 use outcore::import::{self, Facts, ImportOptions, ImportStats, InputOptions, Source};
+use outcore::io::lock;
 use outcore::{Choice, Result, Runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 /// The keyword arguments of `outcore.import_graph`.
 #[derive(FromPyObject)]
@@ -194,7 +194,7 @@ fn import_from<'py>(
         import_noting(&runtime, source, image, &options).map(|report| Outcome::Did(Box::new(report)))
     });
     // What a generator of the user raised says more than the import that failed for it.
-    match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    match lock(&raised).take() {
         Some(error) if outcome.is_err() => Err(error),
         _ => crate::to_dict(py, &outcome?),
     }

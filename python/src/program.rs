@@ -12,7 +12,7 @@ use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Bytes, Whole, in_callback, settings};
 use numpy::PyReadonlyArray1;
-use outcore::io::Array;
+use outcore::io::{Array, into_inner, lock};
 use outcore::{
     Column, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
     run_program,
@@ -24,7 +24,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What `vertex_program` did: columns `vertex` and the fields of the states.
 #[pyclass(frozen, extends = PyTable, module = "outcore")]
@@ -126,7 +126,7 @@ enum Happening<'h, 'v> {
 
 impl Functions {
     fn fail(&self, error: PyErr) {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        lock(&self.error).get_or_insert(error);
         self.failed.store(true, Ordering::Relaxed);
     }
 
@@ -262,7 +262,7 @@ pub fn vertex_program(
         };
         run(&graph, &functions, &options)
     });
-    if let Some(error) = functions.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(error) = into_inner(functions.error) {
         return Err(error);
     }
     let found = found?;

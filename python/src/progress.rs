@@ -1,10 +1,11 @@
 //! A line that says how far long work has come, on the terminal or in a notebook. Tasks may nest: the innermost one is shown.
 
 use outcore::io::bytes_text;
+use outcore::io::lock;
 use outcore::{Progress, Unit};
 use pyo3::prelude::*;
 use std::io::{IsTerminal, Write, stderr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often the line is written anew.
@@ -52,7 +53,7 @@ impl Bar {
     /// Changes the state, and replaces the line by the text that `change` returns. The state is not locked while it is
     /// written: that can wait for the interpreter's lock.
     fn draw(&self, change: impl FnOnce(&mut State) -> Option<String>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let Some(line) = change(&mut state) else { return };
         let width = state.shown;
         state.shown = line.chars().count();

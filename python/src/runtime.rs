@@ -2,6 +2,7 @@
 
 use crate::errors::{raise, usage};
 use crate::progress::Bar;
+use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
 use outcore::{Progress, Result, Runtime, RuntimeOptions};
 use pyo3::exceptions::PyTypeError;
@@ -136,7 +137,7 @@ pub fn holders_dict<'py>(py: Python<'py>, holders: &[Holder]) -> PyResult<Bound<
 static OF_PROCESS: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
 
 fn of_process(py: Python<'_>) -> PyResult<Arc<Runtime>> {
-    let mut slot = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut slot = lock(&OF_PROCESS);
     match &*slot {
         Some((process, runtime)) if *process == std::process::id() => Ok(Arc::clone(runtime)),
         _ => {
@@ -219,7 +220,7 @@ impl Turns {
     pub fn take(&self, py: Python<'_>) -> PyResult<Turn<'_>> {
         loop {
             let is_mine = py.detach(|| {
-                let busy = self.is_busy.lock().unwrap_or_else(PoisonError::into_inner);
+                let busy = lock(&self.is_busy);
                 if *busy && IN_CALLBACK.get() {
                     return None;
                 }
@@ -241,7 +242,7 @@ impl Turns {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.0.is_busy.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *lock(&self.0.is_busy) = false;
         self.0.ended.notify_one();
     }
 }

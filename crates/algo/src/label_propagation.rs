@@ -27,10 +27,11 @@ use outcore_graph::{
     Bitmap, ColumnKind, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
 };
 use outcore_io::buffer::prefetched;
+use outcore_io::lock;
 use outcore_io::{Array, Unit};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// How labels are propagated.
 #[derive(Clone, Copy, Debug)]
@@ -284,9 +285,9 @@ impl<'a> Propagation<'a> {
         let Buffer { labels, ends, counters } = buffer;
         let pieces = Mutex::new(self.pieces(block, labels, ends).into_iter());
         runtime.run(|worker| -> Result<()> {
-            let mut counter = counters[worker].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counter = lock(&counters[worker]);
             loop {
-                let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let piece = lock(&pieces).next();
                 let Some((vertices, mut labels)) = piece else { return Ok(()) };
                 runtime.cancel().check()?;
                 for v in self.marked_in(&vertices) {

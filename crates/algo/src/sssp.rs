@@ -27,9 +27,10 @@ use outcore_graph::{
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
+use outcore_io::{into_inner, lock};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// From where, and how.
 #[derive(Clone, Copy, Debug)]
@@ -319,10 +320,10 @@ impl<'a, L: Length> Search<'a, L> {
                 count.fetch_add(taken, Ordering::Relaxed);
                 nearest.fetch_min(least, Ordering::Relaxed);
             }
-            touched.lock().unwrap_or_else(PoisonError::into_inner).extend(own);
+            lock(&touched).extend(own);
             Ok(())
         })?;
-        let mut blocks = touched.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = into_inner(touched);
         blocks.sort_unstable();
         Ok(Taken { count: count.into_inner(), blocks, nearest: nearest.into_inner() })
     }

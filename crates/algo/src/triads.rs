@@ -26,11 +26,12 @@ use crate::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::verify_triangles;
 use outcore_graph::{ColumnKind, Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
+use outcore_io::lock;
 use outcore_io::{Array, AtomicF64, Task, Unit};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Vertices below this are counted by every worker for itself: what a core's cache holds.
 const HUBS: usize = 1 << 14;
@@ -190,7 +191,7 @@ pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Optio
         counting.close()?;
     }
     for worker in &counting.workers {
-        let worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = lock(worker);
         for (count, hub) in counting.closed.iter().zip(worker.hubs.iter()) {
             count.fetch_add(*hub, Ordering::Relaxed);
         }
@@ -443,7 +444,7 @@ impl<'g, S: Share> Counting<'g, S> {
         let step = (vertices.len() as u64 / PORTIONS).clamp(1, PORTION_VERTICES);
         let next = AtomicU64::new(u64::from(vertices.start));
         runtime.run_on::<(), Error>((vertices.len() as u64).div_ceil(step) as usize, |number| {
-            let mut worker = self.workers[number].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut worker = lock(&self.workers[number]);
             loop {
                 let start = next.fetch_add(step, Ordering::Relaxed);
                 if start >= u64::from(vertices.end) {

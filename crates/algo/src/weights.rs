@@ -1,8 +1,9 @@
 //! Which weights an algorithm goes by; those that it cannot work with are refused, with the edge that has them.
 
 use outcore_graph::{Edges, Error, Frontier, Graph, Result, StatsBuilder, scan};
+use outcore_io::{into_inner, lock};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Whether shortest paths go by weights: by those of a name, or by the only ones that the image has if none are asked for.
 ///
@@ -54,14 +55,14 @@ impl Refused {
             || (),
             |(), list| {
                 for (i, &neighbour) in list.neighbours.iter().enumerate() {
-                    let mut first = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut first = lock(&found);
                     if !(self.accepts)(list.weights.real(i)) && neighbour < first.0 {
                         *first = (neighbour, list.weights.real(i));
                     }
                 }
             },
         )?;
-        let (neighbour, weight) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (neighbour, weight) = into_inner(found);
         let (one, other) = (graph.id(vertex)?, graph.id(neighbour)?);
         Err(Error::Unsuitable(format!(
             "expected {}, found {weight} at the edge between {one} and {other}",

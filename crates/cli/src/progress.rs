@@ -3,11 +3,12 @@
 use crate::args::Limits;
 use indicatif::{ProgressBar, ProgressStyle};
 use outcore::io::bytes_text;
+use outcore::io::lock;
 use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -88,17 +89,17 @@ impl Progress for Bar {
         }
         bar.set_message(name.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(bar);
+        lock(&self.tasks).push(bar);
     }
 
     fn advance(&self, amount: u64) {
-        if let Some(bar) = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).last() {
+        if let Some(bar) = lock(&self.tasks).last() {
             bar.inc(amount);
         }
     }
 
     fn finish(&self) {
-        if let Some(bar) = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+        if let Some(bar) = lock(&self.tasks).pop() {
             bar.finish_and_clear();
         }
     }

@@ -10,12 +10,13 @@ use crate::image::{ImageFile, ImageFiles};
 use crate::stats::SweepStats;
 use crate::weights::WeightColumn;
 use outcore_format::{Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
+use outcore_io::lock;
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The largest ring of read buffers of a worker.
 const MAX_RING_BYTES: u64 = 4 << 20;
@@ -122,7 +123,7 @@ struct LentWorkers<'g> {
 
 impl<'g> LentWorkers<'g> {
     fn take(graph: &'g Graph) -> Result<Self> {
-        let workers = std::mem::take(&mut *graph.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        let workers = std::mem::take(&mut *lock(&graph.workers));
         if workers.is_empty() {
             return Err(Error::Busy);
         }
@@ -131,7 +132,7 @@ impl<'g> LentWorkers<'g> {
     }
 
     fn slot(&self, number: usize) -> Option<MutexGuard<'_, Option<Worker>>> {
-        self.slots.get(number).map(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner))
+        self.slots.get(number).map(|slot| lock(slot))
     }
 
     fn worker(&self, number: usize) -> Option<LentWorker<'_, 'g>> {
@@ -143,7 +144,7 @@ impl<'g> LentWorkers<'g> {
 impl Drop for LentWorkers<'_> {
     fn drop(&mut self) {
         let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
-        *self.graph.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
+        *lock(&self.graph.workers) = workers;
         if self.graph.is_closed() {
             self.graph.close();
         }
@@ -415,7 +416,7 @@ impl Graph {
 
     /// The page cache, if there is one.
     pub(crate) fn cache(&self) -> Option<Arc<PageCache>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.cache).clone()
     }
 
     /// The memory that the page cache takes now, and gives up when it is needed.
@@ -463,7 +464,7 @@ impl Graph {
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
         self.check_process()?;
-        let mut slot = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.cache);
         if self.is_closed() {
             return Ok(());
         }
@@ -492,8 +493,8 @@ impl Graph {
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
-            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            let idle = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+            *lock(&self.cache) = None;
+            let idle = std::mem::take(&mut *lock(&self.workers));
             self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
         }
     }

@@ -16,11 +16,12 @@ use crate::weights::Weights;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Lists, WeightKind};
 use outcore_io::Reservation;
+use outcore_io::lock;
 use outcore_io::plan::UNIT_PAGES;
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The loop reads so many pages of lists at once.
 const LOOP_PAGES: u32 = 16;
@@ -361,7 +362,7 @@ struct Joiner(Mutex<HashMap<u32, Vec<Piece>>>);
 impl Joiner {
     /// Adds a piece; returns the list if it is complete now.
     fn join(&self, piece: Piece) -> Option<Piece> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         let vertex = piece.vertex;
         let pieces = all.entry(vertex).or_default();
         let place = pieces.partition_point(|other| other.units.start < piece.units.start);

@@ -10,11 +10,12 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use outcore_io::buffer::{Raw, raw_bytes, raw_bytes_mut, zeroed};
+use outcore_io::lock;
 use outcore_io::{Reservation, Spill};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The most ranges of targets; each has at least 2^[`MIN_RANGE_BITS`] vertices.
 const MAX_RANGES: u64 = 256;
@@ -165,10 +166,6 @@ impl<M: Raw> Mail<M> {
         *spill = Some(Arc::clone(&created));
         Ok(created)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<M> Block<M> {

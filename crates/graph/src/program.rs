@@ -22,9 +22,10 @@ use crate::scan::{Frontier, List};
 use crate::stats::Stats;
 use crate::vertex_set::Bitmap;
 use outcore_io::buffer::Raw;
+use outcore_io::lock;
 use std::ops::{Deref, DerefMut};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// An algorithm, told from a vertex's point of view.
 ///
@@ -171,7 +172,7 @@ impl Shared {
 
     /// The first error of a vertex, if there was one.
     pub fn check(&self) -> Result<()> {
-        match self.error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match lock(&self.error).take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -229,7 +230,7 @@ impl<M: Raw> Events<'_, M> {
     /// Ends the program with an error: [`run_program`](crate::run_program()) returns the first one. What goes on at the same time may come to its end.
     #[cold]
     pub fn fail(&mut self, error: Error) {
-        self.shared.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        lock(&self.shared.error).get_or_insert(error);
         self.shared.failed.store(true, Ordering::Relaxed);
     }
 

@@ -17,6 +17,7 @@ use crate::vertex_set::Bitmap;
 use outcore_io::buffer::Raw;
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Array, Reservation};
+use outcore_io::{into_inner, lock};
 use std::cmp::Reverse;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -212,10 +213,6 @@ struct Found {
     activated: Vec<Activated>,
     /// How many messages they sent so far.
     sent: u64,
-}
-
-fn into_inner<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a, P: VertexProgram> Engine<'a, P> {
@@ -490,7 +487,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let pages = pages_of_range(self.graph.list_pages(direction), vertex, vertex + 1);
         let apart = pages.end - pages.start > UNIT_PAGES && self.program.part(self.shared_state(vertex)).is_some();
         if apart {
-            parts.lock().unwrap_or_else(PoisonError::into_inner).push(*request);
+            lock(parts).push(*request);
         }
         apart
     }
@@ -573,7 +570,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     /// Ends a worker's work.
     fn lay_down(&self, mut hand: Hand<P::Message>) -> Result<()> {
         hand.outbox.end()?;
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = lock(&self.found);
         found.sent += hand.outbox.sent;
         found.activated.push(hand.activated);
         Ok(())

@@ -8,6 +8,7 @@
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
+use crate::lock::lock;
 use crate::process::check_process;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -211,7 +212,7 @@ impl std::fmt::Debug for Budget {
 
 impl Ledger {
     fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.accounts)
     }
 
     /// Notes that somebody holds that much more, or says how much is missing.
@@ -298,7 +299,7 @@ impl Reservation {
     }
 
     fn label(&self) -> MutexGuard<'_, Label> {
-        self.label.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.label)
     }
 }
 

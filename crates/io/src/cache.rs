@@ -18,10 +18,11 @@
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
 use crate::buffer::Array;
 use crate::error::Result;
+use crate::lock::lock;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const PAGE_BYTES: usize = 4096;
 /// The frames of a set.
@@ -141,7 +142,7 @@ impl PageCache {
 
     /// Shrinks by at least so much, if it has that much, and returns by how much. Pages that are pinned are given back when they are let go.
     pub fn give_back(&self, bytes: u64) -> u64 {
-        let _resizing = self.resizing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _resizing = lock(&self.resizing);
         let open = self.open_ways.load(Ordering::Relaxed);
         let close = (bytes.div_ceil(self.way_bytes()) as usize).min(open);
         let ways = open - close..open;
@@ -169,7 +170,7 @@ impl PageCache {
 
     /// Opens ways again, as far as so much memory goes and is free.
     pub fn grow(&self, bytes: u64) {
-        let _resizing = self.resizing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _resizing = lock(&self.resizing);
         for _ in 0..bytes / self.way_bytes() {
             let way = self.open_ways.load(Ordering::Relaxed);
             let reservation = self.frames.array().reservation();
@@ -226,10 +227,6 @@ impl PageCache {
             unsafe { self.frames.give_back(frame..frame + 1) };
         }
     }
-}
-
-fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
-    set.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Set {

@@ -24,7 +24,7 @@ pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory};
 pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
-pub use lock::lock;
+pub use lock::{into_inner, lock};
 pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, lock_path, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};

@@ -7,3 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// What a mutex guards, when nobody else has it any more; otherwise as [`lock`].
+pub fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}

@@ -11,6 +11,7 @@ use crate::partial::{Partial, parent};
 use flate2::write::GzEncoder;
 use outcore_io::backend::Output;
 use outcore_io::{Error as IoError, Runtime, Task, Unit};
+use outcore_io::{into_inner, lock};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -148,12 +149,12 @@ impl Writing<'_> {
         let workers = (self.runtime.budget().available_bytes() / WORKER_BYTES) as usize;
         self.runtime.run_on(workers, |_| {
             if let Err(error) = self.work(&progress) {
-                self.turn.lock().unwrap_or_else(PoisonError::into_inner).failure.get_or_insert(error);
+                lock(&self.turn).failure.get_or_insert(error);
                 self.passed.notify_all();
             }
             Ok::<(), Error>(())
         })?;
-        let mut turn = self.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = into_inner(self.turn);
         if let Some(failure) = turn.failure {
             return Err(failure);
         }
@@ -227,7 +228,7 @@ impl Writing<'_> {
 
     /// Writes a block when all before it are written.
     fn put(&self, block: u64, bytes: &[u8]) -> Result<()> {
-        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = lock(&self.turn);
         while turn.next != block {
             self.runtime.cancel().check()?;
             if turn.failure.is_some() {

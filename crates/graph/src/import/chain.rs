@@ -9,8 +9,9 @@ use super::input::Input;
 use super::open::{Format, open_one};
 use super::vertices::hull;
 use crate::error::{Error, Result};
+use outcore_io::lock;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Opens `inputs`, which are more than one, as one source.
 pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -155,7 +156,7 @@ impl Source for Chain {
             if let Some(input) = self.inputs.get(self.place) {
                 let next = open_one(input, self.format, &self.options)?;
                 let part = (self.first_sequence, next.parser());
-                self.parser.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+                lock(&self.parser.parts).push(part);
                 self.current = Some(next);
             }
         }
@@ -185,7 +186,7 @@ struct ChainParser {
 impl ChainParser {
     /// The parser of the input that a block is of.
     fn parser_of(&self, block: &Block) -> Arc<dyn Parser> {
-        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = lock(&self.parts);
         // The first entry is 0, so there is always one at or below.
         let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
         parts[place].1.clone()
@@ -211,7 +212,7 @@ impl Parser for ChainParser {
     }
 
     fn comments(&self) -> (u64, Option<String>) {
-        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = lock(&self.parts);
         let all: Vec<_> = parts.iter().map(|(_, parser)| parser.comments()).collect();
         (all.iter().map(|(count, _)| count).sum(), all.into_iter().find_map(|(_, first)| first))
     }

@@ -5,8 +5,9 @@
 
 use super::number::{Fields, is_blank};
 use crate::error::{Error, Result};
+use outcore_io::lock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What separates columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,7 @@ impl Skipped {
     /// Counts a comment on the line of this number.
     pub(super) fn add(&self, number: u64, line: &[u8]) {
         self.count.fetch_add(1, Ordering::Relaxed);
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = lock(&self.first);
         if first.as_ref().is_none_or(|&(before, _)| number < before) {
             *first = Some((number, String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned()));
         }
@@ -131,7 +132,7 @@ impl Skipped {
 
     /// How many there were, and the first.
     pub(super) fn all(&self) -> (u64, Option<String>) {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = lock(&self.first);
         (self.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
     }
 }

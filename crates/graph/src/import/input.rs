@@ -8,12 +8,13 @@ use super::zstd_frames::{Windows, ZstdFrames, is_zstd};
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
 use outcore_io::Budget;
+use outcore_io::lock;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// How much compressed input is read at once.
 const COMPRESSED_READ_BYTES: usize = 128 << 10;
@@ -152,7 +153,7 @@ impl Input {
         };
         let mut stream = self.stream()?;
         let start = stream.peek(len)?.to_vec();
-        *pipe.lock().unwrap_or_else(PoisonError::into_inner) = Pipe::Open(Box::new(stream));
+        *lock(pipe) = Pipe::Open(Box::new(stream));
         Ok(start)
     }
 
@@ -161,18 +162,16 @@ impl Input {
         let raw: Box<dyn Read + Send> = match &self.content {
             Content::File => Box::new(self.open_file()?),
             Content::Memory(bytes) => Box::new(bytes.clone().reader()),
-            Content::Pipe(pipe) => {
-                match std::mem::replace(&mut *pipe.lock().unwrap_or_else(PoisonError::into_inner), Pipe::Taken) {
-                    Pipe::Open(stream) => return Ok(*stream),
-                    Pipe::Closed(path) => {
-                        Box::new(File::open(&path).map_err(|e| outcore_io::Error::file(&path, "open", e))?)
-                    }
-                    Pipe::Taken => {
-                        return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
-                            .advise("write it to a file first"));
-                    }
+            Content::Pipe(pipe) => match std::mem::replace(&mut *lock(pipe), Pipe::Taken) {
+                Pipe::Open(stream) => return Ok(*stream),
+                Pipe::Closed(path) => {
+                    Box::new(File::open(&path).map_err(|e| outcore_io::Error::file(&path, "open", e))?)
                 }
-            }
+                Pipe::Taken => {
+                    return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
+                        .advise("write it to a file first"));
+                }
+            },
         };
         self.decompressed(raw)
     }

@@ -16,6 +16,7 @@ use outcore_format::PAGE_BYTES;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
 use outcore_io::{Array, Error as IoError, Piece, Runtime, Spill, Streams, Task, Unit};
+use outcore_io::{into_inner, lock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -83,12 +84,12 @@ impl Writing<'_> {
         };
         self.runtime.run_on(self.plan.workers, |worker| {
             if let Err(error) = self.work::<E>(&shared, worker) {
-                shared.turn.lock().unwrap_or_else(PoisonError::into_inner).failure.get_or_insert(error);
+                lock(&shared.turn).failure.get_or_insert(error);
                 shared.passed.notify_all();
             }
             Ok::<(), Error>(())
         })?;
-        let turn = shared.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let turn = into_inner(shared.turn);
         if let Some(failure) = turn.failure {
             return Err(failure);
         }
@@ -128,13 +129,13 @@ impl Writing<'_> {
             self.pass(shared, partition, encoder.found)?;
             shared.progress.advance(entries_in::<E>(&self.pieces[partition]) as u64);
         }
-        shared.turn.lock().unwrap_or_else(PoisonError::into_inner).sort_bytes += sorter.sort_bytes;
+        lock(&shared.turn).sort_bytes += sorter.sort_bytes;
         Ok(())
     }
 
     /// Waits for the partition's turn and writes its pages.
     fn flush(&self, shared: &Shared<'_>, partition: usize, pages: &mut Pages) -> Result<()> {
-        let mut turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = lock(&shared.turn);
         while turn.partition != partition {
             self.runtime.cancel().check()?;
             if turn.failure.is_some() {
@@ -157,7 +158,7 @@ impl Writing<'_> {
 
     /// Passes the turn on to the next partition.
     fn pass(&self, shared: &Shared<'_>, partition: usize, found: Found) -> Result<()> {
-        let mut turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = lock(&shared.turn);
         debug_assert_eq!(turn.partition, partition);
         let all = &mut turn.found;
         all.entries += found.entries;

@@ -12,8 +12,9 @@ use super::sample::Sample;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use outcore_io::{Runtime, Spill, Task, Unit};
+use outcore_io::{into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A chunk ends after so many edges, so that its counts fit 32 bits.
 const MOST_EDGES: u64 = 1 << 31;
@@ -185,10 +186,6 @@ struct Shared<'a> {
     progress: Task,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Reads all of a source.
 pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Input> {
     let parser = source.parser();
@@ -210,7 +207,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
     if let Some((_, error)) = lock(&shared.failure).take() {
         return Err(error);
     }
-    let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let queue = into_inner(shared.queue);
     let mut input = Input {
         chunks: Vec::new(),
         sample: Sample::new(),

@@ -14,9 +14,10 @@ use crate::error::{Error, Result};
 use outcore_format::Order;
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Runtime, Sink, Streams, Task, Unit};
+use outcore_io::{into_inner, lock};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// How many edges ahead the table is looked at.
 const AHEAD: usize = 24;
@@ -81,7 +82,7 @@ impl Translation<'_> {
             self.layouts.iter().map(|layout| vec![Vec::new(); layout.partitions.len().max(1)]).collect();
         let mut fingerprint = 0u64;
         for state in states {
-            let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let state = into_inner(state);
             fingerprint = fingerprint.wrapping_add(state.fingerprint);
             for (sink, direction) in state.sinks.into_iter().zip(&mut directions) {
                 for (pieces, partition) in sink.finish()?.into_iter().zip(direction) {
@@ -103,7 +104,7 @@ impl Translation<'_> {
         let next = AtomicUsize::new(0);
         self.runtime.run_on(self.plan.workers, |worker| {
             let Some(state) = states.get(worker) else { return Ok(()) };
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = lock(state);
             while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                 segment
                     .consume(self.runtime, |words| {

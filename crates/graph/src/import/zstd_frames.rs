@@ -6,10 +6,10 @@
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
 use super::plan::longest_line_bytes;
-use outcore_io::{Budget, Reservation, Result};
+use outcore_io::{Budget, Reservation, Result, lock};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 const MAGIC_BYTES: usize = 4;
@@ -70,7 +70,7 @@ impl Windows {
     }
 
     fn lock(&self) -> MutexGuard<'_, WindowsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

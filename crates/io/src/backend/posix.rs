@@ -4,10 +4,11 @@
 use super::{Backend, Completion, Queue, Region, Request};
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
+use crate::lock::lock;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// How many threads a queue has at most: the depth that the device sees.
 const QUEUE_THREADS: usize = 16;
@@ -44,7 +45,7 @@ fn threads_of_queue(depth: usize, queues: usize) -> usize {
 
 fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &[Arc<DataFile>], memory: Region) {
     loop {
-        let request = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let request = lock(inbox).recv();
         let Ok(request) = request else { return };
         let result = read(&files[request.file], memory, &request);
         if outbox.send(Completion { tag: request.tag, result }).is_err() {
