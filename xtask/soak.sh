@@ -11,6 +11,7 @@ miri() { CARGO_TARGET_DIR=$target/miri cargo +nightly miri test --locked "$@"; }
 miri --package outcore-io --lib -- buffer:: cache:: reader::
 # Which instructions there are is known beforehand: the decoder of AVX2, beside the portable one. Miri does not know AVX-512.
 RUSTFLAGS="-Ctarget-feature=+avx2,+bmi2,+popcnt" miri --package outcore-graph --lib -- decode:: gather::
+miri --package outcore-graph --test programs -- turns_messages_and_ends_happen_when_they_should
 
 # The standard library is compiled with the sanitizer too: otherwise its locks are taken for races.
 races() {

@@ -130,7 +130,7 @@ impl DataFile {
     pub fn direct(self) -> Self {
         // Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
         #[cfg(target_os = "linux")]
-        if set_flags(&self.file, libc::O_DIRECT).is_err() || !aligned_reads_work(&self.file) {
+        if !BY_PATH && (set_flags(&self.file, libc::O_DIRECT).is_err() || !aligned_reads_work(&self.file)) {
             // What was never set need not be cleared, and what cannot be cleared fails at the first read.
             let _ = set_flags(&self.file, 0);
         }
