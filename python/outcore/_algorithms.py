@@ -195,7 +195,8 @@ def betweenness_centrality(
     vertex, and 28.1 for every source of a batch beyond the first.
 
     Raises:
-        UsageError: No vertex of one of the ids, one twice, or more than 10**308 shortest paths between two vertices.
+        UsageError: No vertex of one of the ids, one twice, or numbers of shortest paths to vertices at the same distance that differ
+            by more than 2**900.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.

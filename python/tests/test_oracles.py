@@ -363,6 +363,46 @@ def test_betweenness_of_shared_graphs(make, name, directed):
     assert found.error_bound == float("inf")
 
 
+def grid(side):
+    """The vertices of a square by rows, joined with the next ones in row and column."""
+    places = np.arange(side * side).reshape(side, side)
+    across, down = (places[:, :-1].ravel(), places[:, 1:].ravel()), (places[:-1].ravel(), places[1:].ravel())
+    return tuple(np.concatenate(ends) for ends in zip(across, down))
+
+
+def dependencies_in_grid(side):
+    """What depends on every vertex in paths from a corner, with numbers of paths that are exact whole numbers of any size."""
+    paths = [[1] * side for _ in range(side)]
+    for i in range(1, side):
+        for j in range(1, side):
+            paths[i][j] = paths[i - 1][j] + paths[i][j - 1]
+    depends = np.zeros((side, side))
+    for i in reversed(range(side)):
+        for j in reversed(range(side)):
+            behind = [(a, b) for a, b in ((i + 1, j), (i, j + 1)) if a < side and b < side]
+            depends[i, j] = sum(paths[i][j] / paths[a][b] * (1 + depends[a, b]) for a, b in behind)
+    depends[0, 0] = 0
+    return depends.ravel()
+
+
+@pytest.mark.parametrize("side", [40, 600])
+def test_betweenness_of_grids(make, side):
+    """From the corner of the larger one there are 10^359 paths to the opposite one, which no real number holds."""
+    vertices = side * side
+    graph = make(grid(side), directed=False)
+    found = by_vertex(oc.betweenness_centrality(graph, sources=[0], normalized=False), "betweenness")
+    depends = dependencies_in_grid(side)
+    # The mean over the sources other than a vertex stands for all; every pair counts once.
+    np.testing.assert_allclose(found[1:], depends[1:] * (vertices - 1) / 2, rtol=1e-9)
+    if side == 40:
+        sources = [0, 820, 1599]
+        plain = nx.Graph(list(zip(*(ends.tolist() for ends in grid(side)))))
+        expected = nx.betweenness_centrality_subset(plain, sources, list(plain))
+        found = by_vertex(oc.betweenness_centrality(graph, sources=sources, normalized=False, verify=True), "betweenness")
+        others = [v for v in plain if v not in sources]
+        np.testing.assert_allclose(found[others], [expected[v] * (vertices - 1) / len(sources) for v in others], rtol=1e-9)
+
+
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("name", ["wiki-Vote.txt.zst", "ca-CondMat.txt.zst"])
 def test_scan_statistics_of_shared_graphs(make, name, directed):

@@ -1,5 +1,7 @@
 """Vertex programs in Python: against the package's own algorithms and NetworkX, and what is refused."""
 
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -336,3 +338,23 @@ except oc.UsageError as error:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     assert "pip install numba" in done.stdout
+
+
+HOWTO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "howto" / "write-an-algorithm.md"
+
+
+def test_the_howtos_pagerank_runs_out_of_core_by_default(scratch):
+    """Word for word, over an image larger than its memory, of which the page cache takes what is left."""
+    programs = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S)
+    program = next(text for text in programs if 'combine="sum"' in text)
+    for given, larger in [("scale=12,", "scale=16, edge_factor=400,"), ('Graph("web.oc")', 'Graph("web.oc", memory="18MiB", threads=2)')]:
+        assert given in program
+        program = program.replace(given, larger)
+    names = {}
+    exec(program, names)
+    graph, ranks = names["graph"], names["state"]["now"] / names["graph"].vertices
+    stats = names["found"].stats
+    assert graph.info()["image_bytes"] > 20 << 20 and stats["memory_limit_bytes"] == 18 << 20
+    assert stats["bytes_read"] > 10 * (20 << 20), "most pages are read in most iterations"
+    expected = oc.pagerank(graph, tol=0, max_iter=20, dangling="gap")["pagerank"]
+    np.testing.assert_allclose(ranks, expected, rtol=1e-9)

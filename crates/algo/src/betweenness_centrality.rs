@@ -11,6 +11,9 @@
 //!
 //! *Order of sums.* Neighbours are added as [`gather_sum`] does it and sources one after the other, so the bits do not depend on how many sources go together.
 //!
+//! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed what a real number holds. Only their ratios on adjacent levels
+//! matter, so that all numbers of a level are divided by 2^900 when one of them exceeds that, which changes no bit of a ratio.
+//!
 //! *Encoding.* `order` holds, per source, the vertices reached, level by level, and within a level in rising order; a bit marks the first of each level.
 //!
 //! *Cost.* 13.3 bytes per vertex, and the greater of 12.4, which a search takes, and 24 for every source that goes along; 4.1 for every such source but the
@@ -65,6 +68,8 @@ pub struct Betweenness {
     pub stats: Stats,
 }
 
+/// Numbers of paths of a level are divided by this when one of them exceeds it.
+pub(crate) const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 /// The most sources that go together.
 const MOST_COLUMNS: u64 = 8;
 
@@ -99,7 +104,7 @@ fn spare_bytes(graph: &Graph, columns: u64) -> u64 {
 /// Computes betweenness centrality over shortest paths along the direction of the edges, each of which has length 1.
 ///
 /// # Errors
-/// A source that the graph does not have or that is given twice, more than 10^308 shortest paths between two vertices, too little memory (37.5 bytes per
+/// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same distance that differ by more than 2^900, too little memory (37.5 bytes per
 /// vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
@@ -272,6 +277,8 @@ struct Reached {
     depth: u32,
     /// Where the vertices of the level lie that is worked on.
     level: Range<usize>,
+    /// The levels, in rising order, whose numbers of paths are less than those of the level before by another [`SCALE`].
+    scaled: Vec<u32>,
 }
 
 impl Reached {
@@ -279,7 +286,7 @@ impl Reached {
         let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
         let order = Array::zeroed(budget, "vertices by level", vertices as usize)?;
         let firsts = Bitmap::new(budget, "vertices by level", vertices)?;
-        Ok(Reached { order, firsts, count: 0, depth: 0, level: 0..0 })
+        Ok(Reached { order, firsts, count: 0, depth: 0, level: 0..0, scaled: Vec::new() })
     }
 
     /// Sorts the vertices that a search reached by level. The parents are of no use here: their place counts.
@@ -304,6 +311,7 @@ impl Reached {
         }
         (self.count, self.depth) = (reached as usize, depth);
         self.level = 0..self.end_of(0);
+        self.scaled.clear();
     }
 
     /// Where the level ends that begins here.
@@ -426,18 +434,38 @@ impl<'a, const B: usize> Columns<'a, B> {
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(Reached::next);
         let keep = |vertex: u32, b: usize, sum: f64| values.kept.of(vertex)[b].store(sum);
         let read = self.sum(Direction::In, &values.paths, count, here, keep)?;
-        for b in (0..count).filter(|&b| here(&self.reached[b])) {
-            self.for_each(b, |vertex| values.paths.of(vertex)[b].store(values.kept.of(vertex)[b].load()))?;
-            let infinite = |&&vertex: &&u32| values.paths.of(vertex)[b].load().is_infinite();
-            if let Some(vertex) = self.reached[b].vertices().iter().find(infinite) {
-                let source = self.reached[b].order[0];
-                let text = format!(
-                    "expected fewer than 1.8e308 shortest paths from vertex {source} of the image to vertex {vertex}, found more"
-                );
-                return Err(Error::Unsuitable(text));
+        for b in 0..count {
+            if !here(&self.reached[b]) {
+                continue;
             }
+            self.for_each(b, |vertex| values.paths.of(vertex)[b].store(values.kept.of(vertex)[b].load()))?;
+            self.scale(level, b, &values.paths)?;
         }
         Ok(read)
+    }
+
+    /// Scales the numbers of paths to the vertices of a source's level, if one of them is too large.
+    fn scale(&mut self, level: u32, b: usize, paths: &Rows<B>) -> Result<()> {
+        let vertices = self.reached[b].vertices();
+        let numbers = || vertices.iter().map(|&vertex| paths.of(vertex)[b].load());
+        if numbers().fold(0.0, f64::max) <= SCALE {
+            return Ok(());
+        }
+        // Every number stays one that is held exactly, and so does what is divided by it.
+        if numbers().fold(f64::INFINITY, f64::min) < 1.0 {
+            let source = self.graph.id(self.reached[b].order[0])?;
+            let text = format!(
+                "expected shortest paths from {source} whose numbers differ by a factor of at most 2^900 among vertices at \
+                 distance {level}, found more; leave this source out"
+            );
+            return Err(Error::Unsuitable(text));
+        }
+        self.for_each(b, |vertex| {
+            let number = &paths.of(vertex)[b];
+            number.store(number.load() / SCALE);
+        })?;
+        self.reached[b].scaled.push(level);
+        Ok(())
     }
 
     /// Finds what depends on the vertices of a level.
@@ -445,10 +473,16 @@ impl<'a, const B: usize> Columns<'a, B> {
         let here = |reached: &Reached| level < reached.depth;
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(Reached::previous);
         let endpoints = self.endpoints;
+        let mut scales = [1.0; B];
+        for (scale, reached) in scales.iter_mut().zip(&self.reached[..count]) {
+            if reached.scaled.binary_search(&(level + 1)).is_ok() {
+                *scale = SCALE;
+            }
+        }
         let keep = |vertex: u32, b: usize, sum: f64| {
             let paths = &values.paths.of(vertex)[b];
-            values.kept.of(vertex)[b].store(1.0 / paths.load() + sum);
-            paths.store(paths.load() * sum + endpoints);
+            values.kept.of(vertex)[b].store(1.0 / paths.load() + sum / scales[b]);
+            paths.store(paths.load() * sum / scales[b] + endpoints);
         };
         let read = self.sum(Direction::Out, &values.given, count, here, keep)?;
         for b in 0..count {

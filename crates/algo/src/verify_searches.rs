@@ -1,7 +1,7 @@
 //! Verifiers of searches from many sources: each source searches once more, alone.
 
 use crate::all_pairs::{AllPairs, AllPairsOptions};
-use crate::betweenness_centrality::{Betweenness, BetweennessOptions};
+use crate::betweenness_centrality::{Betweenness, BetweennessOptions, SCALE};
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::verify::{find, forest};
@@ -27,7 +27,7 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
     }
     let mut levels = Array::<AtomicU32>::zeroed(budget, "levels", vertices as usize)?;
     for (i, &source) in options.sources.iter().enumerate() {
-        let reach = search(graph, Direction::Out, source, limit, &mut levels, |_, _| ())?;
+        let reach = search(graph, Direction::Out, source, limit, &mut levels)?;
         let said = found.reach.get(i).copied().unwrap_or_default();
         if reach != said {
             let expected = format!("{reach:?} of the search from vertex {source} of the image");
@@ -83,9 +83,9 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
     let mut levels = Array::zeroed(graph.runtime().budget(), "levels", graph.vertices() as usize)?;
     let mut searches = Vec::with_capacity(sources.len());
     for &source in &sources {
-        let along = search(graph, Direction::Out, source, u32::MAX, &mut levels, |_, _| ())?;
+        let along = search(graph, Direction::Out, source, u32::MAX, &mut levels)?;
         let against = match graph.is_directed() {
-            true => search(graph, Direction::In, source, u32::MAX, &mut levels, |_, _| ())?,
+            true => search(graph, Direction::In, source, u32::MAX, &mut levels)?,
             false => along,
         };
         searches.push((source, along, against));
@@ -143,18 +143,32 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
     for &source in &sources {
         paths.iter_mut().chain(depends.iter_mut()).for_each(|number| number.store(0.0));
         paths[source as usize].store(1.0);
-        let reach = search(graph, Direction::Out, source, u32::MAX, &mut levels, |vertex, target| {
-            paths[target as usize].add(paths[vertex as usize].load());
-        })?;
+        let reach = search(graph, Direction::Out, source, u32::MAX, &mut levels)?;
         let level = |v: u32| levels[v as usize].load(Relaxed);
         order.iter_mut().zip(0..).for_each(|(slot, v)| *slot = v);
         order.sort_unstable_by_key(|&v| (level(v), v));
-        for same in order.chunk_by(|&a, &b| level(a) == level(b)).rev().take(reach.depth as usize) {
+        let by_level = || order.chunk_by(|&a, &b| level(a) == level(b)).filter(|same| level(same[0]) > 0);
+        // Levels whose numbers of paths have been divided.
+        let mut scaled = Vec::new();
+        for (same, next) in by_level().zip(by_level().skip(1)) {
+            let push = |(): &mut (), list: ListPart<'_>| {
+                let (behind, number) = (level(list.vertex) + 1, paths[list.vertex as usize].load());
+                let targets = list.neighbours.iter().filter(|&&target| level(target) == behind);
+                targets.for_each(|&target| paths[target as usize].add(number));
+            };
+            scan(graph, Direction::Out, Frontier::List(same), || (), push)?;
+            if next.iter().any(|&v| paths[v as usize].load() > SCALE) {
+                next.iter().map(|&v| &paths[v as usize]).for_each(|number| number.store(number.load() / SCALE));
+                scaled.push(level(next[0]));
+            }
+        }
+        for same in by_level().rev().take(reach.depth as usize) {
+            let scale = if scaled.contains(&level(same[0])) { SCALE } else { 1.0 };
             let push = |(): &mut (), list: ListPart<'_>| {
                 let v = list.vertex as usize;
                 let share = (1.0 + depends[v].load()) / paths[v].load();
                 for &before in list.neighbours.iter().filter(|&&before| level(before) + 1 == level(list.vertex)) {
-                    depends[before as usize].add(paths[before as usize].load() * share);
+                    depends[before as usize].add(paths[before as usize].load() * share / scale);
                 }
             };
             scan(graph, Direction::In, Frontier::List(same), || (), push)?;
@@ -240,15 +254,8 @@ impl Rule {
     }
 }
 
-/// The levels of a search, plus one, and how far it came. `follow` is called with every edge from one level to the next.
-fn search(
-    graph: &Graph,
-    onwards: Direction,
-    source: u32,
-    limit: u32,
-    levels: &mut [AtomicU32],
-    follow: impl Fn(u32, u32) + Sync,
-) -> Result<Reach> {
+/// The levels of a search, plus one, and how far it came.
+fn search(graph: &Graph, onwards: Direction, source: u32, limit: u32, levels: &mut [AtomicU32]) -> Result<Reach> {
     levels.iter_mut().for_each(|level| *level.get_mut() = 0);
     let levels = &*levels;
     levels[source as usize].store(1, Relaxed);
@@ -257,13 +264,9 @@ fn search(
     let mut reach = Reach { reached: 1, depth: 0 };
     while reach.depth < limit {
         let next_level = reach.depth + 2;
-        mapper.push_step(|vertex, target, next| {
-            let level = levels[target as usize].compare_exchange(0, next_level, Relaxed, Relaxed);
-            if level.is_ok() {
+        mapper.push_step(|_, target, next| {
+            if levels[target as usize].compare_exchange(0, next_level, Relaxed, Relaxed).is_ok() {
                 next.activate(target);
-            }
-            if level.is_ok() || level == Err(next_level) {
-                follow(vertex, target);
             }
         })?;
         if mapper.active() == 0 {

@@ -67,16 +67,54 @@ fn every_changed_centrality_is_refused() {
     }
 }
 
+/// A chain of so many diamonds, each of which doubles the number of paths, with its first vertex at `first`.
+fn diamonds(count: u32, first: u32) -> Vec<(u32, u32)> {
+    let edges = |i: u32| [1, 2].map(|side| [(3 * i, 3 * i + side), (3 * i + side, 3 * i + 3)]);
+    (0..count).flat_map(edges).flatten().map(|(a, b)| (first + a, first + b)).collect()
+}
+
 #[test]
-fn more_paths_than_a_number_holds_are_refused() {
-    // Every diamond doubles the number of paths.
-    let edges = (0..1100).flat_map(|i| [1, 2].map(|side| [(3 * i, 3 * i + side), (3 * i + side, 3 * i + 3)])).flatten();
+fn paths_are_counted_beyond_what_a_number_holds() {
+    const COUNT: u32 = 3000;
     let directory = tempfile::tempdir().unwrap();
-    let image = Given::new(3301, edges.collect(), true).image(directory.path(), OrderChoice::Input);
+    let image = Given::new(3 * COUNT + 1, diamonds(COUNT, 0), true).image(directory.path(), OrderChoice::Input);
+    let graph = open(&image, 2, None, None);
+    // Several sources, whose levels are divided at different places.
+    for sources in [vec![0], vec![0, 300, 4500]] {
+        let options = BetweennessOptions {
+            sources: Sources::Given(sources.clone()),
+            normalized: false,
+            ..BetweennessOptions::default()
+        };
+        let found = betweenness_centrality(&graph, &options).unwrap();
+        verify_betweenness_centrality(&graph, &options, &found).unwrap();
+        if sources.len() > 1 {
+            continue;
+        }
+        // All that lies behind a vertex depends on it, and half of it on a side of a diamond.
+        let pairs = f64::from(3 * COUNT);
+        for vertex in 1..=3 * COUNT {
+            let behind = f64::from(3 * COUNT - vertex.div_ceil(3) * 3);
+            let expected = if vertex % 3 == 0 { behind } else { (1.0 + behind) / 2.0 };
+            let score = found.scores[vertex as usize];
+            assert!((score - expected * pairs).abs() <= 1e-12 * expected * pairs, "vertex {vertex}: {score}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_paths_that_differ_too_much_are_refused() {
+    // Beside the diamonds, a chain of the same length with a single path.
+    const COUNT: u32 = 1900;
+    let (mut edges, chain) = (diamonds(COUNT, 0), 3 * COUNT + 1);
+    edges.push((0, chain));
+    edges.extend((chain..chain + 2 * COUNT).map(|v| (v, v + 1)));
+    let directory = tempfile::tempdir().unwrap();
+    let image = Given::new(chain + 2 * COUNT + 1, edges, true).image(directory.path(), OrderChoice::Input);
     let graph = open(&image, 2, None, None);
     let from = |source| BetweennessOptions { sources: Sources::Given(vec![source]), ..BetweennessOptions::default() };
     let error = betweenness_centrality(&graph, &from(0)).map(drop).unwrap_err().to_string();
-    assert!(error.contains("shortest paths from vertex 0 of the image to vertex 3072"), "{error}");
+    assert!(error.contains("shortest paths from 0 ") && error.contains("at distance 3602,"), "{error}");
     let options = from(300);
     verify_betweenness_centrality(&graph, &options, &betweenness_centrality(&graph, &options).unwrap()).unwrap();
     let twice = BetweennessOptions { sources: Sources::Given(vec![7, 8, 7]), ..BetweennessOptions::default() };
