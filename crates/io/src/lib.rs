@@ -29,4 +29,4 @@ pub use process::{current_memory_bytes, free_disk_bytes, free_memory_bytes, lock
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};
-pub use streams::{Piece, Sink, Streams};
+pub use streams::{Chain, Sink, Streams};

@@ -1,8 +1,9 @@
 //! Streams: many sequences of words in one temporary file.
 //!
 //! This is the distribution half of an external sort: every worker has a [`Sink`] with one block of memory per stream;
-//! a full block goes to the file as it is. Which blocks belong to a stream is noted in memory, eight bytes per block.
-//! Reading a stream back gives the blocks of one worker in the order in which they were written.
+//! a full block goes to the file as it is. The last word of a block on disk is the place of the next one of its stream,
+//! which is taken when the block is written, so that memory holds the first block of a stream and its length, however
+//! long it is. Reading a stream back gives the blocks of one worker in the order in which they were written.
 
 use crate::backend::Backend;
 use crate::budget::Budget;
@@ -18,12 +19,13 @@ pub struct Streams {
     block_words: usize,
 }
 
-/// A block of a stream that lies in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    block: u32,
-    /// How many words of the block are used.
-    pub words: u32,
+/// What one worker put into a stream, or what is left to read of it: blocks in the file, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// The first block.
+    block: u64,
+    /// How many words there are.
+    pub words: u64,
 }
 
 impl Streams {
@@ -50,39 +52,49 @@ impl Streams {
     /// # Errors
     /// No memory under the budget.
     pub fn sink(&self, budget: &Arc<Budget>, count: usize) -> Result<Sink<'_>> {
+        let buffer = Array::zeroed(budget, "distributing to a temporary file", count * (self.block_words + 1))?;
         Ok(Sink {
             streams: self,
-            buffer: Array::zeroed(budget, "distributing to a temporary file", count * self.block_words)?,
+            buffer,
             used: vec![0; count],
-            pieces: vec![Vec::new(); count],
+            next: vec![None; count],
+            chains: vec![Chain::default(); count],
         })
     }
 
-    /// Reads a block to the front of `words`; returns how many words it has.
+    /// Reads the next block of a chain to the front of `words`, and takes it off the chain; returns how many words it
+    /// has. `words` has room for a block and one word more.
     ///
     /// # Errors
     /// What the operating system refuses.
-    pub fn read(&self, piece: Piece, words: &mut [u64]) -> Result<usize> {
-        let count = piece.words as usize;
-        let offset = u64::from(piece.block) * 8 * self.block_words as u64;
-        self.spill.read(raw_bytes_mut(&mut words[..count]), offset)?;
+    pub fn read(&self, chain: &mut Chain, words: &mut [u64]) -> Result<usize> {
+        let count = chain.words.min(self.block_words as u64) as usize;
+        let goes_on = chain.words > count as u64;
+        self.spill.read(raw_bytes_mut(&mut words[..count + usize::from(goes_on)]), self.offset(chain.block))?;
+        *chain = Chain { block: if goes_on { words[count] } else { 0 }, words: chain.words - count as u64 };
         Ok(count)
     }
 
-    fn write(&self, words: &[u64]) -> Result<Piece> {
-        let block_bytes = 8 * self.block_words as u64;
-        let offset = self.spill.take(block_bytes);
-        self.spill.write(raw_bytes(words), offset)?;
-        Ok(Piece { block: (offset / block_bytes) as u32, words: words.len() as u32 })
+    fn offset(&self, block: u64) -> u64 {
+        block * 8 * (self.block_words as u64 + 1)
+    }
+
+    /// Takes a place for a block.
+    fn take(&self) -> u64 {
+        let block_bytes = self.offset(1);
+        self.spill.take(block_bytes) / block_bytes
     }
 }
 
 /// Where one worker puts words into streams.
 pub struct Sink<'a> {
     streams: &'a Streams,
+    /// A block per stream, and behind it the place of the next one.
     buffer: Array<u64>,
     used: Vec<u32>,
-    pieces: Vec<Vec<Piece>>,
+    /// Where the next block of every stream goes, if one was written before.
+    next: Vec<Option<u64>>,
+    chains: Vec<Chain>,
 }
 
 impl Sink<'_> {
@@ -94,7 +106,7 @@ impl Sink<'_> {
     pub fn push(&mut self, stream: usize, word: u64) -> Result<()> {
         let block_words = self.streams.block_words;
         let used = self.used[stream] as usize;
-        self.buffer[stream * block_words + used] = word;
+        self.buffer[stream * (block_words + 1) + used] = word;
         self.used[stream] = used as u32 + 1;
         if used + 1 == block_words { self.flush(stream) } else { Ok(()) }
     }
@@ -102,24 +114,38 @@ impl Sink<'_> {
     #[cold]
     #[inline(never)]
     fn flush(&mut self, stream: usize) -> Result<()> {
-        let start = stream * self.streams.block_words;
+        let block_words = self.streams.block_words;
         let used = std::mem::take(&mut self.used[stream]) as usize;
-        if used > 0 {
-            let piece = self.streams.write(&self.buffer[start..start + used])?;
-            self.pieces[stream].push(piece);
+        if used == 0 {
+            return Ok(());
         }
+        let block = self.next[stream].unwrap_or_else(|| self.streams.take());
+        if self.chains[stream].words == 0 {
+            self.chains[stream].block = block;
+        }
+        let start = stream * (block_words + 1);
+        let mut end = start + used;
+        // A block that is not full is the last one.
+        if used == block_words {
+            let next = self.streams.take();
+            self.next[stream] = Some(next);
+            self.buffer[end] = next;
+            end += 1;
+        }
+        self.streams.spill.write(raw_bytes(&self.buffer[start..end]), self.streams.offset(block))?;
+        self.chains[stream].words += used as u64;
         Ok(())
     }
 
-    /// Writes what is left; returns the blocks of every stream.
+    /// Writes what is left; returns what every stream holds.
     ///
     /// # Errors
     /// A full disk.
-    pub fn finish(mut self) -> Result<Vec<Vec<Piece>>> {
+    pub fn finish(mut self) -> Result<Vec<Chain>> {
         for stream in 0..self.used.len() {
             self.flush(stream)?;
         }
-        Ok(self.pieces)
+        Ok(self.chains)
     }
 }
 
@@ -140,11 +166,11 @@ mod tests {
         }
         let mut found = vec![Vec::new(); 3];
         for sink in sinks {
-            for (stream, pieces) in sink.finish().unwrap().into_iter().enumerate() {
+            for (stream, mut chain) in sink.finish().unwrap().into_iter().enumerate() {
                 let mut before = None;
-                for piece in pieces {
-                    let mut words = [0; 5];
-                    let count = streams.read(piece, &mut words).unwrap();
+                while chain.words > 0 {
+                    let mut words = [0; 6];
+                    let count = streams.read(&mut chain, &mut words).unwrap();
                     for &word in &words[..count] {
                         assert!(before < Some(word));
                         before = Some(word);
@@ -157,5 +183,26 @@ mod tests {
         assert_eq!(found[0], (0..100).step_by(10).collect::<Vec<_>>());
         assert_eq!(found[1], Vec::<u64>::new());
         assert_eq!(found[2].len(), 90);
+    }
+
+    #[test]
+    fn a_chain_of_any_length_is_one_place_and_one_length() {
+        let directory = tempfile::tempdir().unwrap();
+        let backend: Arc<dyn Backend> = Arc::new(Posix);
+        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        for count in [0u64, 1, 2, 20_000] {
+            let streams = Streams::create(&backend, &directory.path().join("streams"), 1).unwrap();
+            let mut sink = streams.sink(&budget, 1).unwrap();
+            (0..count).for_each(|word| sink.push(0, word).unwrap());
+            let mut chain = sink.finish().unwrap()[0];
+            assert_eq!(chain.words, count);
+            // A block is a word and the place of the next block.
+            assert!(streams.len_bytes() <= 16 * (count + 1));
+            let mut words = [0; 2];
+            for word in 0..count {
+                assert_eq!((streams.read(&mut chain, &mut words).unwrap(), words[0]), (1, word));
+            }
+            assert_eq!(chain, Chain::default());
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::image::ImageFile;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, Order, PageBytes};
-use outcore_io::{Array, Piece, Runtime, Streams};
+use outcore_io::{Array, Chain, Runtime, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
 const SIGN: u64 = 1 << 63;
@@ -133,15 +133,19 @@ impl IdWriting<'_> {
             }
         }
         drop(vertices);
-        let pieces: Vec<Piece> = sink.finish()?.into_iter().flatten().collect();
-        let mut buffer: Array<u64> = Array::zeroed(self.runtime.budget(), "writing ids", block_words)?;
+        let chains = sink.finish()?;
+        let mut buffer: Array<u64> = Array::zeroed(self.runtime.budget(), "writing ids", block_words + 1)?;
         let (mut used, mut filled) = (0, 0);
-        let mut rest = pieces.iter();
+        let mut rest = chains.into_iter().filter(|chain| chain.words > 0);
+        let mut chain = Chain::default();
         let mut words = || {
             while used == filled {
-                let Some(&piece) = rest.next() else { return Ok(None) };
+                if chain.words == 0 {
+                    let Some(next) = rest.next() else { return Ok(None) };
+                    chain = next;
+                }
                 self.runtime.cancel().check()?;
-                filled = streams.read(piece, &mut buffer)?;
+                filled = streams.read(&mut chain, &mut buffer)?;
                 used = 0;
             }
             used += 1;

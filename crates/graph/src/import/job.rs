@@ -354,7 +354,7 @@ impl<'a> Job<'a> {
             let path = self.workspace.partial().join("edges");
             std::fs::create_dir_all(&path).map_err(|error| outcore_io::Error::file(&path, "create", error))?;
         }
-        let (streams, pieces) = &partitioned.directions[side];
+        let (streams, chains) = &partitioned.directions[side];
         let writing = Writing {
             runtime: self.runtime,
             plan: &self.plan,
@@ -368,7 +368,7 @@ impl<'a> Job<'a> {
             },
             layout: &numbered.layouts[side],
             streams,
-            pieces,
+            chains,
             files: files[..if weights.is_some() { 4 } else { 3 }].to_vec(),
             image_id,
         };

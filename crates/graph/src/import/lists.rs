@@ -7,7 +7,7 @@
 use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Target, WRITERS_BYTES};
 use super::heap::Heap;
 use super::pages::{KEYS_BYTES, PageWriter};
-use super::partition::{Layout, NEIGHBOUR_SHIFT, Pieces};
+use super::partition::{Layout, NEIGHBOUR_SHIFT};
 use super::plan::Plan;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::image::ImageFile;
 use outcore_format::PAGE_BYTES;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
-use outcore_io::{Array, Error as IoError, Piece, Runtime, Spill, Streams, Task, Unit};
+use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, Streams, Task, Unit};
 use outcore_io::{into_inner, lock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +35,8 @@ pub(super) struct Writing<'a> {
     pub encoding: Encoding,
     pub layout: &'a Layout,
     pub streams: &'a Streams,
-    pub pieces: &'a [Pieces],
+    /// For each partition, what every worker put into it.
+    pub chains: &'a [Vec<Chain>],
     /// Lists, degrees, hubs, and weights if there are any.
     pub files: Vec<ImageFile>,
     pub image_id: u64,
@@ -69,7 +70,7 @@ struct Shared<'a> {
 impl Writing<'_> {
     /// Writes the lists of all partitions.
     pub(super) fn run<E: Entry>(&self) -> Result<Written> {
-        let words = self.pieces.iter().flatten().map(|piece| u64::from(piece.words)).sum::<u64>();
+        let words = self.chains.iter().flatten().map(|chain| chain.words).sum::<u64>();
         let entries = words * 8 / size_of::<E>() as u64;
         let buffer_bytes = self.plan.page_buffer_bytes;
         let create =
@@ -102,13 +103,14 @@ impl Writing<'_> {
         let share = (self.plan.memory_bytes - files_bytes) / self.plan.workers as u64;
         let _writers = self.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
         let share = share - WRITERS_BYTES;
-        let largest = self.pieces.iter().map(entries_in::<E>).max().unwrap_or(0);
+        let largest = self.chains.iter().map(|chains| entries_in::<E>(chains)).max().unwrap_or(0);
         let block_entries = self.streams.block_words() * 8 / size_of::<E>();
         let pages = (largest as u64 * PAGES_BYTES_PER_ENTRY).min(share / 4) / PAGE_BYTES as u64;
         let pages = (pages as usize + LEAST_PAGES).min((share / 2) as usize / PAGE_BYTES).max(LEAST_PAGES);
         let sort_bytes = share.saturating_sub((pages * PAGE_BYTES) as u64);
         let room = (sort_bytes / (2 * size_of::<E>() as u64)) as usize;
-        let room = room.min(largest).max(block_entries);
+        // Behind a block its successor's place is read.
+        let room = room.min(largest).max(block_entries) + 1;
         let mut sorter = Sorter::<E> {
             runtime: self.runtime,
             streams: self.streams,
@@ -124,10 +126,10 @@ impl Writing<'_> {
             self.runtime.cancel().check()?;
             encoder.begin(range.first_vertex, &self.layout.buckets[range.buckets.clone()]);
             let mut flush = |pages: &mut Pages| self.flush(shared, partition, pages);
-            sorter.sort(&self.pieces[partition], |entries| encoder.feed(entries, &mut flush))?;
+            sorter.sort(&self.chains[partition], |entries| encoder.feed(entries, &mut flush))?;
             encoder.end::<E>(self.layout.end_vertex(partition), &mut flush)?;
             self.pass(shared, partition, encoder.found)?;
-            shared.progress.advance(entries_in::<E>(&self.pieces[partition]) as u64);
+            shared.progress.advance(entries_in::<E>(&self.chains[partition]) as u64);
         }
         lock(&shared.turn).sort_bytes += sorter.sort_bytes;
         Ok(())
@@ -174,8 +176,8 @@ impl Writing<'_> {
     }
 }
 
-fn entries_in<E: Entry>(pieces: &Pieces) -> usize {
-    pieces.iter().map(|piece| piece.words as usize).sum::<usize>() * 8 / size_of::<E>()
+fn entries_in<E: Entry>(chains: &[Chain]) -> usize {
+    chains.iter().map(|chain| chain.words as usize).sum::<usize>() * 8 / size_of::<E>()
 }
 
 /// Sorts the records of a partition in a worker's memory.
@@ -191,8 +193,8 @@ struct Sorter<'a, E: Entry> {
 
 impl<E: Entry> Sorter<'_, E> {
     /// Calls `take` with all records of the blocks, sorted, in one run or many.
-    fn sort(&mut self, pieces: &[Piece], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
-        let mut rest = pieces;
+    fn sort(&mut self, chains: &[Chain], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
+        let mut rest = chains.to_vec();
         let count = self.fill(&mut rest)?;
         if rest.is_empty() {
             return take(self.sorted(count));
@@ -222,15 +224,17 @@ impl<E: Entry> Sorter<'_, E> {
     }
 
     /// Reads as many blocks as fit; returns the number of records.
-    fn fill(&mut self, rest: &mut &[Piece]) -> Result<usize> {
+    fn fill(&mut self, rest: &mut Vec<Chain>) -> Result<usize> {
         let words = E::words(&mut self.records);
         let mut used = 0;
-        while let Some((piece, others)) = rest.split_first() {
-            if used + piece.words as usize > words.len() {
+        while let Some(chain) = rest.last_mut() {
+            if chain.words == 0 {
+                rest.pop();
+            } else if used + self.streams.block_words().min(chain.words as usize) < words.len() {
+                used += self.streams.read(chain, &mut words[used..])?;
+            } else {
                 break;
             }
-            used += self.streams.read(*piece, &mut words[used..])?;
-            *rest = others;
         }
         Ok(used * 8 / size_of::<E>())
     }
@@ -322,7 +326,7 @@ mod tests {
             })
             .collect();
         expected.iter().flatten().for_each(|&word| sink.push(0, word).unwrap());
-        let pieces = sink.finish().unwrap().remove(0);
+        let chain = sink.finish().unwrap().remove(0);
         let room = || Array::zeroed(runtime.budget(), "sorting", 3 * LEAST_READ).unwrap();
         let spill = directory.path().join("sort");
         let mut sorter = Sorter::<[u64; 3]> {
@@ -335,7 +339,7 @@ mod tests {
         };
         let mut sorted = Vec::new();
         sorter
-            .sort(&pieces, |entries| {
+            .sort(&[chain], |entries| {
                 sorted.extend_from_slice(entries);
                 Ok(())
             })

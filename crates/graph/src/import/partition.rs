@@ -11,7 +11,6 @@
 //! The class is there only in the order by id, where it finds the hub column; by degree it follows from the number.
 
 use super::order::{Bucket, VERTEX_BITS};
-use outcore_io::Piece;
 
 /// Where the vertex begins in a record.
 const VERTEX_SHIFT: u32 = 64 - VERTEX_BITS;
@@ -95,9 +94,6 @@ fn first_in_slot(slot: usize) -> u64 {
     let rest_bits = (slot / half).saturating_sub(1);
     ((slot - rest_bits * half) as u64) << rest_bits
 }
-
-/// The blocks of one partition, from all workers.
-pub(super) type Pieces = Vec<Piece>;
 
 #[cfg(test)]
 mod tests {

@@ -6,14 +6,14 @@
 
 use super::dictionary::mix;
 use super::edges::Segment;
-use super::partition::{Layout, Pieces};
+use super::partition::Layout;
 use super::plan::Plan;
 use super::read::Chunk;
 use super::runs::{Locals, Numbers};
 use crate::error::{Error, Result};
 use outcore_format::Order;
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, Runtime, Sink, Streams, Task, Unit};
+use outcore_io::{Array, Chain, Runtime, Sink, Streams, Task, Unit};
 use outcore_io::{into_inner, lock};
 use std::path::Path;
 use std::sync::Mutex;
@@ -39,8 +39,8 @@ pub(super) struct Translation<'a> {
 
 /// Where the records are.
 pub(super) struct Partitioned {
-    /// The file of each direction, and the blocks of each of its partitions.
-    pub directions: Vec<(Streams, Vec<Pieces>)>,
+    /// The file of each direction, and for each of its partitions what every worker put into it.
+    pub directions: Vec<(Streams, Vec<Vec<Chain>>)>,
     /// A number that depends on all edges and on nothing else.
     pub fingerprint: u64,
     pub written_bytes: u64,
@@ -78,15 +78,15 @@ impl Translation<'_> {
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
             self.translate(&table, &segments, &states, &progress)?;
         }
-        let mut directions: Vec<Vec<Pieces>> =
+        let mut directions: Vec<Vec<Vec<Chain>>> =
             self.layouts.iter().map(|layout| vec![Vec::new(); layout.partitions.len().max(1)]).collect();
         let mut fingerprint = 0u64;
         for state in states {
             let state = into_inner(state);
             fingerprint = fingerprint.wrapping_add(state.fingerprint);
             for (sink, direction) in state.sinks.into_iter().zip(&mut directions) {
-                for (pieces, partition) in sink.finish()?.into_iter().zip(direction) {
-                    partition.extend(pieces);
+                for (chain, partition) in sink.finish()?.into_iter().zip(direction) {
+                    partition.push(chain);
                 }
             }
         }
