@@ -1,13 +1,18 @@
-"""Runs Outcore beside NetworKit, igraph, SciPy and GAP on the same edges, checks that the answers agree, and prints ratios.
+"""Runs Outcore beside NetworKit, igraph, SciPy and GAP on the same edges, checks that the answers agree, and prints
+ratios.
 
-usage: compare.py --outcore PROGRAM [--scale 22] [--rounds 5] [--memory 512MiB] [--peers networkit,igraph,scipy] [--gap FOLDER]
+usage: compare.py --outcore PROGRAM [--scale 22] [--rounds 5] [--memory 512MiB] [--peers networkit,igraph,scipy] [--gap
+FOLDER]
 
-FOLDER holds the programs `pr`, `bfs`, `cc`, `bc`, `tc`, `sssp` and `converter` of the GAP benchmark suite, built from its own repository. GAP's own verifiers check its answers, and its
-PageRank is measured against Outcore's by GAP's rule for dangling vertices. Shortest paths are over the same edges with whole weights from 1 to 255.
+FOLDER holds the programs `pr`, `bfs`, `cc`, `bc`, `tc`, `sssp` and `converter` of the GAP benchmark suite, built from
+its own repository. GAP's own verifiers check its answers, and its PageRank is measured against Outcore's by GAP's rule
+for dangling vertices. Shortest paths are over the same edges with whole weights from 1 to 255.
 
-All edges come from `outcore generate kronecker`. Peers hold the graph in memory and only their kernel is timed. Outcore runs as a process of its own each time, with a cold page cache
-(its reads go past the operating system's cache) under the memory limit; its time is that of the algorithm, reading columns and lists included. Rounds of all engines alternate, so that a
-slow minute of the machine hits all of them. Printed are medians, the least and the greatest, and the ratio of medians.
+All edges come from `outcore generate kronecker`. Peers hold the graph in memory and only their kernel is timed. Outcore
+runs as a process of its own each time, with a cold page cache (its reads go past the operating system's cache) under
+the memory limit; its time is that of the algorithm, reading columns and lists included. Rounds of all engines
+alternate, so that a slow minute of the machine hits all of them. Printed are medians, the least and the greatest, and
+the ratio of medians.
 """
 
 import argparse
@@ -109,7 +114,8 @@ class Gap:
         return np.unique(sources << np.uint64(32) | targets)
 
     def write(self, name, count, lists):
-        """GAP's serialised graph: whether directed, how many edges and vertices, and for each direction offsets and neighbours."""
+        """GAP's serialised graph: whether directed, how many edges and vertices, and for each direction offsets and
+        neighbours."""
         with open(self.files[name], "wb") as file:
             np.array([name == "directed"], dtype=np.uint8).tofile(file)
             np.array([len(lists[0]), count], dtype=np.int64).tofile(file)
@@ -201,11 +207,13 @@ def scipy_peer(edges, count):
 
 PEERS = {"networkit": networkit_peer, "igraph": igraph_peer, "scipy": scipy_peer}
 ITERATIONS = 10
-# Label propagation as Graphalytics defines it takes the smallest of equals at the same time everywhere; theirs draw lots, one vertex after the other.
+# Label propagation as Graphalytics defines it takes the smallest of equals at the same time everywhere; theirs draw
+# lots, one vertex after the other.
 LABEL_ITERATIONS = 10
 # How far apart GAP relaxes vertices together: the best of 4, 8, 16, 32, 64 and 128 at scale 22.
 SSSP_DELTA = 4
-# Kernels that peers have under the same name: the algorithm, the image, and the column with the answer, of which components are counted and labels not compared.
+# Kernels that peers have under the same name: the algorithm, the image, and the column with the answer, of which
+# components are counted and labels not compared.
 KERNELS = {
     "core numbers": ("core-number", "undirected", "core"),
     "clustering": ("clustering", "undirected", "clustering"),

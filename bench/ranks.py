@@ -2,8 +2,8 @@
 
 Each image is compared with a run at a tolerance of 1e-14. Printed are the sum of absolute errors, the greatest relative
 error among the first thousand, and by how much, relative to it, a rank that comes later among these or after them is
-greater than it should be: 0 if the order is right. Ends with code 1 if errors are above 1e-5, fewer than four digits are
-right, or an order is wrong by more than 1e-6.
+greater than it should be: 0 if the order is right. Ends with code 1 if errors are above 1e-5, fewer than four digits
+are right, or an order is wrong by more than 1e-6.
 """
 
 import re

@@ -7,8 +7,9 @@
 //!     1     1     1        4         any
 //! ```
 //!
-//! *How*, bit by bit: 1 puts all checksums right again, so that the damage gets past them; 2 lets the file end behind the written
-//! bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying must give results or errors.
+//! *How*, bit by bit: 1 puts all checksums right again, so that the damage gets past them; 2 lets the file end behind
+//! the written bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying must give results or
+//! errors.
 
 use crate::pages::{MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
@@ -173,7 +174,8 @@ fn run(input: &[u8]) {
     });
 }
 
-/// Opens an image and does everything with it; what goes wrong after opening is noted and the rest is done all the same.
+/// Opens an image and does everything with it; what goes wrong after opening is noted and the rest is done all the
+/// same.
 fn work(image: &Path) -> Result<()> {
     let graph = Graph::open(&runtime()?, image, GraphOptions::default())?;
     let vertices = graph.vertices();

@@ -1,12 +1,14 @@
 //! Fuzzers for everything in Outcore that reads bytes: parsers, pages, columns, text, indexes, manifests, whole images.
 //!
-//! A [`Target`] is a function of bytes that must return, whatever the bytes are: a panic, a hang or memory without bound is a bug. The
-//! runner (`main.rs`) is a plain program: it replays the kept inputs and makes new ones by mutation ([`mutate`]). It needs nothing but
-//! stable Rust, so it runs wherever the tests do. A coverage-guided fuzzer (cargo-fuzz) finds more per hour but needs a nightly
-//! compiler and a C++ one; it can call the same functions: `fuzz_target!(|bytes: &[u8]| (outcore_fuzz::target("open").unwrap().run)(bytes))`.
+//! A [`Target`] is a function of bytes that must return, whatever the bytes are: a panic, a hang or memory without
+//! bound is a bug. The runner (`main.rs`) is a plain program: it replays the kept inputs and makes new ones by mutation
+//! ([`mutate`]). It needs nothing but stable Rust, so it runs wherever the tests do. A coverage-guided fuzzer
+//! (cargo-fuzz) finds more per hour but needs a nightly compiler and a C++ one; it can call the same functions:
+//! `fuzz_target!(|bytes: &[u8]| (outcore_fuzz::target("open").unwrap().run)(bytes))`.
 //!
-//! In place of coverage, targets [`note`] what became of an input, mostly the error's text. Errors say what was expected and what was found, so
-//! a text that was not seen before is, numbers aside, a branch that was not taken before, and the input is worth mutating further.
+//! In place of coverage, targets [`note`] what became of an input, mostly the error's text. Errors say what was
+//! expected and what was found, so a text that was not seen before is, numbers aside, a branch that was not taken
+//! before, and the input is worth mutating further.
 #![forbid(unsafe_code)]
 
 mod image;

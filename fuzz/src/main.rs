@@ -1,7 +1,8 @@
 //! The runner: `fuzz replay [FILE...]` and `fuzz fresh SECONDS [--seed N] [--only TARGET] [--keep]`.
 //!
-//! Fresh fuzzing runs in child processes, one per processor, so that even an abort or a loop without end is caught: a child writes every
-//! input to a file before it runs it, and is watched by its own thread for time and memory. What it finds goes to `fuzz/crashes/TARGET/`.
+//! Fresh fuzzing runs in child processes, one per processor, so that even an abort or a loop without end is caught: a
+//! child writes every input to a file before it runs it, and is watched by its own thread for time and memory. What it
+//! finds goes to `fuzz/crashes/TARGET/`.
 #![forbid(unsafe_code)]
 
 use outcore_fuzz::mutate::{Random, mutate};

@@ -1,7 +1,8 @@
-//! The bytes of an image: pages of lists, columns and text, indexes, manifests. What is read is also used, and written once more.
+//! The bytes of an image: pages of lists, columns and text, indexes, manifests. What is read is also used, and written
+//! once more.
 //!
-//! A page's bytes are the input, filled up with zeros; its checksum is not looked at, or no damage would get past it. The four bytes of the
-//! checksum say how many vertices the image has instead.
+//! A page's bytes are the input, filled up with zeros; its checksum is not looked at, or no damage would get past it.
+//! The four bytes of the checksum say how many vertices the image has instead.
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_format::{HEADER_BYTES, Index, Kind, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Shape, column, text};

@@ -1,14 +1,15 @@
 """Analyse graphs many times larger than memory, on one machine with an SSD, at the speed of in-memory engines.
 
-A graph is imported once, into an image on the disk, and opened under a memory limit; algorithms then read its edges from there
-and keep only a few bytes per vertex in memory. Results are tables under the user's own ids.
+A graph is imported once, into an image on the disk, and opened under a memory limit; algorithms then read its edges
+from there and keep only a few bytes per vertex in memory. Results are tables under the user's own ids.
 
     import outcore as oc
     oc.import_graph("edges.txt.gz", "web.oc", memory="1GiB")
     g = oc.Graph("web.oc", memory="1GiB")
     oc.pagerank(g).top(10)
 
-A memory limit is for what Outcore itself takes, whatever else the process holds. All graphs of a process share one `Runtime`, unless they are given another.
+A memory limit is for what Outcore itself takes, whatever else the process holds. All graphs of a process share one
+`Runtime`, unless they are given another.
 """
 
 from outcore._algorithms import (

@@ -77,8 +77,8 @@ class ConvergenceError(OutcoreError):
 
 
 for _kind in (
-    OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, NoImageError, ImageExistsError, NoVertexError,
-    VerificationError, ConvergenceError,
+    OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, NoImageError, ImageExistsError,
+    NoVertexError, VerificationError, ConvergenceError,
 ):
     # What users import, tracebacks show.
     _kind.__module__ = "outcore"

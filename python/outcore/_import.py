@@ -40,36 +40,43 @@ def import_graph(
     Args:
         input: One of
 
-            - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix Market, METIS,
-              DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges may stand in a file
-              FILE.vertices beside a list of edges, one id a line, where `export` puts them;
-            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean it, such as
-              `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and perhaps `weight`; others are
-              named by the options, and never guessed;
+            - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix
+              Market, METIS, DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges
+              may stand in a file FILE.vertices beside a list of edges, one id a line, where `export` puts them;
+            - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
+              it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
+              perhaps `weight`; others are named by the options, and never guessed;
             - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
-            - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if it is bool);
-            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True` an edge
-              without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or strings.
+            - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if
+              it is bool);
+            - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True`
+              an edge without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or
+              strings.
 
-        image: Where the image goes. If there is an image of that name, see `replace`; anything else of that name is an error.
+        image: Where the image goes. If there is an image of that name, see `replace`; anything else of that name is an
+            error.
         directed: Whether edges have a direction; by default what the input says, and a direction where it says nothing.
         format: The format of files, where names and content do not tell (`outcore import --help` lists them).
         source: The column of a file or table that holds the sources of edges: its name, or its number from 1.
         target: The column that holds the targets.
-        weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that the
-            format has, or a column `weight`.
-        delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a character; by
-            default found out from the first lines.
+        weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that
+            the format has, or a column `weight`.
+        delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
+            character; by default found out from the first lines.
         header: Whether the first line of a text file names the columns; by default found out from the first lines.
         comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         ids: Whether ids are integers or strings; by default integers if they all are.
-        vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of ids.
-        duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest weight, all of
-            them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's multigraphs all.
+        vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of
+            ids.
+        duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest
+            weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's
+            multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
-        order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured size.
-        replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading the old one.
+        order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured
+            size.
+        replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading
+            the old one.
         allow_empty: Whether an input without edges may replace an image.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
@@ -79,17 +86,19 @@ def import_graph(
         progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 
     Returns:
-        What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights` (their
-        name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`,
-        `isolated_vertices`; `source` and `target`, the columns
+        What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights`
+        (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input),
+        `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns
             that were taken; `compression`, and of a list of edges in text `separator`, `header`, `comments`
-        (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the input was read; and `stats`.
+        (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the input was read; and
+        `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 16 bytes per edge, 48 with weights.
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
-        UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no image.
+        UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no
+            image.
         MemoryLimitError: Less than about 32 MiB under the limit.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
@@ -131,7 +140,8 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
     """What an import will need, before it starts. Only the beginning of the input is read.
 
     Args:
-        input: What `import_graph` takes. Of what can be read only once, such as an Arrow stream, the beginning is gone afterwards.
+        input: What `import_graph` takes. Of what can be read only once, such as an Arrow stream, the beginning is gone
+            afterwards.
         options: Those of `import_graph`.
 
     Raises:
@@ -153,7 +163,8 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
     given = tables(given, weight, directed)
-    limits = _limits(*(arguments.pop(name) for name in ("runtime", "memory", "threads", "backend", "temporary", "progress")))
+    names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
+    limits = _limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"duplicates": duplicates or "first", "limits": limits, "explain": explain}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
@@ -198,19 +209,22 @@ def generate(
     temporary: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
-    """Generates a graph, straight into an image or as a file of edges: the same edges for the same options, on any number of threads.
+    """Generates a graph, straight into an image or as a file of edges: the same edges for the same options, on any
+    number of threads.
 
     Args:
         shape: "kronecker" (the graph of Graph500), "uniform" (random ends), "grid", "path" or "star".
         scale: There are 2 to this power vertices, at most 31.
-        output: Where it goes: an image if the name ends in .oc, otherwise a file of edges (.el, .txt, .wel, .csv, .graph500, ...).
-        edge_factor: How many edges there are per vertex, in Kronecker and uniform graphs, before duplicates are removed.
+        output: Where it goes: an image if the name ends in .oc, otherwise a file of edges (.el, .txt, .wel, .csv,
+            .graph500, ...).
+        edge_factor: How many edges there are per vertex, in Kronecker and uniform graphs, before duplicates are
+            removed.
         seed: Other seeds give other graphs.
         weights: Whether edges get weights: whole numbers from 1 to 255.
         directed: Whether edges have a direction; by default they have, in a grid they have not.
 
-    The other arguments (`replace` for an image), and what is returned and raised, are as for `import_graph`; for a file of edges, `edges` and `bytes`
-    are returned.
+    The other arguments (`replace` for an image), and what is returned and raised, are as for `import_graph`; for a file
+    of edges, `edges` and `bytes` are returned.
 
     >>> report = oc.generate("path", scale=4, output="path.oc")
     >>> report["vertices"], report["edges"]

@@ -1,4 +1,5 @@
-"""What users hand over, as tables: Arrow streams as they are, all else as generators of pieces, so nothing is copied as a whole."""
+"""What users hand over, as tables: Arrow streams as they are, all else as generators of pieces, so nothing is copied as
+a whole."""
 
 import numbers
 import os
@@ -16,7 +17,8 @@ Vertices = tuple[Any, int | None]
 
 
 class Chunks(NamedTuple):
-    """Columns piece by piece; the types are i8, u8, f8 and str, and other for columns that can be no ids and no weights."""
+    """Columns piece by piece; the types are i8, u8, f8 and str, and other for columns that can be no ids and no
+    weights."""
 
     columns: list[tuple[str, str]]
     pieces: Iterator[tuple[Any, ...]]
@@ -60,10 +62,13 @@ def tables(given: Any, weights: str | int | None, directed: bool | None = None) 
     if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
         return _list(given, weights)
     if isinstance(given, list) and not given:
-        raise TypeError("expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows")
+        raise TypeError(
+            "expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows"
+        )
     raise TypeError(
-        "expected a path, a list of paths, a list of edges as tuples, an Arrow stream, a pandas frame, a tuple (source, target"
-        f"[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, found {type(given).__name__}"
+        "expected a path, a list of paths, a list of edges as tuples, an Arrow stream, a pandas frame, a tuple "
+        "(source, target[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, "
+        f"found {type(given).__name__}"
     )
 
 
@@ -99,7 +104,8 @@ def _kind(name: str, array: np.ndarray) -> str:
         kind = "str"
     if kind is None or (name == "weight" and kind == "str"):
         expected = "numbers" if name == "weight" else "integers or strings"
-        raise TypeError(f"expected {expected} in {name}, found {array.dtype}; convert them first, for example with astype()")
+        advice = "convert them first, for example with astype()"
+        raise TypeError(f"expected {expected} in {name}, found {array.dtype}; {advice}")
     return kind
 
 
@@ -150,7 +156,8 @@ def _networkx(graph: Any, weights: str | int | None, directed: bool | None) -> T
         graph = graph.to_directed(as_view=True)
     kind = _id_kind("nodes", graph)
     attribute = "weight" if weights is None else weights
-    found = [] if attribute == "none" else (data[attribute] for _, _, data in graph.edges(data=True) if attribute in data)
+    every = [] if attribute == "none" else graph.edges(data=True)
+    found = (data[attribute] for _, _, data in every if attribute in data)
     weight_kind = _weight_kind(attribute, found)
     columns = [("source", kind), ("target", kind)]
     rows: Callable[[], Iterable[tuple[Any, ...]]] = graph.edges
@@ -186,7 +193,8 @@ def _id_kind(what: str, ids: Iterable[Any]) -> str:
                 "rename them first, for example with networkx.convert_node_labels_to_integers"
             )
     if len(kinds) > 1:
-        raise TypeError(f"expected {what} of one type, found integers and strings; make strings of all, for example with str()")
+        advice = "make strings of all, for example with str()"
+        raise TypeError(f"expected {what} of one type, found integers and strings; {advice}")
     if least < -(2**63) or greatest >= 2**64 or (least < 0 and greatest >= 2**63):
         raise ValueError(f"expected integers of 64 bits as {what}, found {least} to {greatest}")
     if kinds == {"strings"}:
@@ -199,7 +207,8 @@ def _weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
     kind = None
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-            raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; weight='none' leaves them out")
+            advice = "weight='none' leaves them out"
+            raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; {advice}")
         kind = "i8" if isinstance(value, numbers.Integral) and kind != "f8" else "f8"
     return kind
 

@@ -1,4 +1,5 @@
-"""How Numba compiles the functions of vertex programs: as C functions, with `vertex` a handle that the engine's functions take."""
+"""How Numba compiles the functions of vertex programs: as C functions, with `vertex` a handle that the engine's
+functions take."""
 
 # Numba has no types of its own: what it is given must not have any.
 # mypy: allow-untyped-calls, allow-untyped-defs

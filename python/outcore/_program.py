@@ -33,47 +33,56 @@ def vertex_program(
 ) -> ProgramResult:
     """Runs an algorithm that is told from a vertex's point of view.
 
-    In an iteration every active vertex gets its turn, the lists that it asks for, and the messages that were sent to it; the vertices that somebody
-    activates are active in the next one. The functions are compiled by Numba and run on all workers, without the interpreter's lock. A function may change
-    the state of its own vertex, `state[v]`, and nothing else; vertices are numbered as the graph numbers them, from 0 (`Graph.order`).
+    In an iteration every active vertex gets its turn, the lists that it asks for, and the messages that were sent to
+    it; the vertices that somebody activates are active in the next one. The functions are compiled by Numba and run on
+    all workers, without the interpreter's lock. A function may change the state of its own vertex, `state[v]`, and
+    nothing else; vertices are numbered as the graph numbers them, from 0 (`Graph.order`).
 
     Args:
         graph: The graph.
-        state: What is known of every vertex: an array with an entry per vertex, of numbers or of a structured type. It is changed.
+        state: What is known of every vertex: an array with an entry per vertex, of numbers or of a structured type. It
+            is changed.
         run: `run(v, state, vertex)`: the turn of an active vertex.
-        on_list: `on_list(v, state, neighbours, vertex)`: a list that the vertex asked for has come. `neighbours` is an array of vertices, in rising
-            order, which must not be changed. With `weights`, `on_list(v, state, neighbours, weights, vertex)`.
-        on_message: `on_message(v, state, message, vertex)`: a message has come, in the order of the turns of the senders.
-        on_iteration_end: `on_iteration_end(v, state, vertex)`: the iteration ends; called for vertices that asked for it.
+        on_list: `on_list(v, state, neighbours, vertex)`: a list that the vertex asked for has come. `neighbours` is an
+            array of vertices, in rising order, which must not be changed. With `weights`, `on_list(v, state,
+            neighbours, weights, vertex)`.
+        on_message: `on_message(v, state, message, vertex)`: a message has come, in the order of the turns of the
+            senders.
+        on_iteration_end: `on_iteration_end(v, state, vertex)`: the iteration ends; called for vertices that asked for
+            it.
         message: The type of messages: `np.float64`, `np.int64` or `np.uint64`.
-        combine: What messages to the same vertex come to: "sum", "min", "max", or a function of two messages. A vertex then gets one message at the
-            end of the iteration.
+        combine: What messages to the same vertex come to: "sum", "min", "max", or a function of two messages. A vertex
+            then gets one message at the end of the iteration.
         priority: `priority(v, state)`, a whole number from 0 on: vertices with a higher one get their turns first.
-        end_iteration: Called after every iteration with its number, as Python; if it returns something false, the program ends.
+        end_iteration: Called after every iteration with its number, as Python; if it returns something false, the
+            program ends.
         start: The ids of the vertices that are active first; all if not given.
         weights: Whether lists come with the weights of their edges, as real numbers.
         max_iterations: The most iterations.
-        asynchronous: Whether messages are delivered while an iteration goes on, so that vertices whose turn comes later know of them.
-        message_memory: The most memory for messages; by default a quarter of what is left, at most 1 GiB. What is more goes to a temporary file.
+        asynchronous: Whether messages are delivered while an iteration goes on, so that vertices whose turn comes later
+            know of them.
+        message_memory: The most memory for messages; by default a quarter of what is left, at most 1 GiB. What is more
+            goes to a temporary file.
 
     What the last argument of a function, `vertex`, can do:
-        `vertex.request_out(u)`, `vertex.request_in(u)`: ask for the list of vertex `u`, mostly `v` itself, or of all vertices in an array (in `run` and
-        `on_list`).
-        `vertex.send(target, message)`: send a message to a vertex, or to all in an array.
-        `vertex.activate(u)`: make a vertex, or all in an array, active in the next iteration.
-        `vertex.request_end()`: ask for `on_iteration_end`.
-        `vertex.iteration`, `vertex.list_of`, `vertex.list_is_in`: the number of the iteration, whose list has come, and whether it is one of in-neighbours.
+        `vertex.request_out(u)`, `vertex.request_in(u)`: ask for the list of vertex `u`, mostly `v` itself, or of all
+        vertices in an array (in `run` and `on_list`). `vertex.send(target, message)`: send a message to a vertex, or to
+        all in an array. `vertex.activate(u)`: make a vertex, or all in an array, active in the next iteration.
+        `vertex.request_end()`: ask for `on_iteration_end`. `vertex.iteration`, `vertex.list_of`, `vertex.list_is_in`:
+        the number of the iteration, whose list has come, and whether it is one of in-neighbours.
 
     Returns:
-        A table with a row per vertex: `vertex` and the fields of `state` (`state`, if it has none), real numbers or whole ones from 0 on. `iterations`,
-        `finished` (no vertex active and no message under way), `messages` and `spilled_bytes`.
+        A table with a row per vertex: `vertex` and the fields of `state` (`state`, if it has none), real numbers or
+        whole ones from 0 on. `iterations`, `finished` (no vertex active and no message under way), `messages` and
+        `spilled_bytes`.
 
-    Cost: what the program asks for; 3 bits per vertex, the state, and with `combine` 8 bytes and a bit per vertex. Results do not depend on threads, back end
-    or memory, unless the functions do.
+    Cost: what the program asks for; 3 bits per vertex, the state, and with `combine` 8 bytes and a bit per vertex.
+    Results do not depend on threads, back end or memory, unless the functions do.
 
     Raises:
-        UsageError: Numba is not installed, a state that does not fit, an id that is not there, or a function that another one needs:
-            `request_out` and `request_in` need `on_list`, `send` needs `on_message`, `request_end` needs `on_iteration_end`.
+        UsageError: Numba is not installed, a state that does not fit, an id that is not there, or a function that
+            another one needs: `request_out` and `request_in` need `on_list`, `send` needs `on_message`, `request_end`
+            needs `on_iteration_end`.
         IndexError: A vertex that does not exist was named, or an index of an array is out of bounds.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
@@ -136,7 +145,8 @@ def _hook(unraisable: Any) -> None:
 
 @contextmanager
 def _exceptions_are_raised() -> Iterator[None]:
-    """While programs run, exceptions in their functions go to the engine: Numba hands them to the hook of those that nobody can catch."""
+    """While programs run, exceptions in their functions go to the engine: Numba hands them to the hook of those that
+    nobody can catch."""
     global _programs, _previous_hook
     with _hook_lock:
         if _programs == 0:

@@ -1,7 +1,8 @@
-"""Builds the wheel with maturin, and puts the command `outcore` into it: `pip install` gives both, from one compilation.
+"""Builds the wheel with maturin, and puts the command `outcore` into it: `pip install` gives both, from one
+compilation.
 
-maturin makes the extension module of the package `outcore-python`; this builds `outcore-cli` beside it, in the same target folder,
-where the engine and its dependencies are compiled once for both (see `crates/outcore/Cargo.toml`).
+maturin makes the extension module of the package `outcore-python`; this builds `outcore-cli` beside it, in the same
+target folder, where the engine and its dependencies are compiled once for both (see `crates/outcore/Cargo.toml`).
 """
 
 import io

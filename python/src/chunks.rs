@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex};
 /// What a generator raised, kept for the caller; in between there are only texts.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// Columns from a generator: their names and types (`i8`, `u8`, `f8` or `str`; `other` for what nobody can use), and the pieces.
+/// Columns from a generator: their names and types (`i8`, `u8`, `f8` or `str`; `other` for what nobody can use), and
+/// the pieces.
 #[derive(FromPyObject)]
 struct Chunks {
     columns: Vec<(String, String)>,

@@ -1,7 +1,7 @@
 //! Columns of results as NumPy arrays.
 //!
-//! NumPy has no missing values. A column of whole numbers that may have some is a `numpy.ma.MaskedArray`, real numbers are NaN, strings
-//! `None`. The memory of an array is set aside in the graph's budget for as long as the array lives.
+//! NumPy has no missing values. A column of whole numbers that may have some is a `numpy.ma.MaskedArray`, real numbers
+//! are NaN, strings `None`. The memory of an array is set aside in the graph's budget for as long as the array lives.
 
 use crate::convert::no_column;
 use crate::errors::raise;

@@ -13,25 +13,26 @@ use std::sync::{Arc, Mutex};
 
 /// An imported graph, opened: what algorithms work on.
 ///
-/// Opening reads the page indexes, about nine bits per page of 4 KiB; the edges stay on the disk. The memory that a limit leaves
-/// is a page cache, which algorithms take for their state when they need it.
+/// Opening reads the page indexes, about nine bits per page of 4 KiB; the edges stay on the disk. The memory that a
+/// limit leaves is a page cache, which algorithms take for their state when they need it.
 ///
 /// Args:
 ///     image: The path of the image, a directory that `import_graph` or `generate` made.
-///     runtime: The memory and workers to use, an `outcore.Runtime`; by default those of the process, which all graphs share.
-///     memory: A limit for this graph and its results alone, in bytes or as text such as "1GiB": it gets a runtime of its own.
-///     threads: The number of workers; by default those of the runtime. Results do not depend on it.
-///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
-///     cache: The most memory for the page cache; by default all that the limit leaves.
-///     progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
+///     runtime: The memory and workers to use, an `outcore.Runtime`; by default those of the process, which all graphs
+///     share. memory: A limit for this graph and its results alone, in bytes or as text such as "1GiB": it gets a
+///     runtime of its own. threads: The number of workers; by default those of the runtime. Results do not depend on
+///     it. backend: How files are read: "uring", "posix", or "auto" for the best that works here. cache: The most
+///     memory for the page cache; by default all that the limit leaves. progress: Whether to show progress on the
+///     standard error output, if that is a terminal or a notebook.
 ///
 /// Raises:
 ///     UsageError: No image of that name, or an option that cannot be.
 ///     CorruptImageError: An image with damaged parts.
 ///     MemoryLimitError: Too little memory for indexes and buffers.
 ///
-/// A graph runs one operation at a time, and other threads wait for their turn; open it again to run several at once. It can be used in a `with`
-/// statement. It cannot be pickled, and a fork cannot use it: pass the path to other processes, and open it there.
+/// A graph runs one operation at a time, and other threads wait for their turn; open it again to run several at once.
+/// It can be used in a `with` statement. It cannot be pickled, and a fork cannot use it: pass the path to other
+/// processes, and open it there.
 ///
 /// >>> with oc.Graph("web.oc", memory="1GiB") as g:
 /// ...     g
@@ -129,7 +130,8 @@ impl PyGraph {
         Ok(self.open(py)?.is_directed())
     }
 
-    /// How vertices are numbered inside: "input", as their ids sort, or "degree", hubs first. Results come in this order.
+    /// How vertices are numbered inside: "input", as their ids sort, or "degree", hubs first. Results come in this
+    /// order.
     #[getter]
     fn order(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(self.open(py)?.info().order)
@@ -157,14 +159,15 @@ impl PyGraph {
 
     /// Writes all edges to a file, in the user's ids, and returns the paths of what was written, as a list.
     ///
-    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), each maybe with .gz or .zst, .e
-    /// (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
+    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), each maybe with .gz or
+    /// .zst, .e (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
         Ok(graph.run(py, || outcore::export(&graph, &path))?.files)
     }
 
-    /// Closes the graph: gives back its page cache and buffers. Results stay usable, and hold only what they are made of.
+    /// Closes the graph: gives back its page cache and buffers. Results stay usable, and hold only what they are made
+    /// of.
     fn close(&self) {
         if let Some(opened) = lock(&self.graph).take() {
             opened.graph.close();

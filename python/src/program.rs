@@ -1,8 +1,8 @@
 //! Vertex programs whose functions Numba compiled: they are called as C functions, without the interpreter's lock.
 //!
-//! **Invariant:** the addresses that `vertex_program` is given are those of functions with the signatures that `python/outcore/_program.py` compiles
-//! them with; it keeps them, and the states that they know of, alive until `vertex_program` returns. A handle is alive while the function runs that
-//! it was given to.
+//! **Invariant:** the addresses that `vertex_program` is given are those of functions with the signatures that
+//! `python/outcore/_program.py` compiles them with; it keeps them, and the states that they know of, alive until
+//! `vertex_program` returns. A handle is alive while the function runs that it was given to.
 
 #![allow(unsafe_code)]
 
@@ -226,7 +226,8 @@ fn real(weights: Weights<'_>) -> Vec<f64> {
     (0..weights.bits().len()).map(|i| weights.real(i)).collect()
 }
 
-/// See `outcore.vertex_program`. `columns` returns the names and the values of the columns of the result, once the program has ended.
+/// See `outcore.vertex_program`. `columns` returns the names and the values of the columns of the result, once the
+/// program has ended.
 #[pyfunction]
 pub fn vertex_program(
     py: Python<'_>,
@@ -375,8 +376,8 @@ impl<'v> Handle<'_, 'v> {
     }
 }
 
-/// What compiled functions call. They hand on the pointers and lengths of their arrays, and the handle that they were given: so each `unsafe` below
-/// rests on this module's invariant.
+/// What compiled functions call. They hand on the pointers and lengths of their arrays, and the handle that they were
+/// given: so each `unsafe` below rests on this module's invariant.
 #[allow(clippy::undocumented_unsafe_blocks)]
 mod calls {
     use super::{Direction, Handle, Happening, PyRuntimeError, c_void};

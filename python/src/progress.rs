@@ -1,4 +1,5 @@
-//! A line that says how far long work has come, on the terminal or in a notebook. Tasks may nest: the innermost one is shown.
+//! A line that says how far long work has come, on the terminal or in a notebook. Tasks may nest: the innermost one is
+//! shown.
 
 use outcore::io::bytes_text;
 use outcore::io::lock;

@@ -12,11 +12,12 @@ use std::path::PathBuf;
 
 /// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
 ///
-/// The column `vertex` holds the ids, the others what was found. Rows come in the order of the image: sorted by id in images of
-/// order "input", by degree class first in those of order "degree". A table holds only the arrays that the algorithm left;
-/// every conversion makes its rows anew, in bounded memory where its target allows. As in pandas, `len(table)` counts rows, while
-/// `in` and iteration are over the names of the columns, whose values `table[name]` has. It implements the Arrow PyCapsule interface, so
-/// `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB take it as it is.
+/// The column `vertex` holds the ids, the others what was found. Rows come in the order of the image: sorted by id in
+/// images of order "input", by degree class first in those of order "degree". A table holds only the arrays that the
+/// algorithm left; every conversion makes its rows anew, in bounded memory where its target allows. As in pandas,
+/// `len(table)` counts rows, while `in` and iteration are over the names of the columns, whose values `table[name]`
+/// has. It implements the Arrow PyCapsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB
+/// take it as it is.
 #[pyclass(frozen, subclass, name = "Table", module = "outcore")]
 pub struct PyTable {
     pub table: Table,
@@ -44,8 +45,9 @@ impl PyTable {
 
     /// What the operation cost, as a dict: the same keys as `outcore run --stats`.
     ///
-    /// Among them `seconds`, `seconds_io_wait`, `passes`, `bytes_read`, `pages_wanted`, `pages_read`, `requests`, `cache_hits`,
-    /// `memory_limit_bytes`, `memory_peak_bytes`, `threads`, `backend`, and `steps`, one entry per step or iteration.
+    /// Among them `seconds`, `seconds_io_wait`, `passes`, `bytes_read`, `pages_wanted`, `pages_read`, `requests`,
+    /// `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`, `threads`, `backend`, and `steps`, one entry per step
+    /// or iteration.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         self.stats.bind(py).clone()
@@ -53,8 +55,9 @@ impl PyTable {
 
     /// A column as a NumPy array, a copy that counts in the memory limit while it lives.
     ///
-    /// NumPy has no missing values, such as the level of a vertex that was not reached. A column of whole numbers that may have some is
-    /// a `numpy.ma.MaskedArray`, which leaves them out of sums, means and comparisons; real numbers are NaN, strings `None`.
+    /// NumPy has no missing values, such as the level of a vertex that was not reached. A column of whole numbers that
+    /// may have some is a `numpy.ma.MaskedArray`, which leaves them out of sums, means and comparisons; real numbers
+    /// are NaN, strings `None`.
     ///
     /// Raises:
     ///     KeyError: No such column.
@@ -87,8 +90,8 @@ impl PyTable {
         self.table.schema().field_with_name(column).is_ok()
     }
 
-    /// The `k` rows with the greatest values of a column (by default the first beside `vertex`), as tuples; smaller ids first
-    /// among equals. One pass over the ids, and memory for `k` rows.
+    /// The `k` rows with the greatest values of a column (by default the first beside `vertex`), as tuples; smaller ids
+    /// first among equals. One pass over the ids, and memory for `k` rows.
     ///
     /// >>> [(vertex, round(rank, 4)) for vertex, rank in ranks.top(2)]
     /// [('home', 0.3798), ('about', 0.3635)]
@@ -110,8 +113,8 @@ impl PyTable {
         named(py, &run(py, self.table.graph().runtime(), || self.table.row(&id))?)
     }
 
-    /// A dict from every vertex to its value of a column (by default the first beside `vertex`); `None` where it is missing.
-    /// About 150 bytes per vertex, outside of the memory limit: for small graphs.
+    /// A dict from every vertex to its value of a column (by default the first beside `vertex`); `None` where it is
+    /// missing. About 150 bytes per vertex, outside of the memory limit: for small graphs.
     ///
     /// >>> levels.to_dict()
     /// {'about': 1, 'home': 0, 'news': 1, 'lone': None}
@@ -138,7 +141,8 @@ impl PyTable {
 
     /// Writes all rows to a file: .parquet, .csv (also .csv.gz and .csv.zst), .npy or .arrow, by its name.
     ///
-    /// The file appears complete or not at all. Memory does not grow with the table, apart from the ids of columns of vertices.
+    /// The file appears complete or not at all. Memory does not grow with the table, apart from the ids of columns of
+    /// vertices.
     ///
     /// Raises:
     ///     UsageError: Another ending, or strings in a .npy file.

@@ -53,15 +53,16 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
 
 /// What operations may take together: the memory under one limit, the number of workers, and how files are reached.
 ///
-/// The limit is for Outcore alone, whatever else the process holds. Graphs, results, imports and page caches of one runtime draw on the same memory: caches shrink
-/// when something else needs it, and an error about missing memory says who holds the rest. There is one runtime per process, made when it is first
-/// needed, with half of the memory that is free then; make others to set limits.
+/// The limit is for Outcore alone, whatever else the process holds. Graphs, results, imports and page caches of one
+/// runtime draw on the same memory: caches shrink when something else needs it, and an error about missing memory says
+/// who holds the rest. There is one runtime per process, made when it is first needed, with half of the memory that is
+/// free then; make others to set limits.
 ///
 /// Args:
-///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine or its cgroup has left.
-///     threads: The number of workers of an operation, from 1 to 1024; by default one per processor. Results do not depend on it.
-///     temporary: Where temporary files go; by default beside the image.
-///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
+///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine or its cgroup has
+///     left. threads: The number of workers of an operation, from 1 to 1024; by default one per processor. Results do
+///     not depend on it. temporary: Where temporary files go; by default beside the image. backend: How files are read:
+///     "uring", "posix", or "auto" for the best that works here.
 ///
 /// Raises:
 ///     UsageError: An option that cannot be.
@@ -133,7 +134,8 @@ pub fn holders_dict<'py>(py: Python<'py>, holders: &[Holder]) -> PyResult<Bound<
     Ok(dict)
 }
 
-/// The runtime of a process, and the process: a fork makes one of its own. The lock is taken with the interpreter's lock held, so no fork finds it taken.
+/// The runtime of a process, and the process: a fork makes one of its own. The lock is taken with the interpreter's
+/// lock held, so no fork finds it taken.
 static OF_PROCESS: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
 
 fn of_process(py: Python<'_>) -> PyResult<Arc<Runtime>> {
@@ -163,7 +165,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The runtime within these limits: the given one or that of the process, with threads and such as they are given; one of its own if there is a limit.
+    /// The runtime within these limits: the given one or that of the process, with threads and such as they are given;
+    /// one of its own if there is a limit.
     pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
         let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
         let options = self.options(py)?;

@@ -1,4 +1,5 @@
-//! Arrow streams to and from Python, by the Arrow PyCapsule interface: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
+//! Arrow streams to and from Python, by the Arrow PyCapsule interface:
+//! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 #![allow(unsafe_code)]
 
 use arrow_array::RecordBatchReader;
@@ -18,8 +19,8 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub fn import(rows: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     let capsule = rows.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: the name says that the capsule holds a stream, and the producer vouches for it. The stream is moved out: what stays
-    // is marked as released, so the capsule's destructor leaves it alone.
+    // SAFETY: the name says that the capsule holds a stream, and the producer vouches for it. The stream is moved out:
+    // what stays is marked as released, so the capsule's destructor leaves it alone.
     let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr()) };
     let reader = reader.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(Box::new(reader))

@@ -30,7 +30,8 @@ def validation(algorithm):
 
 
 def properties(graph):
-    """What the file NAME.properties says, without the name of the graph. Examples for validation share those of the folder above."""
+    """What the file NAME.properties says, without the name of the graph. Examples for validation share those of the
+    folder above."""
     found = {}
     for folder in (graph.parent, FOLDER):
         file = folder / f"{graph.name}.properties"
@@ -84,7 +85,8 @@ def compare_components(found, expected):
 
 
 def compare_ranks(graph, found, expected, exact):
-    """The benchmark allows a relative error of 1e-4: some of its outputs are ranks after the iterations named, others converged ones."""
+    """The benchmark allows a relative error of 1e-4: some of its outputs are ranks after the iterations named, others
+    converged ones."""
     ranks = found.to_dict()
     assert ranks.keys() == expected.keys()
     assert max(abs(ranks[vertex] - expected[vertex]) / expected[vertex] for vertex in ranks) < (1e-12 if exact else 1e-4)

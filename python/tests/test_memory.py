@@ -19,7 +19,8 @@ def status(field): return int(re.search(field + r":\\s+(\\d+)", open("/proc/self
 """
 
 def test_two_graphs_share_a_runtime(scratch):
-    """Two graphs at work in two threads under one limit of 512 MiB, one result kept: the process grows by no more, and the answers are those of each alone."""
+    """Two graphs at work in two threads under one limit of 512 MiB, one result kept: the process grows by no more, and
+    the answers are those of each alone."""
     oc.generate("kronecker", scale=20, edge_factor=64, output="one.oc", directed=False, memory="1GiB")
     oc.generate("kronecker", scale=20, edge_factor=32, seed=2, output="other.oc", memory="1GiB")
     assert sum(file.stat().st_size for file in scratch.rglob("*") if file.is_file()) > 100 << 20
@@ -36,7 +37,8 @@ def work(name, runtime, answers):
                 ranks = oc.pagerank(g, tol=0, max_iter=4)
             except oc.ConvergenceError as error:
                 ranks = error.result
-            answers[name] = [digest(ranks, "pagerank"), digest(oc.components(g), "component"), digest(oc.bfs(g, 1), "level")]
+            answers[name] = [digest(ranks, "pagerank"), digest(oc.components(g), "component"), digest(oc.bfs(g, 1),
+            "level")]
 before, answers = status("VmRSS"), {}
 runtime = oc.Runtime(memory="512MiB")
 kept = oc.core_number(oc.Graph("one.oc", runtime=runtime))

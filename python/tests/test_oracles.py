@@ -175,7 +175,8 @@ def check_core_number(graph, matrix):
 
 
 def propagated(matrix, iterations):
-    """Labels as Graphalytics defines them, over a SciPy matrix: row v times the indicator of labels counts them among v's neighbours."""
+    """Labels as Graphalytics defines them, over a SciPy matrix: row v times the indicator of labels counts them among
+    v's neighbours."""
     count = matrix.shape[0]
     labels = np.arange(count)
     for _ in range(iterations):
@@ -205,7 +206,8 @@ def check_label_propagation(graph, matrix, id_of, iterations=(10,)):
 
 
 def closed_pairs(matrix):
-    """Per vertex: neighbours, those joined both ways, triangles, choices of directed ones, and edges among neighbours, by SciPy."""
+    """Per vertex: neighbours, those joined both ways, triangles, choices of directed ones, and edges among neighbours,
+    by SciPy."""
     plain = (matrix - sp.diags_array(matrix.diagonal())).tocsr()
     plain.eliminate_zeros()
     both = (plain + plain.T).tocsr()
@@ -371,7 +373,8 @@ def grid(side):
 
 
 def dependencies_in_grid(side):
-    """What depends on every vertex in paths from a corner, with numbers of paths that are exact whole numbers of any size."""
+    """What depends on every vertex in paths from a corner, with numbers of paths that are exact whole numbers of any
+    size."""
     paths = [[1] * side for _ in range(side)]
     for i in range(1, side):
         for j in range(1, side):

@@ -1,8 +1,8 @@
 //! `cargo xtask tidy`: checks that the source keeps its shape.
 //!
-//! What is checked is what a reviewer would otherwise have to say every time: which crate may use which, where unsafe code
-//! lives, how long files and functions get, that every dependency says why it is there, and that an algorithm is in all
-//! the places where its users look for it (`docs/howto/add-an-algorithm.md`).
+//! What is checked is what a reviewer would otherwise have to say every time: which crate may use which, where unsafe
+//! code lives, how long files and functions get, that every dependency says why it is there, and that an algorithm is
+//! in all the places where its users look for it (`docs/howto/add-an-algorithm.md`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,6 +39,8 @@ const UNSAFE_FILES: &[&str] = &[
 const MAX_FILE_LINES: usize = 800;
 /// No function is longer.
 const MAX_FUNCTION_LINES: usize = 70;
+/// No comment and no line of a document is longer.
+const MAX_COLUMNS: usize = 120;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// The algorithms, by the one name that each has in Rust, in Python and in the shell.
@@ -87,7 +89,8 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The command and the Python package must ask for the same features of everything that both use: or it is compiled twice.
+/// The command and the Python package must ask for the same features of everything that both use: or it is compiled
+/// twice.
 fn check_features(root: &Path, faults: &mut Vec<String>) {
     let mut features: BTreeMap<String, String> = BTreeMap::new();
     for package in ["outcore-cli", "outcore-python"] {
@@ -110,8 +113,9 @@ fn check_features(root: &Path, faults: &mut Vec<String>) {
 
 /// The Rust, Python and Cargo files of the project.
 fn sources(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = ["crates", "python", "fuzz", "bench"].iter().map(|name| root.join(name)).collect();
+    let mut found = vec![root.join("README.md"), root.join("ARCHITECTURE.md")];
+    let mut folders: Vec<PathBuf> =
+        ["crates", "python", "fuzz", "bench", "docs"].iter().map(|name| root.join(name)).collect();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
@@ -120,7 +124,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
                 if !name.starts_with('.') && name != "target" {
                     folders.push(path);
                 }
-            } else if name.ends_with(".rs") || name.ends_with(".py") || name == "Cargo.toml" {
+            } else if [".rs", ".py", ".md"].iter().any(|end| name.ends_with(end)) || name == "Cargo.toml" {
                 found.push(path);
             }
         }
@@ -162,7 +166,29 @@ fn check_reasons(name: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
+/// Comments, documents and the Python package end at 120 columns; rustfmt sees to code. Tables cannot be broken.
+fn check_columns(name: &str, text: &str, faults: &mut Vec<String>) {
+    let mut in_code = false;
+    for (i, line) in text.lines().enumerate() {
+        let trimmed = line.trim_start();
+        let said = trimmed.trim_start_matches(['/', '!']).trim_start();
+        in_code ^= trimmed.starts_with("```");
+        let is_text = match name.rsplit('.').next() {
+            Some("rs") => trimmed.starts_with("//"),
+            Some("md") => !in_code,
+            _ => name.starts_with("python/outcore"),
+        };
+        if is_text && !said.starts_with('|') && line.chars().count() > MAX_COLUMNS {
+            faults.push(format!("{name}:{}: a line of more than {MAX_COLUMNS} columns", i + 1));
+        }
+    }
+}
+
 fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
+    check_columns(name, text, faults);
+    if name.ends_with(".md") {
+        return;
+    }
     let lines: Vec<&str> = text.lines().collect();
     if lines.len() > MAX_FILE_LINES {
         faults.push(format!("{name}: {} lines, more than {MAX_FILE_LINES}: it has a second thing in it", lines.len()));

@@ -1,14 +1,19 @@
-//! All-pairs shortest paths from chosen sources: their distances to each other, their eccentricities, and bounds on the diameter.
+//! All-pairs shortest paths from chosen sources: their distances to each other, their eccentricities, and bounds on the
+//! diameter.
 //!
-//! *Idea.* The sources search together ([`multi_source_bfs`](crate::multi_source_bfs())); in directed graphs they search against the edges as well. The greatest
-//! distance that is found is a lower bound of the diameter. A source that reaches all of its component, and is reached from there, is at most its two
-//! eccentricities away from being between any two vertices of it, which is an upper bound for the component; where there is no such source, no path has more
-//! edges than the component has other vertices. Where all vertices of a component are sources, its greatest distance is known.
+//! *Idea.* The sources search together ([`multi_source_bfs`](crate::multi_source_bfs())); in directed graphs they
+//! search against the edges as well. The greatest distance that is found is a lower bound of the diameter. A source
+//! that reaches all of its component, and is reached from there, is at most its two eccentricities away from being
+//! between any two vertices of it, which is an upper bound for the component; where there is no such source, no path
+//! has more edges than the component has other vertices. Where all vertices of a component are sources, its greatest
+//! distance is known.
 //!
-//! *Cost.* The components first, 8.2 bytes per vertex, then the searches: 40.4 bytes per vertex, or 52.4 in directed graphs.
+//! *Cost.* The components first, 8.2 bytes per vertex, then the searches: 40.4 bytes per vertex, or 52.4 in directed
+//! graphs.
 //!
-//! Liu and Huang, *Graphene: fine-grained IO management for graph computing*, FAST 2017, section 5; Magnien, Latapy, Habib, *Fast computation of empirically tight
-//! bounds for the diameter of massive graphs*, J. Experimental Algorithmics 2009.
+//! Liu and Huang, *Graphene: fine-grained IO management for graph computing*, FAST 2017, section 5; Magnien, Latapy,
+//! Habib, *Fast computation of empirically tight bounds for the diameter of massive graphs*, J. Experimental
+//! Algorithmics 2009.
 
 use crate::components::{ComponentsOptions, components, estimate_components};
 use crate::estimate::{Bound, Cost, Estimate};
@@ -70,8 +75,8 @@ pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate 
 /// Searches from chosen sources.
 ///
 /// # Errors
-/// A source that the graph does not have, too little memory (40.4 bytes per vertex, and 4 for every two sources), a page that cannot be read or is
-/// damaged, a request to stop.
+/// A source that the graph does not have, too little memory (40.4 bytes per vertex, and 4 for every two sources), a
+/// page that cannot be read or is damaged, a request to stop.
 pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
     let mut stats = StatsBuilder::start();
     graph.make_room("all-pairs shortest paths", estimate_all_pairs(graph, options).state_bytes)?;

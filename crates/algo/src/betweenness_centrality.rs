@@ -1,26 +1,33 @@
 //! Betweenness centrality: for every vertex, which share of the shortest paths between others leads through it.
 //!
-//! *Idea.* Brandes: from each source, count the shortest paths to every vertex level by level; then, from the deepest level back, sum up for every vertex what depends
-//! on it. Searches ([`bfs`](crate::bfs())) find the levels and read little. Counts are pulled over in-lists and dependencies over out-lists, so every
-//! list is read once in each direction, by the owner of the sum.
+//! *Idea.* Brandes: from each source, count the shortest paths to every vertex level by level; then, from the deepest
+//! level back, sum up for every vertex what depends on it. Searches ([`bfs`](crate::bfs())) find the levels and read
+//! little. Counts are pulled over in-lists and dependencies over out-lists, so every list is read once in each
+//! direction, by the owner of the sum.
 //!
-//! *Which neighbours count* follows from what is zero: an in-neighbour that is not on the level before has no count yet, and an out-neighbour that is not on the
-//! level behind has not given anything yet. What a level finds is kept aside until the level ends. So sums gather all neighbours without a look at their levels.
+//! *Which neighbours count* follows from what is zero: an in-neighbour that is not on the level before has no count
+//! yet, and an out-neighbour that is not on the level behind has not given anything yet. What a level finds is kept
+//! aside until the level ends. So sums gather all neighbours without a look at their levels.
 //!
 //! *Columns.* Up to eight sources go together, with their values side by side: what is read for one serves all.
 //!
-//! *Order of sums.* Neighbours are added as [`gather_sum`] does it and sources one after the other, so the bits do not depend on how many sources go together.
+//! *Order of sums.* Neighbours are added as [`gather_sum`] does it and sources one after the other, so the bits do not
+//! depend on how many sources go together.
 //!
-//! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed what a real number holds. Only their ratios on adjacent levels
-//! matter, so that all numbers of a level are divided by 2^900 when one of them exceeds that, which changes no bit of a ratio.
+//! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed what a real number holds. Only
+//! their ratios on adjacent levels matter, so that all numbers of a level are divided by 2^900 when one of them exceeds
+//! that, which changes no bit of a ratio.
 //!
-//! *Encoding.* `order` holds, per source, the vertices reached, level by level, and within a level in rising order; a bit marks the first of each level.
+//! *Encoding.* `order` holds, per source, the vertices reached, level by level, and within a level in rising order; a
+//! bit marks the first of each level.
 //!
-//! *Cost.* 13.3 bytes per vertex, and the greater of 12.4, which a search takes, and 24 for every source that goes along; 4.1 for every such source but the
-//! first. Every list of a vertex that a source reaches is wanted once per direction; a page as often as its vertices are on different levels.
+//! *Cost.* 13.3 bytes per vertex, and the greater of 12.4, which a search takes, and 24 for every source that goes
+//! along; 4.1 for every such source but the first. Every list of a vertex that a source reaches is wanted once per
+//! direction; a page as often as its vertices are on different levels.
 //!
-//! Brandes, *A faster algorithm for betweenness centrality*, J. Mathematical Sociology 2001; Brandes and Pich, *Centrality estimation in large networks*, Int. J.
-//! Bifurcation and Chaos 2007; Hoeffding, *Probability inequalities for sums of bounded random variables*, J. American Statistical Association 1963.
+//! Brandes, *A faster algorithm for betweenness centrality*, J. Mathematical Sociology 2001; Brandes and Pich,
+//! *Centrality estimation in large networks*, Int. J. Bifurcation and Chaos 2007; Hoeffding, *Probability inequalities
+//! for sums of bounded random variables*, J. American Statistical Association 1963.
 
 use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 use crate::estimate::{Bound, Cost, Estimate};
@@ -61,8 +68,9 @@ pub struct Betweenness {
     pub scores: Array<f64>,
     /// The sources, as numbered in the image.
     pub sources: Vec<u32>,
-    /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0 if all vertices are sources;
-    /// infinite if the sources were given, of which nothing is known, or if there are too few to tell.
+    /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0
+    /// if all vertices are sources; infinite if the sources were given, of which nothing is known, or if there are too
+    /// few to tell.
     pub error_bound: f64,
     /// What it cost.
     pub stats: Stats,
@@ -104,8 +112,9 @@ fn spare_bytes(graph: &Graph, columns: u64) -> u64 {
 /// Computes betweenness centrality over shortest paths along the direction of the edges, each of which has length 1.
 ///
 /// # Errors
-/// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same distance that differ by more than 2^900, too little memory (37.5 bytes per
-/// vertex), a page that cannot be read or is damaged, a request to stop.
+/// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same
+/// distance that differ by more than 2^900, too little memory (37.5 bytes per vertex), a page that cannot be read or is
+/// damaged, a request to stop.
 pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
     check(options)?;
@@ -159,7 +168,8 @@ fn check_once(graph: &Graph, sources: &[u32]) -> Result<()> {
 struct Scale {
     /// For vertices that are no sources.
     others: f64,
-    /// For sources, over and above that: no path from a vertex leads through itself, so it has been seen by one source less.
+    /// For sources, over and above that: no path from a vertex leads through itself, so it has been seen by one source
+    /// less.
     sources: f64,
     vertices: u64,
     count: u64,
@@ -190,7 +200,8 @@ impl Scale {
         Scale { others: share / seen as f64, sources, vertices, count, unit }
     }
 
-    /// Of a mean of independent numbers between 0 and 1, or of numbers drawn without repetition (Hoeffding), for all vertices at once.
+    /// Of a mean of independent numbers between 0 and 1, or of numbers drawn without repetition (Hoeffding), for all
+    /// vertices at once.
     fn error_bound(&self, options: &BetweennessOptions) -> f64 {
         let drawn = if options.endpoints { self.count } else { self.count.saturating_sub(1) };
         match options.sources {
@@ -277,7 +288,8 @@ struct Reached {
     depth: u32,
     /// Where the vertices of the level lie that is worked on.
     level: Range<usize>,
-    /// The levels, in rising order, whose numbers of paths are less than those of the level before by another [`SCALE`].
+    /// The levels, in rising order, whose numbers of paths are less than those of the level before by another
+    /// [`SCALE`].
     scaled: Vec<u32>,
 }
 
@@ -509,7 +521,8 @@ impl<'a, const B: usize> Columns<'a, B> {
         })
     }
 
-    /// Calls `keep` with the sum of what the neighbours have of `rows`, for the vertices of the sources whose level is `here`.
+    /// Calls `keep` with the sum of what the neighbours have of `rows`, for the vertices of the sources whose level is
+    /// `here`.
     fn sum(
         &self,
         direction: Direction,

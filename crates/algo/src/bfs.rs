@@ -1,17 +1,19 @@
 //! Breadth-first search: levels and parents from one source.
 //!
-//! *Idea.* Direction-optimising (Beamer, Asanović, Patterson, SC 2012), with the direction chosen by bytes. Before a step reads
-//! anything, the hub column decides what it can: a vertex whose hub, its neighbour of the greatest degree, is on
-//! the last level gets that as its parent. On graphs with hubs this settles nearly all vertices, and only the lists of the others are read.
+//! *Idea.* Direction-optimising (Beamer, Asanović, Patterson, SC 2012), with the direction chosen by bytes. Before a
+//! step reads anything, the hub column decides what it can: a vertex whose hub, its neighbour of the greatest degree,
+//! is on the last level gets that as its parent. On graphs with hubs this settles nearly all vertices, and only the
+//! lists of the others are read.
 //!
-//! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends on
-//! the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the first hit.
+//! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends
+//! on the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the
+//! first hit.
 //!
-//! *Limits.* A search with a greatest depth ends there, and one with a target after the level on which it is found; levels and parents are
-//! then those of the whole search as far as it went.
+//! *Limits.* A search with a greatest depth ends there, and one with a target after the level on which it is found;
+//! levels and parents are then those of the whole search as far as it went.
 //!
-//! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both, so fresh memory
-//! is the initial state, and the smallest parent is the greatest number.
+//! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both,
+//! so fresh memory is the initial state, and the smallest parent is the greatest number.
 //!
 //! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once.
 
@@ -95,8 +97,8 @@ pub fn estimate_bfs(graph: &Graph) -> Estimate {
 /// Searches breadth-first from a source along the direction of the edges.
 ///
 /// # Errors
-/// A source or target that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be read or is damaged, a
-/// request to stop.
+/// A source or target that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be
+/// read or is damaged, a request to stop.
 pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut stats = StatsBuilder::start();
     let vertices = graph.vertices();
@@ -179,7 +181,8 @@ impl EdgeMap for Search {
         }
         let hub = self.hubs[target as usize].load(Ordering::Relaxed);
         let hub_before = self.levels[hub as usize].load(Ordering::Relaxed) == level - 1;
-        // Complements turn the smallest source into the greatest number. Most sources come too late: look before writing.
+        // Complements turn the smallest source into the greatest number. Most sources come too late: look before
+        // writing.
         let parent = !if hub_before { hub } else { source };
         let slot = &self.parents[target as usize];
         if slot.load(Ordering::Relaxed) < parent {

@@ -1,13 +1,15 @@
 //! Clustering coefficients: the share of the pairs of a vertex's neighbours that an edge joins.
 //!
-//! *Without directions* it is 2 T / (d (d - 1)), where T is the number of its triangles and d that of its neighbours. *With directions* it is
-//! Fagiolo's: a triangle counts once for every choice of an edge on each side, and the vertex with t edges, of which b pairs go both ways, could have
-//! t (t - 1) - 2 b. Both are 0 where nothing is possible, and where every edge goes both ways they are the same. Loops and parallel edges are ignored.
+//! *Without directions* it is 2 T / (d (d - 1)), where T is the number of its triangles and d that of its neighbours.
+//! *With directions* it is Fagiolo's: a triangle counts once for every choice of an edge on each side, and the vertex
+//! with t edges, of which b pairs go both ways, could have t (t - 1) - 2 b. Both are 0 where nothing is possible, and
+//! where every edge goes both ways they are the same. Loops and parallel edges are ignored.
 //!
-//! *Cost.* That of `triads.rs`, with the numbers of pairs: 20 bytes per vertex, 24 in images that are not in degree order.
+//! *Cost.* That of `triads.rs`, with the numbers of pairs: 20 bytes per vertex, 24 in images that are not in degree
+//! order.
 //!
-//! Watts and Strogatz, *Collective dynamics of small-world networks*, Nature 1998; Fagiolo, *Clustering in complex directed networks*, Physical
-//! Review E 2007.
+//! Watts and Strogatz, *Collective dynamics of small-world networks*, Nature 1998; Fagiolo, *Clustering in complex
+//! directed networks*, Physical Review E 2007.
 
 use crate::estimate::Estimate;
 use crate::triads::{self, Choices, One, Triads};
@@ -32,7 +34,8 @@ pub struct Clustering {
     pub stats: Stats,
 }
 
-/// What computing the clustering coefficients of this graph will need; the passes are what the memory limit leaves room for.
+/// What computing the clustering coefficients of this graph will need; the passes are what the memory limit leaves room
+/// for.
 pub fn estimate_clustering(graph: &Graph) -> Estimate {
     match graph.is_directed() {
         true => triads::cost::<Choices>(graph, true).estimate(graph),
@@ -43,7 +46,8 @@ pub fn estimate_clustering(graph: &Graph) -> Estimate {
 /// Computes the clustering coefficient of every vertex.
 ///
 /// # Errors
-/// Too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a request to stop.
+/// Too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a
+/// request to stop.
 pub fn clustering(graph: &Graph, _options: &ClusteringOptions) -> Result<Clustering> {
     match graph.is_directed() {
         true => coefficients(graph, triads::count::<Choices>(graph, "clustering", Some(choices))?, 1.0),

@@ -1,16 +1,18 @@
 //! Weakly connected components.
 //!
-//! *Idea.* Link every vertex to its hub, its neighbour of the greatest degree, which takes one look at the hub column and no list. On graphs with hubs
-//! that already joins the giant component. Then find that component, and read the lists of only those vertices outside it: an edge that still joins
-//! two trees has an end outside of the giant one, so its list is read. What is left is exact for any graph.
-//! (Sutton, Ben-Nun, Barak, *Optimizing parallel graph connectivity computation via subgraph sampling*, IPDPS 2018, whose Afforest
-//! samples neighbours and skips the largest component; the hub in place of a sample is Outcore's.)
+//! *Idea.* Link every vertex to its hub, its neighbour of the greatest degree, which takes one look at the hub column
+//! and no list. On graphs with hubs that already joins the giant component. Then find that component, and read the
+//! lists of only those vertices outside it: an edge that still joins two trees has an end outside of the giant one, so
+//! its list is read. What is left is exact for any graph. (Sutton, Ben-Nun, Barak, *Optimizing parallel graph
+//! connectivity computation via subgraph sampling*, IPDPS 2018, whose Afforest samples neighbours and skips the largest
+//! component; the hub in place of a sample is Outcore's.)
 //!
-//! *Encoding.* A forest over the vertices: `parent[v] <= v`, trees are joined by hanging the larger root under the smaller. Which links win
-//! depends on chance, the trees in the end do not, and every root is the smallest vertex of its component.
+//! *Encoding.* A forest over the vertices: `parent[v] <= v`, trees are joined by hanging the larger root under the
+//! smaller. Which links win depends on chance, the trees in the end do not, and every root is the smallest vertex of
+//! its component.
 //!
-//! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant component once: a few per cent
-//! of the pages on graphs with hubs, at most one pass per direction on any graph.
+//! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant
+//! component once: a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph.
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::verify;
@@ -105,7 +107,8 @@ impl Components {
         Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), graph.all_pages()) })
     }
 
-    /// How many vertices every component has, at the place of its smallest vertex; 0 at all other places. Takes 4 bytes per vertex.
+    /// How many vertices every component has, at the place of its smallest vertex; 0 at all other places. Takes 4 bytes
+    /// per vertex.
     ///
     /// # Errors
     /// No memory, or a request to stop.

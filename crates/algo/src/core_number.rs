@@ -1,17 +1,20 @@
-//! Core numbers: for every vertex, the greatest k such that it is in the k-core, the largest part of the graph in which all degrees are at least k.
+//! Core numbers: for every vertex, the greatest k such that it is in the k-core, the largest part of the graph in which
+//! all degrees are at least k.
 //!
-//! *Idea.* Peeling (Matula and Beck, JACM 1983; Batagelj and Zaveršnik, 2003), level by level (Dasari, Ranjan, Zubair, *ParK*, 2014): at level k, remove all
-//! vertices of which no more than k edges remain, take each of them off its neighbours' degrees, and go on with those that fall to k. Each
-//! list is wanted once, in parts and in no order. A vertex whose page is at hand is removed at once, and in a large round
-//! one whose page is yet to come; small rounds look up their few pages. Degrees never fall below k, so in the end they are the core numbers.
+//! *Idea.* Peeling (Matula and Beck, JACM 1983; Batagelj and Zaveršnik, 2003), level by level (Dasari, Ranjan, Zubair,
+//! *ParK*, 2014): at level k, remove all vertices of which no more than k edges remain, take each of them off its
+//! neighbours' degrees, and go on with those that fall to k. Each list is wanted once, in parts and in no order. A
+//! vertex whose page is at hand is removed at once, and in a large round one whose page is yet to come; small rounds
+//! look up their few pages. Degrees never fall below k, so in the end they are the core numbers.
 //!
-//! *Self-loops* are left out; where the image may have some, a pass counts them first. In a directed graph the degree of a vertex is
-//! its in-degree plus its out-degree, and both of its lists are visited when it is removed.
+//! *Self-loops* are left out; where the image may have some, a pass counts them first. In a directed graph the degree
+//! of a vertex is its in-degree plus its out-degree, and both of its lists are visited when it is removed.
 //!
-//! *Encoding.* `degrees[v]` is what remains; at most k means removed. `soon` holds the vertices that remain with a degree below a horizon, so that a
-//! level begins without a look at all vertices.
+//! *Encoding.* `degrees[v]` is what remains; at most k means removed. `soon` holds the vertices that remain with a
+//! degree below a horizon, so that a level begins without a look at all vertices.
 //!
-//! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often as there are rounds that remove vertices of it.
+//! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often
+//! as there are rounds that remove vertices of it.
 
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
 use crate::verify;
@@ -58,7 +61,8 @@ pub fn estimate_core_number(graph: &Graph) -> Estimate {
 /// Finds the core number of every vertex.
 ///
 /// # Errors
-/// Too little memory (4.6 bytes per vertex), a vertex of more than 2^32 - 1 edges, a page that cannot be read or is damaged, a request to stop.
+/// Too little memory (4.6 bytes per vertex), a vertex of more than 2^32 - 1 edges, a page that cannot be read or is
+/// damaged, a request to stop.
 pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreNumbers> {
     let mut stats = StatsBuilder::start();
     graph.make_room("core numbers", estimate_core_number(graph).state_bytes)?;
@@ -210,7 +214,8 @@ impl<'a> Peel<'a> {
         })
     }
 
-    /// Visits lists of removed vertices; returns how many other vertices fell to k, and what was read, or nothing if there are none.
+    /// Visits lists of removed vertices; returns how many other vertices fell to k, and what was read, or nothing if
+    /// there are none.
     fn round(&self) -> Result<Option<(u64, SweepStats)>> {
         let (mut begun, mut count, mut total) = (0, 0, SweepStats::default());
         for removed in &self.removed {
@@ -303,8 +308,8 @@ impl Removed {
         list
     }
 
-    /// Whether a list of a vertex in the set is to be visited now. One of several pages waits for the next sweep unless it was there when this one
-    /// began; others leave the set here.
+    /// Whether a list of a vertex in the set is to be visited now. One of several pages waits for the next sweep unless
+    /// it was there when this one began; others leave the set here.
     #[inline]
     fn wants(&self, lists: &Lists, place: usize) -> bool {
         let vertex = lists.first_vertex as u32 + place as u32;

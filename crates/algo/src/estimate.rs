@@ -15,7 +15,8 @@ pub struct Estimate {
     pub read_bytes: u64,
     /// What is known of the number of passes.
     pub bound: Bound,
-    /// The memory of the result and of its verification together, in bytes. The rest of the state is given back by then.
+    /// The memory of the result and of its verification together, in bytes. The rest of the state is given back by
+    /// then.
     pub verify_bytes: u64,
     /// The columns of the result.
     pub columns: Vec<ColumnKind>,
@@ -26,8 +27,8 @@ pub struct Estimate {
 pub enum Bound {
     /// There are no more on any graph.
     AtMost,
-    /// It depends on weights or on how long paths are: there are as many as levels or distances, at worst. This is what there are on
-    /// graphs with hubs, or fewer.
+    /// It depends on weights or on how long paths are: there are as many as levels or distances, at worst. This is what
+    /// there are on graphs with hubs, or fewer.
     Usual,
     /// There are no fewer.
     AtLeast,

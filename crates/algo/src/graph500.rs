@@ -1,7 +1,7 @@
 //! Graph500: the roots of its searches, and the validation of the trees that they find.
 //!
-//! A tree is held against the edges of the input, multiple ones and loops included, as the generator makes them; the image is not asked. The five
-//! rules of the specification:
+//! A tree is held against the edges of the input, multiple ones and loops included, as the generator makes them; the
+//! image is not asked. The five rules of the specification:
 //!
 //! 1. It is a tree: every vertex's parents lead to the root.
 //! 2. A vertex is one level below its parent, or as far as the weight of an edge between the two says.
@@ -11,7 +11,8 @@
 //!
 //! Distances are compared to the last bit, as they were rounded when they were found.
 //!
-//! *Cost.* The edges are made anew and pass by once, some per worker at a time: nothing of them is stored. 4 bytes and 3 bits per vertex.
+//! *Cost.* The edges are made anew and pass by once, some per worker at a time: nothing of them is stored. 4 bytes and
+//! 3 bits per vertex.
 //!
 //! Murphy, Wheeler, Barrett, Ang, *Introducing the Graph 500*, Cray Users Group 2010; the specification is of 2017.
 
@@ -30,7 +31,8 @@ const ENDS: usize = 2048;
 
 /// Chooses vertices to search from, each as likely, among those that have an edge; fewer if there are not so many.
 ///
-/// They depend on the ids and the seed alone. Self-loops are edges here; images of Graph500 have none. One pass over the ids; 4 bytes per vertex.
+/// They depend on the ids and the seed alone. Self-loops are edges here; images of Graph500 have none. One pass over
+/// the ids; 4 bytes per vertex.
 ///
 /// # Errors
 /// Ids that are strings, a column that cannot be read or is damaged, or no memory.
@@ -47,18 +49,21 @@ pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
     Ok(least.vertices())
 }
 
-/// Validates a breadth-first search of a whole component by the five rules; `options` are what the image was generated with, without directions.
+/// Validates a breadth-first search of a whole component by the five rules; `options` are what the image was generated
+/// with, without directions.
 ///
 /// Returns how many edges of the input, multiple ones and loops included, the search traversed.
 ///
 /// # Errors
-/// The first vertex that contradicts a rule, another graph than the options say, too little memory (4.4 bytes per vertex), or a request to stop.
+/// The first vertex that contradicts a rule, another graph than the options say, too little memory (4.4 bytes per
+/// vertex), or a request to stop.
 pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, found: &Bfs) -> Result<u64> {
     let distance = |vertex| found.level(vertex).map(u64::from);
     verify::<Integer>(graph, options, &Tree { root, weights: false, distance, parent: |vertex| found.parent(vertex) })
 }
 
-/// Validates shortest paths by the five rules, and counts edges, as [`verify_bfs`] does. Among multiple edges the image has the one of least weight.
+/// Validates shortest paths by the five rules, and counts edges, as [`verify_bfs`] does. Among multiple edges the image
+/// has the one of least weight.
 ///
 /// # Errors
 /// As those of [`verify_bfs`].

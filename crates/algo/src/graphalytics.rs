@@ -1,12 +1,14 @@
 //! LDBC Graphalytics: its six kernels with a data set's parameters, and its rules for outputs that are right.
 //!
-//! A reference output is a file of lines `vertex value`. Output and reference must have the same vertices, and then: levels and labels are equal
-//! (an unreached vertex is 2^63 - 1); components are the same sets under whatever names; ranks, coefficients and distances are within 1e-4
-//! of the reference, relatively, or both infinite.
+//! A reference output is a file of lines `vertex value`. Output and reference must have the same vertices, and then:
+//! levels and labels are equal (an unreached vertex is 2^63 - 1); components are the same sets under whatever names;
+//! ranks, coefficients and distances are within 1e-4 of the reference, relatively, or both infinite.
 //!
-//! *Cost.* A reference is read line by line. Ids take 8 bytes per vertex, their order 4, and 4 more while it is made, where vertices are not numbered as their ids sort, and components 8 more.
+//! *Cost.* A reference is read line by line. Ids take 8 bytes per vertex, their order 4, and 4 more while it is made,
+//! where vertices are not numbered as their ids sort, and components 8 more.
 //!
-//! Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed platforms*, VLDB 2016.
+//! Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed platforms*,
+//! VLDB 2016.
 
 use crate::bfs::{BfsOptions, bfs};
 use crate::components::{ComponentsOptions, components};
@@ -57,7 +59,8 @@ impl Choice for Kernel {
     ];
 }
 
-/// Runs a kernel with a data set's parameters; nothing if the properties have none for it. Weights are for shortest paths alone.
+/// Runs a kernel with a data set's parameters; nothing if the properties have none for it. Weights are for shortest
+/// paths alone.
 ///
 /// # Errors
 /// Parameters that make no sense, and what the algorithm refuses.
@@ -103,11 +106,12 @@ pub fn run(graph: &Graph, kernel: Kernel, properties: &GraphalyticsProperties) -
     Ok(Some((column, stats)))
 }
 
-/// Compares an output with a reference by the rule that its kind of values has. Lines may come in any order; that of the ids is the fastest.
+/// Compares an output with a reference by the rule that its kind of values has. Lines may come in any order; that of
+/// the ids is the fastest.
 ///
 /// # Errors
-/// [`Error::Verification`] with the first line that says otherwise or says nothing, or a vertex without a line; a file that cannot be read; too little
-/// memory.
+/// [`Error::Verification`] with the first line that says otherwise or says nothing, or a vertex without a line; a file
+/// that cannot be read; too little memory.
 pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result<()> {
     let vertices = graph.vertices();
     let components = matches!(output, Column::Component(_));

@@ -1,24 +1,29 @@
 //! Label propagation: communities, as the benchmark Graphalytics defines them (CDLP).
 //!
-//! *Idea.* Every vertex starts with its own id as its label. In every iteration all vertices at the same time take the label that most of their neighbours
-//! have, the smallest of those if there are several. In a directed graph in- and out-neighbours count, twice if they are both. A vertex without neighbours keeps its label.
+//! *Idea.* Every vertex starts with its own id as its label. In every iteration all vertices at the same time take the
+//! label that most of their neighbours have, the smallest of those if there are several. In a directed graph in- and
+//! out-neighbours count, twice if they are both. A vertex without neighbours keeps its label.
 //!
-//! *Blocks.* A vertex needs the labels of both of its lists together. So vertices are worked on in blocks of adjacent ones whose labels
-//! fit a buffer: sweeps over the lists of the block put the labels there, wherever the parts of a list come from, and then every vertex
-//! finds the most frequent one of its own by counting, or by sorting if they are many.
+//! *Blocks.* A vertex needs the labels of both of its lists together. So vertices are worked on in blocks of adjacent
+//! ones whose labels fit a buffer: sweeps over the lists of the block put the labels there, wherever the parts of a
+//! list come from, and then every vertex finds the most frequent one of its own by counting, or by sorting if they are
+//! many.
 //!
-//! *What is left out.* A vertex whose neighbours all have the labels of two iterations ago gets the label that it had one iteration ago. So the lists of those
-//! vertices whose labels are not those of two iterations ago are read to mark their neighbours, and only marked vertices are worked on: neither labels that stay nor
-//! labels that swap for ever cost anything. As long as too many change for that to pay, all vertices are worked on.
+//! *What is left out.* A vertex whose neighbours all have the labels of two iterations ago gets the label that it had
+//! one iteration ago. So the lists of those vertices whose labels are not those of two iterations ago are read to mark
+//! their neighbours, and only marked vertices are worked on: neither labels that stay nor labels that swap for ever
+//! cost anything. As long as too many change for that to pay, all vertices are worked on.
 //!
-//! *Encoding.* A label is the rank of an id among all ids, so that the smaller label is the smaller id in an image of any order; in the end it becomes the vertex of that id.
+//! *Encoding.* A label is the rank of an id among all ids, so that the smaller label is the smaller id in an image of
+//! any order; in the end it becomes the vertex of that id.
 //!
-//! *Cost.* At most one pass per iteration over the lists, in directed graphs over those of both directions, and less than one more for marks that do not pay. 12 bytes
-//! and 2 bits per vertex: label, next label, degree, change and mark; in images in degree order 4 more, for the vertices by id. And the buffer: 5 bytes for each of at least 2^16 labels,
+//! *Cost.* At most one pass per iteration over the lists, in directed graphs over those of both directions, and less
+//! than one more for marks that do not pay. 12 bytes and 2 bits per vertex: label, next label, degree, change and mark;
+//! in images in degree order 4 more, for the vertices by id. And the buffer: 5 bytes for each of at least 2^16 labels,
 //! or as many as the longest lists of a vertex have.
 //!
-//! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E, 2007;
-//! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
+//! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*,
+//! Physical Review E, 2007; Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
 use crate::core_number::count_edges;
 use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
@@ -78,7 +83,8 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
     let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
     let blocks = Buffer::bytes(graph, least_labels(graph));
     let state = (per_vertex * vertices + blocks).max(numbered) + 2 * Bitmap::bytes(vertices);
-    // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has room for.
+    // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has
+    // room for.
     let (entries, room) = (all_entries(graph), least_labels(graph));
     let borders = if entries > room { 2 * entries / room } else { 0 };
     let borders = borders + LABELS_PER_VERTEX * vertices / room.max(LEAST_LABELS);
@@ -105,8 +111,8 @@ pub(crate) fn least_labels(graph: &Graph) -> u64 {
 /// Propagates labels.
 ///
 /// # Errors
-/// Too little memory (12.3 bytes per vertex, 16.3 in degree order, and the buffer), a vertex of more than 2^32 - 1 edges, a page that cannot be
-/// read or is damaged, a request to stop.
+/// Too little memory (12.3 bytes per vertex, 16.3 in degree order, and the buffer), a vertex of more than 2^32 - 1
+/// edges, a page that cannot be read or is damaged, a request to stop.
 pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
     let mut stats = StatsBuilder::start();
     graph.make_room("label propagation", estimate_label_propagation(graph, options).state_bytes)?;
@@ -183,7 +189,8 @@ impl<'a> Propagation<'a> {
         })
     }
 
-    /// Marks the vertices to work on after so many iterations: the neighbours of changed ones if that is likely to pay, or else all.
+    /// Marks the vertices to work on after so many iterations: the neighbours of changed ones if that is likely to pay,
+    /// or else all.
     fn mark(&mut self, iterations: u32) -> Result<SweepStats> {
         let pages = |set: &Bitmap| {
             let directions = self.graph.directions().iter();

@@ -1,12 +1,15 @@
 //! The local clustering coefficient, as the Graphalytics benchmark defines it.
 //!
-//! The neighbours of a vertex are those that an edge of any direction joins with it. Its coefficient is the number of edges from one of its d
-//! neighbours to another, over d (d - 1); 0 if d < 2. An edge without direction counts as one in each, so in graphs without directions this
-//! is the clustering coefficient; in others it is not (`clustering.rs`). Loops and parallel edges are ignored.
+//! The neighbours of a vertex are those that an edge of any direction joins with it. Its coefficient is the number of
+//! edges from one of its d neighbours to another, over d (d - 1); 0 if d < 2. An edge without direction counts as one
+//! in each, so in graphs without directions this is the clustering coefficient; in others it is not (`clustering.rs`).
+//! Loops and parallel edges are ignored.
 //!
-//! *Cost.* That of `triads.rs`, with the numbers of pairs: 20 bytes per vertex, 24 in images that are not in degree order.
+//! *Cost.* That of `triads.rs`, with the numbers of pairs: 20 bytes per vertex, 24 in images that are not in degree
+//! order.
 //!
-//! Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed platforms*, VLDB 2016.
+//! Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed platforms*,
+//! VLDB 2016.
 
 use crate::clustering::{Clustering, coefficients, pairs};
 use crate::estimate::Estimate;
@@ -29,7 +32,8 @@ pub struct Lcc {
     pub stats: Stats,
 }
 
-/// What computing the local clustering coefficients of this graph will need; the passes are what the memory limit leaves room for.
+/// What computing the local clustering coefficients of this graph will need; the passes are what the memory limit
+/// leaves room for.
 pub fn estimate_lcc(graph: &Graph) -> Estimate {
     match graph.is_directed() {
         true => triads::cost::<Opposite>(graph, true).estimate(graph),
@@ -40,7 +44,8 @@ pub fn estimate_lcc(graph: &Graph) -> Estimate {
 /// Computes the local clustering coefficient of every vertex.
 ///
 /// # Errors
-/// Too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a request to stop.
+/// Too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a
+/// request to stop.
 pub fn lcc(graph: &Graph, _options: &LccOptions) -> Result<Lcc> {
     let Clustering { coefficients, average, stats, .. } = match graph.is_directed() {
         true => coefficients(graph, triads::count::<Opposite>(graph, "lcc", Some(pairs))?, 1.0)?,

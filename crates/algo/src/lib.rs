@@ -1,7 +1,7 @@
 //! Outcore's graph algorithms: one file each, with its verifier in [`verify`].
 //!
-//! Every algorithm takes a graph and plain options and returns a named result with its statistics. Each says what memory
-//! and how many passes it needs before it starts ([`Estimate`]), refuses with the numbers if that does not fit,
+//! Every algorithm takes a graph and plain options and returns a named result with its statistics. Each says what
+//! memory and how many passes it needs before it starts ([`Estimate`]), refuses with the numbers if that does not fit,
 //! and gives the same bits for every number of workers, back end and cache size.
 #![forbid(unsafe_code)]
 

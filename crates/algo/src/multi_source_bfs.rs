@@ -1,17 +1,21 @@
 //! Breadth-first search from many sources at once.
 //!
-//! *Idea.* A vertex has a bit for every source, so one look at a neighbour serves 64 searches (Then et al., *The more the merrier: efficient multi-source graph
-//! traversal*, VLDB 2014). All searches go level by level together; those that do not fit at once follow in further batches.
+//! *Idea.* A vertex has a bit for every source, so one look at a neighbour serves 64 searches (Then et al., *The more
+//! the merrier: efficient multi-source graph traversal*, VLDB 2014). All searches go level by level together; those
+//! that do not fit at once follow in further batches.
 //!
-//! *Direction, per source.* A search with few active vertices pushes, one with many pulls, both in the same step: where vertices have hubs, most searches are in the
-//! same two or three levels wide, but some lag behind, and pulling for their sake would read the lists of nearly all vertices. Before lists are read, the
-//! hub column decides what it can: a vertex whose hub, its neighbour of the greatest degree, became active in all searches that pull and
-//! have not reached the vertex needs no list. Pulling from a list ends when nothing is left to be found.
+//! *Direction, per source.* A search with few active vertices pushes, one with many pulls, both in the same step: where
+//! vertices have hubs, most searches are in the same two or three levels wide, but some lag behind, and pulling for
+//! their sake would read the lists of nearly all vertices. Before lists are read, the hub column decides what it can: a
+//! vertex whose hub, its neighbour of the greatest degree, became active in all searches that pull and have not reached
+//! the vertex needs no list. Pulling from a list ends when nothing is left to be found.
 //!
-//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex: the searches that have reached it, those in which it is active, those in which it becomes
-//! active. While few vertices are active they are a list, and a step costs what its lists cost, not a look at all vertices.
+//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex: the searches that have reached it, those in
+//! which it is active, those in which it becomes active. While few vertices are active they are a list, and a step
+//! costs what its lists cost, not a look at all vertices.
 //!
-//! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per direction.
+//! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
+//! direction.
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
@@ -104,8 +108,8 @@ fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
 /// Searches breadth-first from many sources at once, along the direction of the edges.
 ///
 /// # Errors
-/// A source or target that the graph does not have, too little memory (40.4 bytes per vertex, and 4 per source and target), a page that cannot be
-/// read or is damaged, a request to stop.
+/// A source or target that the graph does not have, too little memory (40.4 bytes per vertex, and 4 per source and
+/// target), a page that cannot be read or is damaged, a request to stop.
 pub fn multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Result<MultiSourceBfs> {
     let mut stats = StatsBuilder::start();
     let found = search(graph, options, Direction::Out, &mut stats)?;
@@ -430,7 +434,8 @@ impl<'a, const W: usize> Batch<'a, W> {
         }
     }
 
-    /// Decides by what is in memory: gives vertices what their hubs have for them, and finds those that must be pulled to and those that push.
+    /// Decides by what is in memory: gives vertices what their hubs have for them, and finds those that must be pulled
+    /// to and those that push.
     fn decide(&self, pull: &Row<W>) -> Result<()> {
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for i in Bitmap::words_of(&range) {

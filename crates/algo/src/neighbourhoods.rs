@@ -1,10 +1,11 @@
 //! Neighbourhoods: the neighbours of adjacent vertices in memory, as sets, whatever direction their edges have.
 //!
-//! The vertices are cut into chunks of which one is in memory at a time. Loading one copies its lists, one direction after the other;
-//! a vertex's set is put together from both when it is asked for, without the vertex itself and without parallel edges.
+//! The vertices are cut into chunks of which one is in memory at a time. Loading one copies its lists, one direction
+//! after the other; a vertex's set is put together from both when it is asked for, without the vertex itself and
+//! without parallel edges.
 //!
-//! *Cost.* 4 bytes per entry of a chunk's lists and per vertex of it, in each direction; every page is read once for all chunks that follow one
-//! another, and those on which two chunks border twice.
+//! *Cost.* 4 bytes per entry of a chunk's lists and per vertex of it, in each direction; every page is read once for
+//! all chunks that follow one another, and those on which two chunks border twice.
 
 use crate::estimate::longest_lists;
 use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};

@@ -1,30 +1,36 @@
 //! PageRank by power iteration, pulling.
 //!
-//! *Idea.* Each iteration makes one pass over the in-lists and sums, for every vertex, what its in-neighbours contribute: their rank
-//! over their out-degree. Lists are folded page by page in a fixed order, so the ranks have the same bits for every number
-//! of workers. Images in degree order keep the contributions of hubs close together, which is most of what is gathered.
+//! *Idea.* Each iteration makes one pass over the in-lists and sums, for every vertex, what its in-neighbours
+//! contribute: their rank over their out-degree. Lists are folded page by page in a fixed order, so the ranks have the
+//! same bits for every number of workers. Images in degree order keep the contributions of hubs close together, which
+//! is most of what is gathered.
 //!
-//! *Dangling vertices*, those without out-edges, keep the rank they would pass on. By NetworkX's rule it is spread evenly over all
-//! vertices, so ranks sum to 1; by the GAP benchmark's rule it is dropped.
+//! *Dangling vertices*, those without out-edges, keep the rank they would pass on. By NetworkX's rule it is spread
+//! evenly over all vertices, so ranks sum to 1; by the GAP benchmark's rule it is dropped.
 //!
-//! *Weights*, where they are used, are the shares by which a vertex divides its rank among its out-edges; without them, shares are equal.
+//! *Weights*, where they are used, are the shares by which a vertex divides its rank among its out-edges; without them,
+//! shares are equal.
 //!
-//! *Convergence.* The residual, which is the sum over all vertices of the absolute change, falls below `tol`. All ranks together are then at most
-//! `alpha / (1 - alpha) * tol` away from exact ones. NetworkX compares it with `tol` times the number of vertices, which [`Stop::Networkx`] does too.
-//! The default of 200 iterations is enough for the default tolerance on every graph up to an `alpha` of 0.9: each brings the residual, at most 2 at
-//! first, down by the factor `alpha`.
+//! *Convergence.* The residual, which is the sum over all vertices of the absolute change, falls below `tol`. All ranks
+//! together are then at most `alpha / (1 - alpha) * tol` away from exact ones. NetworkX compares it with `tol` times
+//! the number of vertices, which [`Stop::Networkx`] does too. The default of 200 iterations is enough for the default
+//! tolerance on every graph up to an `alpha` of 0.9: each brings the residual, at most 2 at first, down by the factor
+//! `alpha`.
 //!
-//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, iterations keep and gather them in
-//! single precision, which halves what they have to fetch, as long as so much rank still moves that their rounding, less than
-//! one part in ten million, does not matter; then in double precision, so the ranks converge to the same fixed point.
+//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache,
+//! iterations keep and gather them in single precision, which halves what they have to fetch, as long as so much rank
+//! still moves that their rounding, less than one part in ten million, does not matter; then in double precision, so
+//! the ranks converge to the same fixed point.
 //!
-//! *Cost.* One pass over the in-lists per iteration, which is all that an iteration does: a vertex's next contribution is made where its sum
-//! ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is not stored: it is the contribution
-//! times the degree. With weights 24 bytes, for the sum of the out-edges' weights stands where the degree does; one pass over
-//! the out-lists makes these sums first, and passes read the weights too. (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices
-//! without any edge all have the same rank, which is counted and not stored; their memory is not touched.
+//! *Cost.* One pass over the in-lists per iteration, which is all that an iteration does: a vertex's next contribution
+//! is made where its sum ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is
+//! not stored: it is the contribution times the degree. With weights 24 bytes, for the sum of the out-edges' weights
+//! stands where the degree does; one pass over the out-lists makes these sums first, and passes read the weights too.
+//! (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices without any
+//! edge all have the same rank, which is counted and not stored; their memory is not touched.
 //!
-//! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP benchmark suite*, 2015.
+//! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP
+//! benchmark suite*, 2015.
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::{Bound, Cost, Estimate};
@@ -119,7 +125,8 @@ pub struct PageRank {
     pub ranks: Array<f64>,
     /// How many iterations, or rounds of pushes, were made.
     pub iterations: u32,
-    /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha) times that away from exact ones, in all.
+    /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha)
+    /// times that away from exact ones, in all.
     pub residual: f64,
     /// What ended the iterations: whether the ranks converged, and by which rule.
     pub stopped_by: StoppedBy,
@@ -165,7 +172,8 @@ pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     }
 }
 
-/// The passes that weights take beforehand: one for their sums, and one over the lists of each direction to find where those of a page are.
+/// The passes that weights take beforehand: one for their sums, and one over the lists of each direction to find where
+/// those of a page are.
 pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
     let sums = graph.pages(Direction::Out) + graph.weight_pages(Direction::Out);
     (sums + graph.all_pages()) as f64 / pages_per_pass(graph, options).max(1) as f64
@@ -186,8 +194,8 @@ pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
 /// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
 ///
 /// # Errors
-/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with weights; 24 and 32 with the delta
-/// method), a page that cannot be read or is damaged, a request to stop.
+/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with
+/// weights; 24 and 32 with the delta method), a page that cannot be read or is damaged, a request to stop.
 pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;

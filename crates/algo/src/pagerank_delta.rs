@@ -1,24 +1,32 @@
 //! PageRank by pushing: the delta form, whose frontier narrows.
 //!
-//! *Idea.* Every vertex has a rank so far and a *rest*: by how much another iteration would change the rank. Pushing a vertex adds its rest to its rank and a share of
-//! it to the rest of every out-neighbour. A round pushes the vertices whose lists begin in the blocks of eight pages with most rest per page, as many blocks as hold a third of it.
-//! So pages of vertices that are nearly done are left alone, and to the same residual far fewer pages are read than by full iterations.
+//! *Idea.* Every vertex has a rank so far and a *rest*: by how much another iteration would change the rank. Pushing a
+//! vertex adds its rest to its rank and a share of it to the rest of every out-neighbour. A round pushes the vertices
+//! whose lists begin in the blocks of eight pages with most rest per page, as many blocks as hold a third of it. So
+//! pages of vertices that are nearly done are left alone, and to the same residual far fewer pages are read than by
+//! full iterations.
 //!
-//! *Balance.* Before a round all ranks are multiplied by what makes the rests sum to 0, which by NetworkX's rule is where ranks sum to 1. Otherwise the sum would
-//! approach its value by the factor `alpha` only, which full iterations do not have to wait for. A factor and an offset that all vertices have in common stand for that; nothing is rewritten.
+//! *Balance.* Before a round all ranks are multiplied by what makes the rests sum to 0, which by NetworkX's rule is
+//! where ranks sum to 1. Otherwise the sum would approach its value by the factor `alpha` only, which full iterations
+//! do not have to wait for. A factor and an offset that all vertices have in common stand for that; nothing is
+//! rewritten.
 //!
-//! *Progress.* If a pass's worth of rounds did not bring the residual down by the factor `alpha`, the next round pushes everything, which does: that is a full iteration.
+//! *Progress.* If a pass's worth of rounds did not bring the residual down by the factor `alpha`, the next round pushes
+//! everything, which does: that is a full iteration.
 //!
-//! *The same bits.* Rests are whole multiples of 2^-60, to which workers add in any order. The share that a vertex gives is rounded to one that single precision
-//! holds, and what it gives in all is taken off its rest: what rounding leaves stays there. A push is off by at most one such unit, with weights one per edge.
+//! *The same bits.* Rests are whole multiples of 2^-60, to which workers add in any order. The share that a vertex
+//! gives is rounded to one that single precision holds, and what it gives in all is taken off its rest: what rounding
+//! leaves stays there. A push is off by at most one such unit, with weights one per edge.
 //!
-//! *Start.* Ranks by in-degree, which in undirected graphs are those that there are without jumps, so that their rests are known. In directed ones a pass finds them.
+//! *Start.* Ranks by in-degree, which in undirected graphs are those that there are without jumps, so that their rests
+//! are known. In directed ones a pass finds them.
 //!
-//! *Cost.* Per round the pages of the pushed vertices' out-lists, and two looks at all rests in memory. 24 bytes per vertex: rank, rest, share, out-degree; with weights
-//! 32; and 4 per block. A push costs several times what a pull does, so where all pages are in memory full iterations are faster.
+//! *Cost.* Per round the pages of the pushed vertices' out-lists, and two looks at all rests in memory. 24 bytes per
+//! vertex: rank, rest, share, out-degree; with weights 32; and 4 per block. A push costs several times what a pull
+//! does, so where all pages are in memory full iterations are faster.
 //!
-//! McSherry, *A uniform approach to accelerated PageRank computation*, WWW 2005; Zhang, Gao, Gao, Wang, *Maiter: an asynchronous graph processing framework for
-//! delta-based accumulative iterative computation*, TPDS 2014.
+//! McSherry, *A uniform approach to accelerated PageRank computation*, WWW 2005; Zhang, Gao, Gao, Wang, *Maiter: an
+//! asynchronous graph processing framework for delta-based accumulative iterative computation*, TPDS 2014.
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank::{
@@ -92,8 +100,8 @@ pub(crate) fn solve<D: Divisors>(
 
 /// Between two rounds.
 ///
-/// With `scale`, the rank of a vertex is `scale * ranks`, and its rest `scale * (rests + offset)` units. A vertex without out-edges has nobody to push to: there
-/// the rest is what it has got in all, its rank.
+/// With `scale`, the rank of a vertex is `scale * ranks`, and its rest `scale * (rests + offset)` units. A vertex
+/// without out-edges has nobody to push to: there the rest is what it has got in all, its rank.
 struct Delta<'a, D, S: Contribution> {
     graph: &'a Graph,
     options: &'a PageRankOptions,
@@ -103,7 +111,8 @@ struct Delta<'a, D, S: Contribution> {
     rests: Array<AtomicU64>,
     /// What every out-neighbour, or weight of 1, gets from the vertices pushed in a round.
     shares: Array<S>,
-    /// Per block: the rest of the vertices whose lists begin there, over the pages that these lie in, in single precision.
+    /// Per block: the rest of the vertices whose lists begin there, over the pages that these lie in, in single
+    /// precision.
     densities: Array<AtomicU32>,
     chosen: Bitmap,
     scale: f64,
@@ -155,7 +164,8 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         })
     }
 
-    /// Gives vertices the ranks that they start with, and pushes these. Returns what that read: a pass in directed graphs, whose in-degrees stand where ranks will.
+    /// Gives vertices the ranks that they start with, and pushes these. Returns what that read: a pass in directed
+    /// graphs, whose in-degrees stand where ranks will.
     fn start(&self) -> Result<SweepStats> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
         let (directed, alpha) = (self.graph.is_directed(), self.options.alpha);
@@ -256,7 +266,8 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         self.rests[v].load(Ordering::Relaxed) as i64 as f64 + self.offset
     }
 
-    /// Finds the offset and the factor with which rests sum to 0, if there are any; otherwise the offset for this factor.
+    /// Finds the offset and the factor with which rests sum to 0, if there are any; otherwise the offset for this
+    /// factor.
     fn balance(&mut self) -> Result<()> {
         let (given, kept) = (AtomicU64::new(0), AtomicU64::new(0));
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
@@ -314,7 +325,8 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         Ok(Weighed { rest: classes.iter().fold(0, |sum, &rest| sum.wrapping_add(rest)), classes })
     }
 
-    /// Gives the vertices of all blocks from a class on their rest, and notes what it is to bring to others; returns how many vertices that are.
+    /// Gives the vertices of all blocks from a class on their rest, and notes what it is to bring to others; returns
+    /// how many vertices that are.
     fn choose(&self, least: u32) -> Result<u64> {
         self.chosen.clear();
         let active = AtomicU64::new(0);

@@ -1,14 +1,17 @@
 //! Personalised PageRank by power iteration, of several sets of seeds in one pass.
 //!
-//! *Idea.* Who follows edges jumps back to the seeds instead of anywhere; so ranks say how near a vertex is to them. An iteration sums, for every vertex, what its
-//! in-neighbours contribute, as in `pagerank.rs`, with up to eight sets of seeds side by side: their contributions lie next to each other, so
-//! one list that is read and one cache line that is fetched serve all of them. More sets are done eight by eight.
+//! *Idea.* Who follows edges jumps back to the seeds instead of anywhere; so ranks say how near a vertex is to them. An
+//! iteration sums, for every vertex, what its in-neighbours contribute, as in `pagerank.rs`, with up to eight sets of
+//! seeds side by side: their contributions lie next to each other, so one list that is read and one cache line that is
+//! fetched serve all of them. More sets are done eight by eight.
 //!
-//! *Dangling vertices*, those without out-edges, pass their rank to the seeds, as in NetworkX. *Weights* and *convergence* are those of `pagerank.rs`; of sets that are done
-//! together the slowest decides. Sums are of double precision and in an order of their own, so the ranks have the same bits for every number of workers.
+//! *Dangling vertices*, those without out-edges, pass their rank to the seeds, as in NetworkX. *Weights* and
+//! *convergence* are those of `pagerank.rs`; of sets that are done together the slowest decides. Sums are of double
+//! precision and in an order of their own, so the ranks have the same bits for every number of workers.
 //!
-//! *Cost.* One pass over the in-lists per iteration and eight sets. Per vertex 16 bytes for each set of those that are done together, 8 for the result of each
-//! set, and 4 for its degree; with weights 8 for the sum of its out-edges' weights instead, and one pass over the out-lists.
+//! *Cost.* One pass over the in-lists per iteration and eight sets. Per vertex 16 bytes for each set of those that are
+//! done together, 8 for the result of each set, and 4 for its degree; with weights 8 for the sum of its out-edges'
+//! weights instead, and one pass over the out-lists.
 //!
 //! Haveliwala, *Topic-sensitive PageRank*, WWW 2002.
 
@@ -36,7 +39,8 @@ pub struct PersonalizedPageRankOptions {
     pub seeds: Vec<Vec<(u32, f64)>>,
     /// The probability of following an edge rather than jumping to a seed.
     pub alpha: f64,
-    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iter` iterations.
+    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iter`
+    /// iterations.
     pub tol: f64,
     /// With what the residual is compared.
     pub stop: Stop,
@@ -115,8 +119,8 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
 /// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
 ///
 /// # Errors
-/// Options out of range, a set without seeds or with shares that are negative or infinite, weights that are negative or infinite, too little
-/// memory, a page that cannot be read or is damaged, a request to stop.
+/// Options out of range, a set without seeds or with shares that are negative or infinite, weights that are negative or
+/// infinite, too little memory, a page that cannot be read or is damaged, a request to stop.
 pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Result<PersonalizedPageRank> {
     check(&options.common())?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;

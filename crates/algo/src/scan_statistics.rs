@@ -1,24 +1,29 @@
 //! Scan statistics: the vertices whose neighbourhoods have the most edges.
 //!
-//! The *locality statistic* of a vertex is the number of edges among itself and its neighbours; the greatest of all is the scan statistic of the
-//! graph (Priebe, Conroy, Marchette, Park, *Scan statistics on Enron graphs*, Computational and Mathematical Organization Theory 2005).
+//! The *locality statistic* of a vertex is the number of edges among itself and its neighbours; the greatest of all is
+//! the scan statistic of the graph (Priebe, Conroy, Marchette, Park, *Scan statistics on Enron graphs*, Computational
+//! and Mathematical Organization Theory 2005).
 //!
-//! *Idea.* Large degrees first, and only as long as they may matter (Zheng et al., *FlashGraph*, FAST 2015, section 4). A neighbourhood of n vertices has
-//! no more edges than half of what the n greatest degrees come to, each counted up to n: once a few vertices have been looked at, that
-//! rules most others out by their degrees alone. Those that are left have their own lists read, which tell the degrees of their own neighbours,
-//! and are looked at by falling bounds until none can be among the greatest.
+//! *Idea.* Large degrees first, and only as long as they may matter (Zheng et al., *FlashGraph*, FAST 2015, section 4).
+//! A neighbourhood of n vertices has no more edges than half of what the n greatest degrees come to, each counted up to
+//! n: once a few vertices have been looked at, that rules most others out by their degrees alone. Those that are left
+//! have their own lists read, which tell the degrees of their own neighbours, and are looked at by falling bounds until
+//! none can be among the greatest.
 //!
-//! *Program.* Eight vertices are looked at together, by a vertex program of two iterations. In the first one they ask for their lists, and give all
-//! vertices on them their mark, a bit of a byte. In the second one every marked vertex asks for its own list and counts the neighbours that share marks
-//! with it, for all eight at once. So a list is read once for eight vertices, and hubs cost no more memory than others.
+//! *Program.* Eight vertices are looked at together, by a vertex program of two iterations. In the first one they ask
+//! for their lists, and give all vertices on them their mark, a bit of a byte. In the second one every marked vertex
+//! asks for its own list and counts the neighbours that share marks with it, for all eight at once. So a list is read
+//! once for eight vertices, and hubs cost no more memory than others.
 //!
-//! *Where bounds do not help*, as where all degrees are the same, more than 256 vertices would have to be looked at. Then all are, by the
-//! triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those opposite to it in its triangles.
+//! *Where bounds do not help*, as where all degrees are the same, more than 256 vertices would have to be looked at.
+//! Then all are, by the triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those
+//! opposite to it in its triangles.
 //!
 //! *Loops* are left out, and parallel edges count once, as in the other kernels about triangles.
 //!
-//! *Cost.* At most one pass over the lists per eight vertices that are looked at, and one over those that degrees do not rule out; 5.4 bytes per
-//! vertex, and 4 for every degree up to the greatest. Where bounds do not help, the passes and the memory of triangles, and 8 bytes per vertex more.
+//! *Cost.* At most one pass over the lists per eight vertices that are looked at, and one over those that degrees do
+//! not rule out; 5.4 bytes per vertex, and 4 for every degree up to the greatest. Where bounds do not help, the passes
+//! and the memory of triangles, and 8 bytes per vertex more.
 
 use crate::core_number::count_edges;
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
@@ -114,7 +119,8 @@ pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) 
 /// Finds the vertices with the greatest locality statistics.
 ///
 /// # Errors
-/// `top` is 0, too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a request to stop.
+/// `top` is 0, too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is
+/// damaged, a request to stop.
 pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result<ScanStatistics> {
     if options.top == 0 {
         return Err(Error::Usage("expected at least 1 vertex to look for, found 0".into()));
@@ -169,7 +175,8 @@ impl Best {
     }
 }
 
-/// Looks at vertices as long as there are some that may be among the greatest, and says at how many it did; at none if there are too many.
+/// Looks at vertices as long as there are some that may be among the greatest, and says at how many it did; at none if
+/// there are too many.
 fn look_at_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<Option<u64>> {
     if best.most > MOST_LOOKED_AT {
         return Ok(None);
@@ -305,7 +312,8 @@ impl Degrees {
         (0..self.of.len() as u32).filter(is_one).collect()
     }
 
-    /// The vertices, beside the first ones, that may be among the greatest for all that their degrees say, in rising order; none if they are too many.
+    /// The vertices, beside the first ones, that may be among the greatest for all that their degrees say, in rising
+    /// order; none if they are too many.
     fn left(&self, best: &Best, first: &[u32]) -> Option<Vec<u32>> {
         let least = best.heap.peek().map_or(0, |least| least.0.0);
         let (reaching, beyond) = (self.reaching(least), self.reaching(least + 1));
@@ -318,7 +326,8 @@ impl Degrees {
         (left.len() <= MOST_BOUNDED).then_some(left)
     }
 
-    /// Those of some vertices that may be among the greatest for all that the degrees of their neighbours say, by falling bounds.
+    /// Those of some vertices that may be among the greatest for all that the degrees of their neighbours say, by
+    /// falling bounds.
     fn bounds(
         &self,
         graph: &Graph,

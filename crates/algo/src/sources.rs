@@ -11,8 +11,8 @@ pub enum Sources {
     All,
     /// From these vertices, as numbered in the image.
     Given(Vec<u32>),
-    /// From so many vertices, or all if there are fewer, drawn evenly and without repetition. The same seed draws the same ids, whatever the order of
-    /// the image.
+    /// From so many vertices, or all if there are fewer, drawn evenly and without repetition. The same seed draws the
+    /// same ids, whatever the order of the image.
     Drawn {
         /// How many.
         k: u64,

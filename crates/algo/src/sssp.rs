@@ -1,19 +1,20 @@
 //! Shortest paths from one source over weighted edges: distances and parents.
 //!
-//! *Idea.* Delta-stepping: vertices whose distance fell wait, and those within `delta` of the nearest one that waits are relaxed together, again
-//! and again until none of them waits. A waiting vertex is a bit, and a bit per 4096 vertices says where to look, so that a step over few vertices
-//! costs little and one over many reads each page once. Distances fall only, and where none can fall any more they are what they are whatever the
-//! order was, to the last bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
+//! *Idea.* Delta-stepping: vertices whose distance fell wait, and those within `delta` of the nearest one that waits
+//! are relaxed together, again and again until none of them waits. A waiting vertex is a bit, and a bit per 4096
+//! vertices says where to look, so that a step over few vertices costs little and one over many reads each page once.
+//! Distances fall only, and where none can fall any more they are what they are whatever the order was, to the last
+//! bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
 //!
-//! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour that explains its distance and is
-//! nearer to the source. Vertices that only edges of length zero lead to get theirs in further rounds, from those that have one already, so
-//! that parents never run in a circle.
+//! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour
+//! that explains its distance and is nearer to the source. Vertices that only edges of length zero lead to get theirs
+//! in further rounds, from those that have one already, so that parents never run in a circle.
 //!
-//! *Encoding.* A distance is the complement of its 64 bits, of an integer or of a real number that is not negative, whose bits rise with it. So fresh
-//! memory says "no path", and a shorter distance is a greater number.
+//! *Encoding.* A distance is the complement of its 64 bits, of an integer or of a real number that is not negative,
+//! whose bits rise with it. So fresh memory says "no path", and a shorter distance is a greater number.
 //!
-//! *Cost.* 12.5 bytes per vertex, and what reading weights takes. Pages are read as often as vertices in them wait: about one to three passes over lists and
-//! weights on graphs with hubs, and the pass for the parents.
+//! *Cost.* 12.5 bytes per vertex, and what reading weights takes. Pages are read as often as vertices in them wait:
+//! about one to three passes over lists and weights on graphs with hubs, and the pass for the parents.
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
@@ -39,8 +40,8 @@ pub struct SsspOptions {
     pub source: u32,
     /// Whether the length of an edge is its weight; otherwise it is 1.
     pub weights: bool,
-    /// How much farther than the nearest waiting vertex others may be that are relaxed with it; `None` chooses by the weights that were seen.
-    /// The result does not depend on it.
+    /// How much farther than the nearest waiting vertex others may be that are relaxed with it; `None` chooses by the
+    /// weights that were seen. The result does not depend on it.
     pub delta: Option<f64>,
 }
 
@@ -51,7 +52,8 @@ pub struct Sssp {
     pub distances: Array<u64>,
     /// What distances are.
     pub kind: WeightKind,
-    /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is its own.
+    /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is
+    /// its own.
     pub parents: Array<u32>,
     /// How many vertices have a path, the source included.
     pub reached: u64,
@@ -112,8 +114,8 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
 /// Finds shortest paths from a source along the direction of the edges.
 ///
 /// # Errors
-/// A source that the graph does not have, a negative weight or one that is not a number, integer distances beyond 2^63 - 1, too little memory (12.5
-/// bytes per vertex), a page that cannot be read or is damaged, a request to stop.
+/// A source that the graph does not have, a negative weight or one that is not a number, integer distances beyond
+/// 2^63 - 1, too little memory (12.5 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     check_vertices(graph, &[options.source])?;
     if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
@@ -463,7 +465,8 @@ impl<L: Length> Search<'_, L> {
     }
 }
 
-/// Finds the first in-neighbour that is nearer to the source and explains a vertex's distance. The total is how many vertices have a path.
+/// Finds the first in-neighbour that is nearer to the source and explains a vertex's distance. The total is how many
+/// vertices have a path.
 struct Explain<'a, L> {
     search: &'a Search<'a, L>,
     parents: &'a Array<AtomicU32>,

@@ -2,28 +2,33 @@
 //!
 //! *Idea.* Four ways, each for the part of the graph that it is good at, by what they read:
 //!
-//! 1. *Trim.* A vertex without an in-neighbour or without an out-neighbour is a component of its own. The hub columns say who has none but itself,
-//!    without a list.
-//! 2. *Forward-backward.* The vertices that a pivot of great degree reaches and that reach it are the giant component, or another pivot is
-//!    tried: two searches among the vertices left, the second among what the first found. A vertex whose hub is found is found, without its list.
-//! 3. *In memory.* The edges among the vertices left are read once, if there is room for them, and Tarjan's algorithm finishes.
-//! 4. *Colouring*, where there is no room. Degrees among the vertices left are counted, and who has none is trimmed, then whom that leaves
-//!    without, from a worklist. Labels then travel forward, the smallest wins, and each vertex has the label of a root: its component is what
-//!    reaches the root within its colour. Edges between colours join no components, so colours become the classes within which it goes on. Labels are
-//!    in a new random order every time, so that a chain of components takes a number of rounds that is the logarithm of its length.
+//! 1. *Trim.* A vertex without an in-neighbour or without an out-neighbour is a component of its own. The hub columns
+//!    say who has none but itself, without a list.
+//! 2. *Forward-backward.* The vertices that a pivot of great degree reaches and that reach it are the giant component,
+//!    or another pivot is tried: two searches among the vertices left, the second among what the first found. A vertex
+//!    whose hub is found is found, without its list.
+//! 3. *In memory.* The edges among the vertices left are read once, if there is room for them, and Tarjan's algorithm
+//!    finishes.
+//! 4. *Colouring*, where there is no room. Degrees among the vertices left are counted, and who has none is trimmed,
+//!    then whom that leaves without, from a worklist. Labels then travel forward, the smallest wins, and each vertex
+//!    has the label of a root: its component is what reaches the root within its colour. Edges between colours join no
+//!    components, so colours become the classes within which it goes on. Labels are in a new random order every time,
+//!    so that a chain of components takes a number of rounds that is the logarithm of its length.
 //!
-//! Searches that come to cost half of what reading all lists left would, as on a long cycle, are given up where there is room for the third way.
+//! Searches that come to cost half of what reading all lists left would, as on a long cycle, are given up where there
+//! is room for the third way.
 //!
-//! Fleischer, Hendrickson, Pinar, *On identifying strongly connected components in parallel*, IPDPS workshops 2000; McLendon, Hendrickson,
-//! Plimpton, Rauchwerger, *Finding strongly connected components in distributed graphs*, JPDC 65, 2005; Slota, Rajamanickam, Madduri, *BFS and
-//! coloring-based parallel algorithms for strongly connected components and related problems*, IPDPS 2014; Pearce, *A space-efficient algorithm
-//! for finding strongly connected components*, IPL 116, 2016. Hubs in the place of lists, and choosing by bytes, are Outcore's.
+//! Fleischer, Hendrickson, Pinar, *On identifying strongly connected components in parallel*, IPDPS workshops 2000;
+//! McLendon, Hendrickson, Plimpton, Rauchwerger, *Finding strongly connected components in distributed graphs*, JPDC
+//! 65, 2005; Slota, Rajamanickam, Madduri, *BFS and coloring-based parallel algorithms for strongly connected
+//! components and related problems*, IPDPS 2014; Pearce, *A space-efficient algorithm for finding strongly connected
+//! components*, IPL 116, 2016. Hubs in the place of lists, and choosing by bytes, are Outcore's.
 //!
-//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of one that is left. Which representative a component had on the way
-//! depends on chance, the partition does not, and the label is the smallest member.
+//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of one that is left. Which representative
+//! a component had on the way depends on chance, the partition does not, and the label is the smallest member.
 //!
-//! *Cost.* 12 bytes and 6 bits per vertex, and 8 bytes per edge that is finished in memory. On graphs with hubs about a tenth of the pages; on
-//! others up to two passes, and more where colouring has to do it.
+//! *Cost.* 12 bytes and 6 bits per vertex, and 8 bytes per edge that is finished in memory. On graphs with hubs about a
+//! tenth of the pages; on others up to two passes, and more where colouring has to do it.
 
 use crate::components::{self, Components, ComponentsOptions, components};
 use crate::estimate::{Bound, Cost, Estimate};
@@ -63,7 +68,8 @@ pub fn estimate_strong_components(graph: &Graph) -> Estimate {
     .estimate(graph)
 }
 
-/// Finds the strongly connected components: vertices are together if there are paths between them both ways, along the direction of the edges.
+/// Finds the strongly connected components: vertices are together if there are paths between them both ways, along the
+/// direction of the edges.
 ///
 /// Where edges have no direction these are what [`components`] finds.
 ///
@@ -173,7 +179,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Reads the hubs, those of in-lists into `first` and those of out-lists into `second`, and settles the vertices that have none.
+    /// Reads the hubs, those of in-lists into `first` and those of out-lists into `second`, and settles the vertices
+    /// that have none.
     fn trim_by_hubs(&mut self) -> Result<()> {
         for (direction, hubs) in [(Direction::In, &self.first), (Direction::Out, &self.second)] {
             let read = self.graph.for_each_hub(direction, |v, hub| store(hubs, v, hub))?;
@@ -208,7 +215,8 @@ impl Work<'_> {
         counts.into_iter().take(PIVOTS).map(|(_, _, hub)| hub).collect()
     }
 
-    /// Settles the components of some pivots until one is the giant, unless that comes to cost half as much as a pass over the lists that are left.
+    /// Settles the components of some pivots until one is the giant, unless that comes to cost half as much as a pass
+    /// over the lists that are left.
     fn giant(&mut self) -> Result<()> {
         let most_pages = Frontier::Set(&self.classes.left).pages(self.graph, Direction::Out) / 2;
         for pivot in self.pivots() {
@@ -239,8 +247,8 @@ impl Work<'_> {
         })
     }
 
-    /// Finds what the pivot reaches, or, against the direction of the edges, what of that leads back to it. `false` if it was given up: searches
-    /// have cost more than `most_pages`, and all edges fit into memory.
+    /// Finds what the pivot reaches, or, against the direction of the edges, what of that leads back to it. `false` if
+    /// it was given up: searches have cost more than `most_pages`, and all edges fit into memory.
     fn search(&mut self, pivot: u32, onwards: Direction, most_pages: u64) -> Result<bool> {
         let all_fit = self.fits(Some(self.graph.manifest().out_lists.entries));
         let (name, reach) = match onwards {
@@ -317,7 +325,8 @@ impl Work<'_> {
         Ok(listed.into_inner().min(room).min(Remainder::MOST_EDGES))
     }
 
-    /// Counts the edges that matter of every vertex that is left: the incoming ones in `first`, the outgoing ones in `second`.
+    /// Counts the edges that matter of every vertex that is left: the incoming ones in `first`, the outgoing ones in
+    /// `second`.
     fn count_degrees(&mut self) -> Result<()> {
         self.graph.fill_cache()?;
         let (classes, incoming, outgoing) = (&self.classes, &self.first, &self.second);
@@ -344,8 +353,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Settles the vertices without incoming edges, those whom that leaves without, and so on; then likewise those without outgoing ones. That makes
-    /// none without incoming edges again.
+    /// Settles the vertices without incoming edges, those whom that leaves without, and so on; then likewise those
+    /// without outgoing ones. That makes none without incoming edges again.
     fn trim(&mut self) -> Result<()> {
         for (onwards, degrees) in [(Direction::Out, &self.first), (Direction::In, &self.second)] {
             let (classes, trimmed) = (&self.classes, &self.found);

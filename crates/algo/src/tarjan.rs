@@ -1,12 +1,14 @@
 //! Tarjan's algorithm: the strongly connected components of edges that are in memory.
 //!
-//! *Encoding.* The edges of a vertex are a chain: its head names the first edge, every edge holds its target and the next edge, counted from
-//! 1, and 0 ends the chain. Lists are added part by part, by all workers and without an order, and what is added at once lies together. The two
-//! stacks of the algorithm share one array, the path from the front and the vertices that wait for their root from the back, for no vertex is
-//! on both. (Tarjan, *Depth-first search and linear graph algorithms*, SIAM J. Comput. 1, 1972; Pearce, *A space-efficient algorithm for finding
-//! strongly connected components*, IPL 116, 2016.)
+//! *Encoding.* The edges of a vertex are a chain: its head names the first edge, every edge holds its target and the
+//! next edge, counted from 1, and 0 ends the chain. Lists are added part by part, by all workers and without an order,
+//! and what is added at once lies together. The two stacks of the algorithm share one array, the path from the front
+//! and the vertices that wait for their root from the back, for no vertex is on both. (Tarjan, *Depth-first search and
+//! linear graph algorithms*, SIAM J. Comput. 1, 1972; Pearce, *A space-efficient algorithm for finding strongly
+//! connected components*, IPL 116, 2016.)
 //!
-//! *Cost.* 8 bytes per edge and 4 per vertex, besides the two numbers and the bit per vertex that the caller lends. One worker.
+//! *Cost.* 8 bytes per edge and 4 per vertex, besides the two numbers and the bit per vertex that the caller lends. One
+//! worker.
 
 use outcore_graph::{Bitmap, Result};
 use outcore_io::{Array, Budget, Runtime};
@@ -59,8 +61,8 @@ impl<'a> Remainder<'a> {
         self.added.load(Relaxed) > self.edges.len() as u64
     }
 
-    /// Writes for each of the vertices the smallest of its component to `labels`. Edges lead from `vertices` to `vertices`; `lows` are 0, and `below` is
-    /// empty.
+    /// Writes for each of the vertices the smallest of its component to `labels`. Edges lead from `vertices` to
+    /// `vertices`; `lows` are 0, and `below` is empty.
     pub fn solve(
         self,
         runtime: &Runtime,
@@ -133,7 +135,8 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// Goes over the edges of a vertex until one leads to where nobody was. That edge is looked at again on the way back.
+    /// Goes over the edges of a vertex until one leads to where nobody was. That edge is looked at again on the way
+    /// back.
     fn follow(&mut self, vertex: u32) -> Option<u32> {
         let head = &self.remainder.heads[vertex as usize];
         let mut low = self.low(vertex);

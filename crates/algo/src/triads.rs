@@ -1,24 +1,28 @@
 //! Triangles, counted at their corners: what `triangles`, `clustering` and `lcc` are made of.
 //!
-//! *Idea.* Put the vertices in an order, those of great degree first. A triangle has a first corner, a middle one and a last one. The neighbours
-//! before a vertex are few, even where there are hubs: at most sqrt(2 E). A *block* holds them in memory for as many adjacent vertices as the
-//! limit allows. For every vertex as the middle corner, those before it are marked in a bitmap; for each neighbour of the block that
-//! comes after it, the list in the block is looked up in the marks: every hit is a triangle. So a list is gone over once for every pair of its
-//! vertices, which is the least that any order of loops comes to: a third of the looks are hits on a Kronecker graph of scale 20, where to intersect
-//! the lists of the ends of every edge takes four times as many looks.
-//! (Schank and Wagner, *Finding, counting and listing all triangles in large graphs*, WEA 2005, which orders by degree; Latapy, *Main-memory triangle
-//! computations for very large (sparse (power-law)) graphs*, TCS 2008; blocks in memory as in Hu, Tao, Chung, *Massive graph triangulation*,
-//! SIGMOD 2013.)
+//! *Idea.* Put the vertices in an order, those of great degree first. A triangle has a first corner, a middle one and a
+//! last one. The neighbours before a vertex are few, even where there are hubs: at most sqrt(2 E). A *block* holds them
+//! in memory for as many adjacent vertices as the limit allows. For every vertex as the middle corner, those before it
+//! are marked in a bitmap; for each neighbour of the block that comes after it, the list in the block is looked up in
+//! the marks: every hit is a triangle. So a list is gone over once for every pair of its vertices, which is the least
+//! that any order of loops comes to: a third of the looks are hits on a Kronecker graph of scale 20, where to intersect
+//! the lists of the ends of every edge takes four times as many looks. (Schank and Wagner, *Finding, counting and
+//! listing all triangles in large graphs*, WEA 2005, which orders by degree; Latapy, *Main-memory triangle computations
+//! for very large (sparse (power-law)) graphs*, TCS 2008; blocks in memory as in Hu, Tao, Chung, *Massive graph
+//! triangulation*, SIGMOD 2013.)
 //!
-//! *Order.* In images in degree order it is that of the vertices' numbers, so looking up ends at the middle corner. In other images degrees are kept in
-//! memory, and ties go to the smaller number.
+//! *Order.* In images in degree order it is that of the vertices' numbers, so looking up ends at the middle corner. In
+//! other images degrees are kept in memory, and ties go to the smaller number.
 //!
-//! *Counting.* Middle and last corner are counted per list. In degree order most first corners are of the smallest numbers: each worker counts these
-//! for itself, others are counted in the shared array. Counts are integers, so it does not matter who adds first.
+//! *Counting.* Middle and last corner are counted per list. In degree order most first corners are of the smallest
+//! numbers: each worker counts these for itself, others are counted in the shared array. Counts are integers, so it
+//! does not matter who adds first.
 //!
-//! *Cost.* One pass to make the blocks, and one per block, in images of degree order only over the vertices up to the block's end; no
-//! second pass if the lists fit memory as a whole. 12 bytes per vertex, 4 more for degrees where they are needed, 8 more for the numbers of pairs where
-//! they are asked for; per worker an eighth of a byte per vertex and 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go both ways.
+//! *Cost.* One pass to make the blocks, and one per block, in images of degree order only over the vertices up to the
+//! block's end; no second pass if the lists fit memory as a whole. 12 bytes per vertex, 4 more for degrees where they
+//! are needed, 8 more for the numbers of pairs where they are asked for; per worker an eighth of a byte per vertex and
+//! 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go
+//! both ways.
 
 use crate::core_number::count_edges;
 use crate::estimate::{Bound, Cost, all_entries, degree_pages, longest_lists};
@@ -35,7 +39,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Vertices below this are counted by every worker for itself: what a core's cache holds.
 const HUBS: usize = 1 << 14;
-/// A chunk has no more entries than this, and room for no fewer than that unless all lists have fewer: some dozens of pages.
+/// A chunk has no more entries than this, and room for no fewer than that unless all lists have fewer: some dozens of
+/// pages.
 const CHUNK_ENTRIES: u64 = 4 << 20;
 const LEAST_CHUNK_ENTRIES: u64 = 1 << 16;
 /// A block ends where its entries can no longer be numbered.
@@ -51,7 +56,8 @@ pub(crate) trait Share: Sync {
     /// Whether it matters which edges go both ways.
     const BOTH: bool;
 
-    /// The share of a corner: so many edges join the two others, and so many ways lead from them to the corner and back, the product of the edges on either side.
+    /// The share of a corner: so many edges join the two others, and so many ways lead from them to the corner and
+    /// back, the product of the edges on either side.
     fn of(opposite: u64, beside: u64) -> u64;
 }
 
@@ -91,7 +97,8 @@ impl Share for Choices {
     }
 }
 
-/// How many triangles a vertex could have, in the measure of a [`Share`], given how many neighbours it has and how many of them are joined both ways.
+/// How many triangles a vertex could have, in the measure of a [`Share`], given how many neighbours it has and how many
+/// of them are joined both ways.
 pub(crate) type Possible = fn(neighbours: u64, both: u64) -> f64;
 
 /// What was counted.
@@ -156,13 +163,15 @@ pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     let chunk = needs.chunk_entries(graph, left);
     let block = needs.block_entries(graph, left - Neighbourhoods::bytes(graph, chunk)).max(1);
     let edges = graph.edges();
-    // A block ends before a chunk that does not fit, so it has room for less than that, and two of them have more than one holds.
+    // A block ends before a chunk that does not fit, so it has room for less than that, and two of them have more than
+    // one holds.
     let blocks = match block.checked_sub(chunk) {
         _ if block >= edges => 1,
         Some(filled @ 1..) => edges.div_ceil(filled).min(2 * edges / block + 1),
         _ => 2 * edges / block + 1,
     };
-    // The chunk that did not fit is read again, and so is the page on which two chunks border; two chunks have more than one holds.
+    // The chunk that did not fit is read again, and so is the page on which two chunks border; two chunks have more
+    // than one holds.
     let again = (blocks - 1) as f64 * chunk as f64 / all_entries(graph).max(1) as f64;
     let pages = graph.all_pages();
     let borders = 2 * (all_entries(graph) + graph.vertices()) / chunk * graph.directions().len() as u64;
@@ -222,7 +231,8 @@ impl Rank {
     }
 }
 
-/// Adjacent vertices with the neighbours before each, in rising order; none where there is only one, since it takes two.
+/// Adjacent vertices with the neighbours before each, in rising order; none where there is only one, since it takes
+/// two.
 struct Block {
     vertices: Range<u32>,
     /// Where the list of a vertex begins, up to the block's end.
@@ -498,8 +508,8 @@ impl<S: Share> Looks<'_, S> {
         }
     }
 
-    /// The same with first corners that are hubs; returns how many of the list are. There is no branch on what is found: one look in three
-    /// is a hit, and nobody can tell which.
+    /// The same with first corners that are hubs; returns how many of the list are. There is no branch on what is
+    /// found: one look in three is a hit, and nobody can tell which.
     #[inline]
     fn look_at_hubs(&mut self, list: &[AtomicU32], both: &[AtomicU8], edges: u64) -> (usize, Shares) {
         let marks: &[u64; HUBS / 64] = self.marks.first_chunk().expect("bitmaps have a bit for every hub");

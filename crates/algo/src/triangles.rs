@@ -1,7 +1,7 @@
 //! Triangles: how many each vertex is a corner of.
 //!
-//! *Idea.* Every triangle is found once, from its corner of middle degree, and counted at all three (`triads.rs`, which says what it costs and whose
-//! idea it is).
+//! *Idea.* Every triangle is found once, from its corner of middle degree, and counted at all three (`triads.rs`, which
+//! says what it costs and whose idea it is).
 //!
 //! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
 
@@ -34,7 +34,8 @@ pub fn estimate_triangles(graph: &Graph) -> Estimate {
 /// Counts the triangles: three vertices, each joined with both others by an edge of any direction.
 ///
 /// # Errors
-/// Too little memory (12 to 16 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a request to stop.
+/// Too little memory (12 to 16 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a
+/// request to stop.
 pub fn triangles(graph: &Graph, _options: &TrianglesOptions) -> Result<Triangles> {
     let found = triads::count::<One>(graph, "triangles", None)?;
     let corners: u64 = found.closed.iter().map(|count| count.load(Ordering::Relaxed)).sum();

@@ -42,10 +42,11 @@ impl Contradiction {
 
 /// Checks a breadth-first search with one pass over the in-lists.
 ///
-/// The source, and only it, is on level 0 and is its own parent. No edge leads more than one level up, none from a reached vertex to one that
-/// is not, unless the search ended on that level: at the greatest depth, or at the target. Every other reached vertex has its parent among its in-neighbours, one
-/// level above, and it is the one that the rule names: its hub where that is one level above, else the first such in-neighbour. (These are the
-/// rules of Graph500's validator, and one more.)
+/// The source, and only it, is on level 0 and is its own parent. No edge leads more than one level up, none from a
+/// reached vertex to one that is not, unless the search ended on that level: at the greatest depth, or at the target.
+/// Every other reached vertex has its parent among its in-neighbours, one level above, and it is the one that the rule
+/// names: its hub where that is one level above, else the first such in-neighbour. (These are the rules of Graph500's
+/// validator, and one more.)
 ///
 /// # Errors
 /// The first vertex that contradicts them, or a page that cannot be read.
@@ -154,8 +155,9 @@ impl ListFold for BfsCheck<'_> {
 
 /// Checks shortest paths with one pass over the in-lists.
 ///
-/// The source, and only it, may be at distance 0 without an edge. The distance of every other vertex is the least that its in-edges offer, and there is none where
-/// they offer none. Its parent is an in-neighbour that offers it, and parents lead to the source.
+/// The source, and only it, may be at distance 0 without an edge. The distance of every other vertex is the least that
+/// its in-edges offer, and there is none where they offer none. Its parent is an in-neighbour that offers it, and
+/// parents lead to the source.
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (2 bits per vertex), or a page that cannot be read.
@@ -188,7 +190,8 @@ pub(crate) fn sssp_bytes(graph: &Graph) -> u64 {
     2 * Bitmap::bytes(graph.vertices())
 }
 
-/// Follows parents from every vertex that has one: each way must end at the root, and every vertex on it have a parent. Returns how many vertices have one.
+/// Follows parents from every vertex that has one: each way must end at the root, and every vertex on it have a parent.
+/// Returns how many vertices have one.
 ///
 /// # Errors
 /// What `error` makes of a vertex on a circle, or too little memory (2 bits per vertex).
@@ -232,8 +235,8 @@ impl SsspCheck<'_> {
         distance_bits(self.found.distances[vertex as usize])
     }
 
-    /// The distance over one more edge, in the bits of its kind; `None` if that is no distance. Neither kind is negative, so bits have the order of
-    /// the numbers.
+    /// The distance over one more edge, in the bits of its kind; `None` if that is no distance. Neither kind is
+    /// negative, so bits have the order of the numbers.
     fn over(&self, before: u64, list: &ListPart<'_>, i: usize) -> Option<u64> {
         match (self.kind, list.weights.bits().get(i)) {
             (WeightKind::I64, weight) => {
@@ -330,9 +333,10 @@ pub(crate) fn components_bytes(graph: &Graph) -> u64 {
 
 /// Checks strongly connected components by searches from all labels at once, and by peeling components off.
 ///
-/// A label is the smallest vertex that has it. It reaches every vertex of its component, and each of them reaches it, along edges within the component. Between
-/// components there is no cycle: those without incoming edges from others are taken away, then those whom that leaves without, until none is
-/// left. About two passes over the lists of each direction, and more where paths are long.
+/// A label is the smallest vertex that has it. It reaches every vertex of its component, and each of them reaches it,
+/// along edges within the component. Between components there is no cycle: those without incoming edges from others are
+/// taken away, then those whom that leaves without, until none is left. About two passes over the lists of each
+/// direction, and more where paths are long.
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (12.5 bytes per vertex), or a page that cannot be read.
@@ -496,8 +500,9 @@ fn union(roots: &[AtomicU32], a: u32, b: u32) {
 
 /// Checks core numbers by peeling all levels at once.
 ///
-/// At least core(v) neighbours of every vertex v have core numbers of at least core(v), so v is in that core. And v is in no higher one: the vertices
-/// of a level can be taken away one by one such that each then has no more than core(v) neighbours left on its own level and above.
+/// At least core(v) neighbours of every vertex v have core numbers of at least core(v), so v is in that core. And v is
+/// in no higher one: the vertices of a level can be taken away one by one such that each then has no more than core(v)
+/// neighbours left on its own level and above.
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (4.3 bytes per vertex), or a page that cannot be read.
@@ -574,11 +579,12 @@ pub(crate) fn core_numbers_bytes(graph: &Graph) -> u64 {
     4 * graph.vertices() + 2 * Bitmap::bytes(graph.vertices())
 }
 
-/// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the ids themselves for what is smaller.
+/// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the
+/// ids themselves for what is smaller.
 ///
 /// # Errors
-/// The first vertex that contradicts this, too little memory (8 bytes per vertex, the ids, and the longest lists of a vertex), or a page that cannot
-/// be read.
+/// The first vertex that contradicts this, too little memory (8 bytes per vertex, the ids, and the longest lists of a
+/// vertex), or a page that cannot be read.
 pub fn verify_label_propagation(
     graph: &Graph,
     options: &LabelPropagationOptions,

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Checks searches from many sources by searching from one after the other, pushing only.
 ///
 /// # Errors
-/// The first source or vertex of which that finds something else, too little memory (16.5 bytes per vertex), or a page that cannot be read.
+/// The first source or vertex of which that finds something else, too little memory (16.5 bytes per vertex), or a page
+/// that cannot be read.
 pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, found: &MultiSourceBfs) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of searches", searches_bytes(graph))?;
@@ -67,8 +68,8 @@ pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
     16 * graph.vertices() + EdgeMapper::bytes(graph.vertices())
 }
 
-/// Checks distances between chosen sources, as [`verify_multi_source_bfs`] does, and the bounds by searches of every source alone and by joining
-/// vertices over every edge in a forest of its own.
+/// Checks distances between chosen sources, as [`verify_multi_source_bfs`] does, and the bounds by searches of every
+/// source alone and by joining vertices over every edge in a forest of its own.
 ///
 /// # Errors
 /// As with [`verify_multi_source_bfs`].
@@ -100,10 +101,11 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
     Ok(())
 }
 
-/// Bounds on the greatest distance between two vertices with a path, from sources and how far searches along the edges and against them came.
+/// Bounds on the greatest distance between two vertices with a path, from sources and how far searches along the edges
+/// and against them came.
 ///
-/// In every component a path has at most one edge less than there are vertices; and if a source there reaches all others and is reached by all, at most as
-/// many as lead to the farthest in both directions.
+/// In every component a path has at most one edge less than there are vertices; and if a source there reaches all
+/// others and is reached by all, at most as many as lead to the farthest in both directions.
 fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u32, u32)> {
     let roots = forest(graph, |_, _| ())?;
     let sizes = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "sizes of components", roots.len())?;
@@ -124,10 +126,12 @@ fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u
     Ok((least, most as u32))
 }
 
-/// Checks betweenness centrality by computing it once more: source by source, pushing path counts along the edges and dependencies against them.
+/// Checks betweenness centrality by computing it once more: source by source, pushing path counts along the edges and
+/// dependencies against them.
 ///
 /// # Errors
-/// The first vertex whose number differs by more than rounding, too little memory (32.5 bytes per vertex), or a page that cannot be read.
+/// The first vertex whose number differs by more than rounding, too little memory (32.5 bytes per vertex), or a page
+/// that cannot be read.
 pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, found: &Betweenness) -> Result<()> {
     let sources = options.sources.vertices(graph)?;
     if sources != found.sources {
@@ -203,7 +207,8 @@ pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
     32 * graph.vertices() + EdgeMapper::bytes(graph.vertices())
 }
 
-/// What becomes of the sum of what depends on a vertex over all sources: its mean over the sources that can see the vertex, as a share of all paths.
+/// What becomes of the sum of what depends on a vertex over all sources: its mean over the sources that can see the
+/// vertex, as a share of all paths.
 struct Rule {
     /// In rising order.
     sources: Vec<u32>,

@@ -1,7 +1,8 @@
 //! Verifiers of triangles and of what is made of them: those at some vertices, counted one vertex after the other.
 //!
-//! Every vertex has a bit per chosen one that it is a neighbour of. A pair of joined vertices makes a triangle with every chosen one whose bit both have. One
-//! loop over the lists finds all pairs; where edges have directions, over the lists of both at the same time.
+//! Every vertex has a bit per chosen one that it is a neighbour of. A pair of joined vertices makes a triangle with
+//! every chosen one whose bit both have. One loop over the lists finds all pairs; where edges have directions, over the
+//! lists of both at the same time.
 //!
 //! *Cost.* One pass in each direction; 8 bytes per vertex and direction.
 
@@ -18,10 +19,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Checks triangles with one loop over all lists, which counts those at 64 vertices, one vertex at a time.
 ///
-/// These are right, no vertex has more triangles than pairs of neighbours, and all vertices together have three times the total.
+/// These are right, no vertex has more triangles than pairs of neighbours, and all vertices together have three times
+/// the total.
 ///
 /// # Errors
-/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
+/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
+/// cannot be read.
 pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
     let count = |vertex: u32| found.counts[vertex as usize];
     let error = |expected: String, vertex| {
@@ -45,12 +48,15 @@ pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
     Ok(())
 }
 
-/// Checks clustering coefficients with one loop over all lists, which counts the triangles at 64 vertices, one vertex at a time.
+/// Checks clustering coefficients with one loop over all lists, which counts the triangles at 64 vertices, one vertex
+/// at a time.
 ///
-/// Their coefficients are right, all are from 0 to 1 and a whole number of triangles over what is possible, and so are average and transitivity.
+/// Their coefficients are right, all are from 0 to 1 and a whole number of triangles over what is possible, and so are
+/// average and transitivity.
 ///
 /// # Errors
-/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
+/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
+/// cannot be read.
 pub fn verify_clustering(graph: &Graph, found: &Clustering) -> Result<()> {
     let (possible, closed): (Possible, fn(&Corner) -> u64) = match graph.is_directed() {
         true => (choices, |corner| corner.choices),
@@ -60,12 +66,15 @@ pub fn verify_clustering(graph: &Graph, found: &Clustering) -> Result<()> {
     close(transitivity, found.transitivity, "transitivity")
 }
 
-/// Checks local clustering coefficients with one loop over all lists, which counts the edges among the neighbours of 64 vertices, one vertex at a time.
+/// Checks local clustering coefficients with one loop over all lists, which counts the edges among the neighbours of 64
+/// vertices, one vertex at a time.
 ///
-/// Their coefficients are right, all are from 0 to 1 and a whole number of edges over what is possible, and so is the average.
+/// Their coefficients are right, all are from 0 to 1 and a whole number of edges over what is possible, and so is the
+/// average.
 ///
 /// # Errors
-/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that cannot be read.
+/// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
+/// cannot be read.
 pub fn verify_lcc(graph: &Graph, found: &Lcc) -> Result<()> {
     let closed: fn(&Corner) -> u64 = match graph.is_directed() {
         true => |corner| corner.opposite,
@@ -74,7 +83,8 @@ pub fn verify_lcc(graph: &Graph, found: &Lcc) -> Result<()> {
     verify_coefficients(graph, &found.coefficients, found.average, pairs, closed).map(|_| ())
 }
 
-/// How many triangles a vertex could close, by how many neighbours it has and how many of them edges join with it both ways.
+/// How many triangles a vertex could close, by how many neighbours it has and how many of them edges join with it both
+/// ways.
 type Possible = fn(neighbours: u64, both: u64) -> f64;
 
 /// Pairs of neighbours, in either order.
@@ -82,7 +92,8 @@ fn pairs(neighbours: u64, _both: u64) -> f64 {
     (u128::from(neighbours) * u128::from(neighbours.saturating_sub(1))) as f64
 }
 
-/// Pairs of edges, in either order, that lead to different neighbours: all pairs less those of the two edges that join the same two vertices.
+/// Pairs of edges, in either order, that lead to different neighbours: all pairs less those of the two edges that join
+/// the same two vertices.
 fn choices(neighbours: u64, both: u64) -> f64 {
     let edges = u128::from(neighbours + both);
     (edges * edges.saturating_sub(1) - 2 * u128::from(both)) as f64
@@ -132,15 +143,17 @@ fn close(expected: f64, found: f64, what: &str) -> Result<()> {
     Err(Error::verification(format!("{expected} as the {what}"), found.to_string()))
 }
 
-/// Checks the greatest locality statistics, with counts of its own, one vertex at a time, for 64 vertices in one loop over all lists.
+/// Checks the greatest locality statistics, with counts of its own, one vertex at a time, for 64 vertices in one loop
+/// over all lists.
 ///
-/// There are as many as asked for, by falling statistics. They are right: all of up to 1024 vertices, of more those that stand as far apart. Of the vertices that
-/// are left out, most are ruled out by the degrees of their neighbours. Of those that are not, the 192 of the greatest bounds are counted too, and 64 others
-/// wherever they are: none of them is among the greatest.
+/// There are as many as asked for, by falling statistics. They are right: all of up to 1024 vertices, of more those
+/// that stand as far apart. Of the vertices that are left out, most are ruled out by the degrees of their neighbours.
+/// Of those that are not, the 192 of the greatest bounds are counted too, and 64 others wherever they are: none of them
+/// is among the greatest.
 ///
 /// # Errors
-/// A vertex or a statistic that contradicts this, too little memory (12 bytes per vertex, 20 with directions, and 4 per vertex found), or a page that cannot be
-/// read.
+/// A vertex or a statistic that contradicts this, too little memory (12 bytes per vertex, 20 with directions, and 4 per
+/// vertex found), or a page that cannot be read.
 pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, found: &ScanStatistics) -> Result<()> {
     let wanted = options.top.min(graph.vertices()) as usize;
     let rows = found.vertices.len();
@@ -192,7 +205,8 @@ pub(crate) fn scan_statistics_bytes(graph: &Graph, top: u64) -> u64 {
     4 * top + corners_bytes(graph).max(rivals)
 }
 
-/// Vertices, in rising order, beside the members, that may have a greater statistic than the least of them, or an equal one and a smaller number.
+/// Vertices, in rising order, beside the members, that may have a greater statistic than the least of them, or an equal
+/// one and a smaller number.
 fn rivals(graph: &Graph, members: &[u32], least: (Reverse<u64>, u32)) -> Result<Vec<u32>> {
     let degrees = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "degrees", graph.vertices() as usize)?;
     for_each_vertex(graph, |vertex, out, into| {
@@ -267,8 +281,8 @@ fn some(graph: &Graph) -> Vec<u32> {
     chosen
 }
 
-/// Counts the triangles at chosen vertices, which rise, and calls `each` with every vertex, the number of its neighbours, and how many of them edges
-/// join with it both ways.
+/// Counts the triangles at chosen vertices, which rise, and calls `each` with every vertex, the number of its
+/// neighbours, and how many of them edges join with it both ways.
 fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -> Result<Vec<Corner>> {
     let vertices = graph.vertices();
     graph.make_room("verification of triangles", corners_bytes(graph))?;
@@ -302,7 +316,8 @@ pub(crate) fn corners_bytes(graph: &Graph) -> u64 {
     graph.directions().len() as u64 * 8 * graph.vertices() + loops_bytes(graph)
 }
 
-/// Calls `visit` with every vertex, in rising order, and its lists: of out-neighbours, and of in-neighbours where edges have directions.
+/// Calls `visit` with every vertex, in rising order, and its lists: of out-neighbours, and of in-neighbours where edges
+/// have directions.
 fn for_each_vertex(graph: &Graph, mut visit: impl FnMut(u32, &[u32], &[u32])) -> Result<()> {
     let mut into = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
     for list in graph.lists(Direction::Out, Frontier::All) {

@@ -1,4 +1,5 @@
-//! Graphs at the edges of what graphs can be, against the obvious way in memory; and tampered answers, which verifiers refuse.
+//! Graphs at the edges of what graphs can be, against the obvious way in memory; and tampered answers, which verifiers
+//! refuse.
 
 mod engine;
 #[path = "engine/model.rs"]
@@ -144,7 +145,8 @@ fn check_bfs(graph: &Graph, model: &Model, source: u32) {
     }
 }
 
-/// A search that ends early has the levels and parents of the whole one as far as it went, which is far enough and no further.
+/// A search that ends early has the levels and parents of the whole one as far as it went, which is far enough and no
+/// further.
 fn check_limited(graph: &Graph, options: &BfsOptions, levels: &[Option<u32>], parents: &[Option<u32>]) {
     let found = bfs(graph, options).unwrap();
     let level_of = |vertex: u32| levels[vertex as usize];

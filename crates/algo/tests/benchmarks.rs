@@ -41,7 +41,8 @@ fn ids(graph: &Graph) -> Vec<u32> {
     graph.ids(&all).unwrap().iter().map(|id| id.to_string().parse().unwrap()).collect()
 }
 
-/// The edges of the input between vertices of the image, in both directions, with their weights; and how often vertices have one.
+/// The edges of the input between vertices of the image, in both directions, with their weights; and how often vertices
+/// have one.
 fn edges(graph: &Graph) -> Vec<(u32, u32, f64)> {
     let mut vertices = vec![0; graph.vertices() as usize];
     (0..).zip(ids(graph)).for_each(|(vertex, id)| vertices[id as usize] = vertex);

@@ -1,4 +1,5 @@
-//! The same bits for every number of workers, back end and cache size; the same answers under the users' ids for every order.
+//! The same bits for every number of workers, back end and cache size; the same answers under the users' ids for every
+//! order.
 
 mod engine;
 
@@ -27,7 +28,8 @@ enum Cached {
     Everything,
 }
 
-/// Workers, back end, cache: every two values of the last two meet but those of `posix`, and all of them are among the first three.
+/// Workers, back end, cache: every two values of the last two meet but those of `posix`, and all of them are among the
+/// first three.
 const CASES: [(usize, &str, Cached); 7] = [
     (2, "sim", Cached::Third),
     (8, "best", Cached::Nothing),

@@ -1,4 +1,5 @@
-//! A device that fails, flips bits, tears pages or reads short: an error that says where, or the right answer, never a wrong one.
+//! A device that fails, flips bits, tears pages or reads short: an error that says where, or the right answer, never a
+//! wrong one.
 
 mod engine;
 
@@ -45,8 +46,9 @@ fn for_every_answer(check: impl Fn(&Path, Algorithm, &[u64])) {
     }
 }
 
-/// Has one operation go wrong, as `faults` says: each of the first, then fewer and fewer, until an algorithm does not make so many. The answer is
-/// right or the error is what `check` expects. Returns how many errors there were and how many operations were tried.
+/// Has one operation go wrong, as `faults` says: each of the first, then fewer and fewer, until an algorithm does not
+/// make so many. The answer is right or the error is what `check` expects. Returns how many errors there were and how
+/// many operations were tried.
 fn at_every_operation(
     (image, algorithm, expected): (&Path, Algorithm, &[u64]),
     threads: usize,

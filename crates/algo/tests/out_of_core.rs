@@ -1,7 +1,7 @@
 //! An image many times larger than the memory limit: import and algorithms stay under the limit and read what they say.
 //!
-//! The peak of memory is a process's, so the work is done in processes of their own: this binary once more, which runs one
-//! ignored test and prints what it measured.
+//! The peak of memory is a process's, so the work is done in processes of their own: this binary once more, which runs
+//! one ignored test and prints what it measured.
 
 mod engine;
 
@@ -270,7 +270,8 @@ fn sparse_kronecker_graphs_are_read_as_little_as_promised() {
 fn label_propagation_reads_what_may_change_and_no_more() {
     const ITERATIONS: u32 = 50;
     const CLIQUES: u32 = 20_000;
-    // Cliques of eight, which agree at once; paths that hang on a few of them, along which labels wander for long; pairs, which swap labels for ever.
+    // Cliques of eight, which agree at once; paths that hang on a few of them, along which labels wander for long;
+    // pairs, which swap labels for ever.
     let clique = |c: u32| (0..8).flat_map(move |a| (0..a).map(move |b| (8 * c + b, 8 * c + a)));
     let path = |p: u32| {
         (0..40).map(move |i| (if i == 0 { 800 * p } else { 8 * CLIQUES + 40 * p + i - 1 }, 8 * CLIQUES + 40 * p + i))

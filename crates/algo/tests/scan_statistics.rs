@@ -1,4 +1,5 @@
-//! Scan statistics against the definition, in memory, on graphs where bounds help and where they do not; with little memory; and tampered answers.
+//! Scan statistics against the definition, in memory, on graphs where bounds help and where they do not; with little
+//! memory; and tampered answers.
 
 mod engine;
 
@@ -38,8 +39,8 @@ fn rows(found: &ScanStatistics) -> Vec<(u32, u64)> {
     found.vertices.iter().copied().zip(found.statistics.iter().copied()).collect()
 }
 
-/// Compares what is found with the definition, with directions and without, in both orders; returns at how many vertices it looked for the
-/// greatest one.
+/// Compares what is found with the definition, with directions and without, in both orders; returns at how many
+/// vertices it looked for the greatest one.
 fn check(given: &Given) -> Vec<u64> {
     let mut looked_at = Vec::new();
     for directed in [true, false] {
@@ -210,7 +211,8 @@ fn every_changed_statistic_or_vertex_is_refused() {
             }
             found.vertices[place] = vertex;
         }
-        // What stands in place 0 is taken out: all that is left is right, but a vertex of a greater statistic is missing.
+        // What stands in place 0 is taken out: all that is left is right, but a vertex of a greater statistic is
+        // missing.
         let mut longer = scan_statistics(&graph, &ScanStatisticsOptions { top: 5 }).unwrap();
         longer.vertices.remove(0);
         longer.statistics.remove(0);

@@ -56,7 +56,8 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(values)
 }
 
-/// Ids as they are typed: with commas between them, and in double quotes where an id has a comma or begins with a quote itself.
+/// Ids as they are typed: with commas between them, and in double quotes where an id has a comma or begins with a quote
+/// itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdList {
     /// As it was typed.
@@ -131,8 +132,8 @@ pub struct Limits {
 #[derive(Args)]
 #[command(override_usage = "outcore import [OPTIONS] INPUT... IMAGE.oc")]
 pub struct ImportArgs {
-    /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; last, the image to
-    /// make, a directory whose name by custom ends in .oc
+    /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; last, the
+    /// image to make, a directory whose name by custom ends in .oc
     #[arg(required = true, value_name = "INPUT... IMAGE.oc")]
     pub paths: Vec<PathBuf>,
     /// Edges have a direction (the default, unless the format says otherwise)
@@ -153,7 +154,8 @@ pub struct ImportArgs {
     /// Which column holds the weights; `none` leaves weights out
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; detected if not given
+    /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; detected if not
+    /// given
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns; detected if not given
@@ -314,7 +316,8 @@ pub struct Graph500Args {
 pub struct GapArgs {
     /// The image
     pub image: PathBuf,
-    /// The most trials of a kernel; the suite has 64 of searches, 16 of ranks, components and betweenness, 3 of triangles
+    /// The most trials of a kernel; the suite has 64 of searches, 16 of ranks, components and betweenness, 3 of
+    /// triangles
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
     /// Other seeds give other sources
@@ -353,7 +356,8 @@ pub enum Algorithm {
     },
     /// Breadth-first search from many sources at once: by how many each vertex is reached, and its distances from them
     MultiSourceBfs {
-        /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and c
+        /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b
+        /// and c
         #[arg(long, value_name = "ID,ID,...", required = true, allow_hyphen_values = true)]
         sources: Vec<IdList>,
         /// The ids of vertices whose distances from every source are printed
@@ -428,7 +432,8 @@ pub enum Algorithm {
     },
     /// PageRank where jumps lead to seeds
     PersonalizedPagerank {
-        /// The ids of a set of seeds, with commas between them; '"a,b",c' are the ids a,b and c; give it again for further sets
+        /// The ids of a set of seeds, with commas between them; '"a,b",c' are the ids a,b and c; give it again for
+        /// further sets
         #[arg(long, value_name = "ID,ID,...", required = true, allow_hyphen_values = true)]
         seeds: Vec<IdList>,
         /// How ranks converge
@@ -512,7 +517,8 @@ pub struct Walk {
     /// The most iterations
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub max_iter: u32,
-    /// Take ranks that have not converged within so many iterations; otherwise nothing is written, and the exit code is 4
+    /// Take ranks that have not converged within so many iterations; otherwise nothing is written, and the exit code is
+    /// 4
     #[arg(long)]
     pub allow_unconverged: bool,
 }
@@ -520,8 +526,8 @@ pub struct Walk {
 /// Which weights an algorithm uses.
 #[derive(Args)]
 pub struct Weights {
-    /// The weights that edges count by; if not given, those named `weight` (for shortest paths the only ones, whatever they are
-    /// called), and 1 for every edge if there are none
+    /// The weights that edges count by; if not given, those named `weight` (for shortest paths the only ones, whatever
+    /// they are called), and 1 for every edge if there are none
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
     /// Every edge counts 1, whatever its weight
@@ -544,8 +550,8 @@ impl Weights {
 /// From where searches start.
 #[derive(Args)]
 pub struct Drawn {
-    /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and c; some
-    /// are drawn if not given
+    /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and
+    /// c; some are drawn if not given
     #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true, conflicts_with_all = ["k", "seed"])]
     sources: Option<Vec<IdList>>,
     /// How many vertices are drawn

@@ -1,7 +1,8 @@
 //! `outcore graph500`: the benchmark's graph, searches from its roots, their validation, and its block of results.
 //!
-//! Times, edges and rates are summed up as the reference code does: quartiles between the values that they fall between, rates by the harmonic
-//! mean, with its standard error (Norris, *The standard errors of the geometric and harmonic means*, Ann. Math. Stat. 1940).
+//! Times, edges and rates are summed up as the reference code does: quartiles between the values that they fall
+//! between, rates by the harmonic mean, with its standard error (Norris, *The standard errors of the geometric and
+//! harmonic means*, Ann. Math. Stat. 1940).
 
 use crate::args::Graph500Args;
 use crate::progress::{note_memory, runtime, scratch};

@@ -1,8 +1,8 @@
 //! The `outcore` command.
 //!
 //! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks that did not
-//! converge, 130 after Ctrl-C, 143 after SIGTERM.
+//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks that
+//! did not converge, 130 after Ctrl-C, 143 after SIGTERM.
 #![forbid(unsafe_code)]
 
 mod args;

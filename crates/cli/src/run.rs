@@ -428,7 +428,8 @@ impl Common {
     }
 }
 
-/// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing is left to do.
+/// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing
+/// is left to do.
 fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> {
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;

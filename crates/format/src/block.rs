@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Values are laid out as one little-endian stream of bits, so a full block is `1 + 2 w` bytes. Everything in an image
-//! that is a sequence of integers is a sequence of blocks: the lengths of lists, their first neighbours, their gaps, the
-//! values of columns. Sixteen is what one 512-bit register holds; the widest of sixteen gaps is seldom far above the
-//! others, so a block needs neither exceptions nor a choice of codes (`docs/decisions/0001-page-format.md`).
+//! that is a sequence of integers is a sequence of blocks: the lengths of lists, their first neighbours, their gaps,
+//! the values of columns. Sixteen is what one 512-bit register holds; the widest of sixteen gaps is seldom far above
+//! the others, so a block needs neither exceptions nor a choice of codes (`docs/decisions/0001-page-format.md`).
 
 use crate::error::{Error, Result};
 

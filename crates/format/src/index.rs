@@ -14,8 +14,8 @@
 //!       high part   u64 x ceil((count + (last >> low_bits) + 1) / 64)
 //! ```
 //!
-//! Keys have one encoding: a reader refuses any other number of low bits, bits that are set behind the low part's last key, and
-//! high bits above `last >> low_bits`.
+//! Keys have one encoding: a reader refuses any other number of low bits, bits that are set behind the low part's last
+//! key, and high bits above `last >> low_bits`.
 //!
 //! Example: keys 3, 4, 9 with low_bits 1 have low bits 1, 0, 1 and high parts 1, 2, 4: the unary gaps are 01, 01, 001.
 //!
@@ -259,10 +259,11 @@ type EachKey<'a, E> = &'a mut dyn FnMut(&mut dyn FnMut(u64) -> Outcome<E>) -> Ou
 /// Takes bytes.
 type Put<'a, E> = &'a mut dyn FnMut(&[u8]) -> Outcome<E>;
 
-/// Writes the index of `count` keys, the last of which is `last`, as it lies on disk; the keys themselves need not be in memory.
+/// Writes the index of `count` keys, the last of which is `last`, as it lies on disk; the keys themselves need not be
+/// in memory.
 ///
-/// `keys` hands all of them to its argument, from the first to the last, and is called four times: the checksum of all that follows
-/// stands at the beginning. `put` takes the bytes in order, a few at a time.
+/// `keys` hands all of them to its argument, from the first to the last, and is called four times: the checksum of all
+/// that follows stands at the beginning. `put` takes the bytes in order, a few at a time.
 ///
 /// # Errors
 /// Those of `keys` and of `put`.

@@ -10,8 +10,8 @@
 //! keeps parallel edges). A first neighbour stands as it is, or, where that is shorter for the page as a whole, as its
 //! distance from the list's own vertex, folded so that small distances of either sign are small numbers.
 //!
-//! A list that does not fit goes on in the next page, where it starts anew with a first neighbour; `flags` of both pages
-//! say so. Vertex 5 with neighbours 3, 4, 9 gives length 3, first 3, gaps 0, 4.
+//! A list that does not fit goes on in the next page, where it starts anew with a first neighbour; `flags` of both
+//! pages say so. Vertex 5 with neighbours 3, 4, 9 gives length 3, first 3, gaps 0, 4.
 
 use crate::block::{BLOCK, block_bytes, read_block, sequence_bytes, width, write_sequence};
 use crate::error::{Error, Result};
@@ -74,7 +74,8 @@ impl Lists {
 }
 
 impl Lists {
-    /// Checks the parts of lists that go on over the ends of the page: there is a list, and it has neighbours on both sides.
+    /// Checks the parts of lists that go on over the ends of the page: there is a list, and it has neighbours on both
+    /// sides.
     ///
     /// # Errors
     /// An empty part, from which a reader would conclude that its list ends.
@@ -142,7 +143,8 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a page's vertices are within the image, that its edges can be counted, and that its kind of gaps is the image's.
+/// Checks that a page's vertices are within the image, that its edges can be counted, and that its kind of gaps is the
+/// image's.
 ///
 /// # Errors
 /// Vertices beyond the image, an ordinal that would overflow, or a flag that contradicts the image.

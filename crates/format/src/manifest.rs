@@ -228,7 +228,8 @@ impl Manifest {
         if !edges_fit {
             return bad(&format!("entries that fit {} edges", self.edges), entries);
         }
-        // A page has room for at most this many lists or neighbours, so sizes bound counts before anything is allocated.
+        // A page has room for at most this many lists or neighbours, so sizes bound counts before anything is
+        // allocated.
         let most = crate::list::MAX_NEIGHBOURS as u64;
         for lists in std::iter::once(&self.out_lists).chain(&self.in_lists) {
             if lists.pages.saturating_mul(most) < lists.entries.max(self.vertices) {

@@ -1,4 +1,5 @@
-//! `docs/format.md` says what the code does: its tables against constants and encoded bytes, its examples against the codec.
+//! `docs/format.md` says what the code does: its tables against constants and encoded bytes, its examples against the
+//! codec.
 
 use outcore_format::text::TextWriter;
 use outcore_format::{

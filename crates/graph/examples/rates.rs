@@ -2,8 +2,8 @@
 //!
 //! usage: `cargo run --release -p outcore-graph --example rates -- IMAGE.oc [THREADS]`
 //!
-//! Compare the passes with `fio` on the same device: `--rw=read --bs=256k --iodepth=32` for the pass, `--rw=randread --bs=4k
-//! --iodepth=128` for random pages, both with `--direct=1 --ioengine=io_uring`.
+//! Compare the passes with `fio` on the same device: `--rw=read --bs=256k --iodepth=32` for the pass, `--rw=randread
+//! --bs=4k --iodepth=128` for random pages, both with `--direct=1 --ioengine=io_uring`.
 
 use outcore_format::{Lists, PAGE_BYTES, Shape};
 use outcore_graph::decode::Decoder;

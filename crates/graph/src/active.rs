@@ -1,7 +1,7 @@
 //! The active vertices of a step, and those of the next one as workers find them.
 //!
-//! The active ones are a sorted list while they are few and a bitmap when they are many, so that a step over ten vertices of a
-//! billion costs ten, and a step over half of them a bit each.
+//! The active ones are a sorted list while they are few and a bitmap when they are many, so that a step over ten
+//! vertices of a billion costs ten, and a step over half of them a bit each.
 
 use crate::error::Result;
 use crate::graph::Graph;
@@ -90,7 +90,8 @@ impl Active {
         }
     }
 
-    /// Makes a vertex active next, on account of a worker; `listed` says whether the worker has to remember which it was.
+    /// Makes a vertex active next, on account of a worker; `listed` says whether the worker has to remember which it
+    /// was.
     #[inline]
     pub fn activate(&self, vertex: u32, listed: bool, activated: &mut Activated) {
         if self.next.insert(vertex) {

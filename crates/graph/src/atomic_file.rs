@@ -1,8 +1,8 @@
 //! Output files that are complete or absent, compressed or not.
 //!
-//! A file is written under a temporary name beside its place (`partial.rs`), synced, and renamed onto it. Dropped before that, it
-//! vanishes, and if the process is killed before that, the next file that is made in the same folder removes it. What
-//! the operating system refuses is remembered, for the encoders on top wrap errors beyond recognition.
+//! A file is written under a temporary name beside its place (`partial.rs`), synced, and renamed onto it. Dropped
+//! before that, it vanishes, and if the process is killed before that, the next file that is made in the same folder
+//! removes it. What the operating system refuses is remembered, for the encoders on top wrap errors beyond recognition.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -125,7 +125,8 @@ impl Write for AtomicFile {
     }
 }
 
-/// Writes a small file, which is complete or absent, in the place of any file of that name; a link is replaced, not followed.
+/// Writes a small file, which is complete or absent, in the place of any file of that name; a link is replaced, not
+/// followed.
 ///
 /// # Errors
 /// A target that is a directory or no name, what the operating system refuses, or no memory.

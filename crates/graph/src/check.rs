@@ -1,13 +1,14 @@
 //! Check: every byte of an image, verified, and what its files say of each other.
 //!
-//! Every page's checksum and content; pages that begin where the one before ended; the index; lists that rise; degree and hub columns
-//! against the lists; both directions against each other; weights that are numbers; ids that are unique and sorted as promised;
-//! the counts of the manifest. Sets that may be large are compared by sums of 64-bit hashes, which do not depend on
-//! an order: edges of out-lists and in-lists, degrees in the column and in the lists. The hashes have a random key, so nobody
-//! can make different sets whose sums are equal; by chance they are with 2^-64. Damaged bytes are found by checksums, before that.
+//! Every page's checksum and content; pages that begin where the one before ended; the index; lists that rise; degree
+//! and hub columns against the lists; both directions against each other; weights that are numbers; ids that are unique
+//! and sorted as promised; the counts of the manifest. Sets that may be large are compared by sums of 64-bit hashes,
+//! which do not depend on an order: edges of out-lists and in-lists, degrees in the column and in the lists. The hashes
+//! have a random key, so nobody can make different sets whose sums are equal; by chance they are with 2^-64. Damaged
+//! bytes are found by checksums, before that.
 //!
-//! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there is no memory
-//! for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
+//! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there
+//! is no memory for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
 
 use crate::check_ids::check_ids;
 use crate::check_lists::{Sums, check_lists};
@@ -123,8 +124,8 @@ fn check_manifest(graph: &Graph) -> Result<()> {
     Err(Error::corrupt(path, 0, error))
 }
 
-/// Whether the degrees in the columns are those that classes were made of: not if edges were dropped at import, nor if lists
-/// name a loop once that counts twice.
+/// Whether the degrees in the columns are those that classes were made of: not if edges were dropped at import, nor if
+/// lists name a loop once that counts twice.
 fn classes_are_exact(graph: &Graph) -> bool {
     let facts = &graph.manifest().import;
     facts.duplicates == 0 && (facts.self_loops == 0 || graph.is_directed() && facts.self_loops_kept)

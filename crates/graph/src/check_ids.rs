@@ -15,7 +15,8 @@ use std::ops::Range;
 
 /// Memory for hashes that is always asked for.
 const MIN_BYTES: u64 = 1 << 20;
-/// So many hashes of a part are looked into: different ids with equal hashes are so rare that more of them are equal ids.
+/// So many hashes of a part are looked into: different ids with equal hashes are so rare that more of them are equal
+/// ids.
 const MOST_DOUBTFUL: usize = 1000;
 
 /// Checks the ids of an image.
@@ -45,7 +46,8 @@ fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let vertices = graph.vertices();
     let room = graph.runtime().budget().available_bytes() / 2;
     let bytes = (8 * vertices).min(room.max(MIN_BYTES));
-    // Parts are of about the same size; a part that is larger than its share after all is taken with the next size down.
+    // Parts are of about the same size; a part that is larger than its share after all is taken with the next size
+    // down.
     let mut parts = (8 * vertices * 9 / 8).div_ceil(bytes.max(1)).max(1);
     graph.make_room("comparing ids", bytes + IdStream::bytes())?;
     let mut hashes = Array::<u64>::zeroed(graph.runtime().budget(), "comparing ids", (bytes / 8) as usize)?;

@@ -1,7 +1,7 @@
 //! Checking lists: one pass over the pages of a direction and over the weights beside them, on all workers.
 //!
-//! Every worker takes a stretch of adjacent pages. What goes on over the end of a stretch, the place of the next page and a
-//! list that is cut in two, is put together afterwards; everything else adds up.
+//! Every worker takes a stretch of adjacent pages. What goes on over the end of a stretch, the place of the next page
+//! and a list that is cut in two, is put together afterwards; everything else adds up.
 
 use crate::check::{KeyedHash, bad};
 use crate::error::{Error, Result};
@@ -32,7 +32,8 @@ pub(crate) struct Sums {
     pub down: u64,
     /// Hashes of every vertex and the length of its list, added up.
     pub degrees: u64,
-    /// The first vertex with a wrong hub: what was expected and found. It is told last, for wrong degrees make hubs wrong too.
+    /// The first vertex with a wrong hub: what was expected and found. It is told last, for wrong degrees make hubs
+    /// wrong too.
     pub wrong_hub: Option<(u64, String, u32)>,
 }
 

@@ -24,7 +24,8 @@ impl Graph {
         Ok((degrees, stats))
     }
 
-    /// Calls `visit` with every vertex and the length of its list, on all workers and in no order, without keeping the column in memory.
+    /// Calls `visit` with every vertex and the length of its list, on all workers and in no order, without keeping the
+    /// column in memory.
     ///
     /// # Errors
     /// A column that cannot be read or is damaged.
@@ -40,8 +41,8 @@ impl Graph {
         })
     }
 
-    /// The hub of every list of a direction: the neighbour of the greatest degree, the vertex itself if it has none. Takes 4
-    /// bytes per vertex.
+    /// The hub of every list of a direction: the neighbour of the greatest degree, the vertex itself if it has none.
+    /// Takes 4 bytes per vertex.
     ///
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
@@ -51,7 +52,8 @@ impl Graph {
         Ok((hubs, stats))
     }
 
-    /// Calls `visit` with every vertex and its hub, on all workers and in no order, without keeping the column in memory.
+    /// Calls `visit` with every vertex and its hub, on all workers and in no order, without keeping the column in
+    /// memory.
     ///
     /// # Errors
     /// A column that cannot be read or is damaged.
@@ -96,8 +98,8 @@ impl Graph {
         }
     }
 
-    /// Reads a column of `count` values: `visit` gets the first ordinal and the values of every page, in any order, and may
-    /// refuse a value.
+    /// Reads a column of `count` values: `visit` gets the first ordinal and the values of every page, in any order, and
+    /// may refuse a value.
     ///
     /// # Errors
     /// A column that cannot be read, is damaged, or has not as many values.

@@ -2,8 +2,8 @@
 //!
 //! A block is sixteen integers of one width, so it decodes in a handful of instructions: gather the two words that hold
 //! each integer, shift them together, mask. Prefix sums turn lengths into ends and gaps into neighbours in the same
-//! registers. There are two forms, AVX-512 and AVX2, over one loop; elsewhere the portable decoder works. All three give
-//! the same lists, and refuse the same pages, which the tests hold them to.
+//! registers. There are two forms, AVX-512 and AVX2, over one loop; elsewhere the portable decoder works. All three
+//! give the same lists, and refuse the same pages, which the tests hold them to.
 //!
 //! Lemire and Boytsov, *Decoding billions of integers per second through vectorization*, Softw. Pract. Exper. 2015.
 #![allow(unsafe_code)]
@@ -69,7 +69,8 @@ impl Decoder {
                 self.lists.ends.resize(MAX_LISTS + 1 + LANES, 0);
                 self.lists.neighbours.resize(MAX_NEIGHBOURS + LANES, 0);
                 self.firsts.resize(MAX_LISTS + LANES, 0);
-                // SAFETY: `best` and `ways` give only what this processor has, and the buffers have the sizes asked for.
+                // SAFETY: `best` and `ways` give only what this processor has, and the buffers have the sizes asked
+                // for.
                 unsafe { decode(page, shape, &mut self.lists, &mut self.firsts)? }
             }
         }

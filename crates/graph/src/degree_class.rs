@@ -1,6 +1,7 @@
 //! Degree classes: the order of magnitude of a degree, as far as it matters for numbering vertices and choosing hubs.
 //!
-//! Degrees below 16 are classes of their own; from there on every octave has four (16-19, 20-23, 24-27, 28-31, 32-39, ...).
+//! Degrees below 16 are classes of their own; from there on every octave has four (16-19, 20-23, 24-27, 28-31, 32-39,
+//! ...).
 
 /// Degrees below this are classes of their own.
 const EXACT: u64 = 16;

@@ -1,9 +1,10 @@
 //! Edge map: from the active vertices over their edges to the next ones, by pushing or by pulling.
 //!
-//! A push reads the lists of the active vertices and updates their neighbours. A pull reads the lists of the vertices that
-//! may still become active and looks for active neighbours in them. Which of the two is done is decided here and nowhere else, by what the
-//! pages that each would read cost, after everything that memory alone can decide has been decided ([`EdgeMap::decide`]).
-//! (Beamer, Asanović, Patterson, *Direction-optimizing breadth-first search*, SC 2012; Shun and Blelloch, *Ligra*, PPoPP
+//! A push reads the lists of the active vertices and updates their neighbours. A pull reads the lists of the vertices
+//! that may still become active and looks for active neighbours in them. Which of the two is done is decided here and
+//! nowhere else, by what the pages that each would read cost, after everything that memory alone can decide has been
+//! decided ([`EdgeMap::decide`]). (Beamer, Asanović, Patterson, *Direction-optimizing breadth-first search*, SC 2012;
+//! Shun and Blelloch, *Ligra*, PPoPP
 //! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
 
 use crate::active::{Activated, Active};
@@ -26,14 +27,14 @@ pub enum Decision {
     Read,
 }
 
-/// What an edge map does with vertices and edges, where a vertex becomes active at most once. Workers call all of it at the
-/// same time.
+/// What an edge map does with vertices and edges, where a vertex becomes active at most once. Workers call all of it at
+/// the same time.
 pub trait EdgeMap: Sync {
     /// Decides about a vertex by what is in memory. `active` holds the active vertices.
     fn decide(&self, target: u32, active: &Bitmap) -> Decision;
 
-    /// Updates `target` over the edge from the active vertex `source`; `true` if that makes it active in this step, however
-    /// often it is said. Targets that were active before are refused.
+    /// Updates `target` over the edge from the active vertex `source`; `true` if that makes it active in this step,
+    /// however often it is said. Targets that were active before are refused.
     fn update(&self, source: u32, target: u32) -> bool;
 }
 
@@ -50,8 +51,8 @@ impl std::fmt::Debug for Next<'_> {
 }
 
 impl Next<'_> {
-    /// Makes a vertex active in the next step, however often it is said and whatever it was before. One that the graph does not have makes the step
-    /// fail with [`Error::NoVertex`].
+    /// Makes a vertex active in the next step, however often it is said and whatever it was before. One that the graph
+    /// does not have makes the step fail with [`Error::NoVertex`].
     #[inline]
     pub fn activate(&mut self, vertex: u32) {
         if u64::from(vertex) >= self.active.vertices() {
@@ -94,7 +95,8 @@ pub struct Stepped {
 
 /// A frontier, and the steps that lead from it to the next one. Takes three bits per vertex.
 ///
-/// After a step that failed, or whose function panicked, steps fail with [`Error::Restart`] until the mapper is restarted.
+/// After a step that failed, or whose function panicked, steps fail with [`Error::Restart`] until the mapper is
+/// restarted.
 pub struct EdgeMapper<'a> {
     graph: &'a Graph,
     /// The lists that lead onwards: those of out-neighbours along the direction of the edges.
@@ -106,7 +108,8 @@ pub struct EdgeMapper<'a> {
     failed: bool,
 }
 
-/// What a page costs whose edges are all pushed, in pulled pages: they are random updates, where a pull decodes and looks for one bit.
+/// What a page costs whose edges are all pushed, in pulled pages: they are random updates, where a pull decodes and
+/// looks for one bit.
 ///
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
 /// (`docs/decisions/0003-direction.md`).
@@ -147,7 +150,8 @@ impl<'a> EdgeMapper<'a> {
         Ok(EdgeMapper { graph, onwards: Direction::Out, active: Active::new(graph)?, undecided, failed: false })
     }
 
-    /// Forgets the frontier and starts with one active vertex; `onwards` says whether steps go along the direction of the edges or against it.
+    /// Forgets the frontier and starts with one active vertex; `onwards` says whether steps go along the direction of
+    /// the edges or against it.
     ///
     /// # Errors
     /// A vertex that the graph does not have: [`Error::NoVertex`].
@@ -185,7 +189,8 @@ impl<'a> EdgeMapper<'a> {
     /// One step from the active vertices to the next ones.
     ///
     /// # Errors
-    /// An earlier step that failed ([`Error::Restart`]), a page that cannot be read or is damaged, or a request to stop.
+    /// An earlier step that failed ([`Error::Restart`]), a page that cannot be read or is damaged, or a request to
+    /// stop.
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
         self.start_step()?;
         let active = self.active();
@@ -206,14 +211,14 @@ impl<'a> EdgeMapper<'a> {
         Ok(Stepped { way, active, sweep })
     }
 
-    /// One step that pushes, whatever that costs: `visit` gets the ends of every edge that leads onwards from an active vertex, and says which
-    /// vertices are active next, those that were active before among them.
+    /// One step that pushes, whatever that costs: `visit` gets the ends of every edge that leads onwards from an active
+    /// vertex, and says which vertices are active next, those that were active before among them.
     ///
     /// `visit` returns nothing, or a `Result` whose error ends the step.
     ///
     /// # Errors
-    /// An earlier step that failed ([`Error::Restart`]), the first error of `visit`, an active vertex that the graph does not have ([`Error::NoVertex`]), a
-    /// page that cannot be read or is damaged, or a request to stop.
+    /// An earlier step that failed ([`Error::Restart`]), the first error of `visit`, an active vertex that the graph
+    /// does not have ([`Error::NoVertex`]), a page that cannot be read or is damaged, or a request to stop.
     pub fn push_step<R: Outcome>(&mut self, visit: impl Fn(u32, u32, &mut Next<'_>) -> R + Sync) -> Result<Stepped> {
         self.start_step()?;
         self.push_lists(false, |list, next| {

@@ -156,7 +156,8 @@ impl Error {
     }
 }
 
-/// What a function that visits lists or edges returns: nothing, or whether it failed, which ends the visit with its error.
+/// What a function that visits lists or edges returns: nothing, or whether it failed, which ends the visit with its
+/// error.
 pub trait Outcome {
     /// The error, if it failed.
     fn outcome(self) -> Result<()>;

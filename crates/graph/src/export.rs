@@ -10,10 +10,11 @@
 //! | `.mtx` | Matrix Market, vertices from 1 | ids, unless they are consecutive integers |
 //! | `.graph` | METIS, vertices from 1 | direction; ids |
 //!
-//! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller id first (METIS has it
-//! in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their name. What a format cannot say of vertices goes
-//! to a file beside it, `FILE.vertices`: ids without edges, which the importer reads again, or, where vertices had to be numbered, all ids by
-//! their numbers. Strings stand in quotes there where CSV has them.
+//! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
+//! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
+//! name. What a format cannot say of vertices goes to a file beside it, `FILE.vertices`: ids without edges, which the
+//! importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in quotes there
+//! where CSV has them.
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
@@ -51,8 +52,8 @@ pub struct ExportReport {
 /// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]).
 ///
 /// # Errors
-/// An unknown ending, a graph that the format cannot hold, a full disk, no memory for the ids, a request to stop. Then there is
-/// no new file, and an old one of that name is as it was.
+/// An unknown ending, a graph that the format cannot hold, a full disk, no memory for the ids, a request to stop. Then
+/// there is no new file, and an old one of that name is as it was.
 pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     let output = output.as_ref();
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Export to Parquet: columns `source`, `target` and maybe the weights under their name. The metadata say what columns cannot.
+//! Export to Parquet: columns `source`, `target` and maybe the weights under their name. The metadata say what columns
+//! cannot.
 
 use crate::atomic_file::AtomicFile;
 use crate::edge_stream::{EDGE_STREAM_BYTES, Entry, Weight, for_each_edge};

@@ -1,12 +1,13 @@
 //! Gathering: the sums of the values that the neighbours of lists point at, the inner loop of PageRank.
 //!
-//! Neighbour `i` of a list goes to lane `i mod 8`; then lanes are added pairwise. The order is fixed, so the sums have the same bits
-//! everywhere.
+//! Neighbour `i` of a list goes to lane `i mod 8`; then lanes are added pairwise. The order is fixed, so the sums have
+//! the same bits everywhere.
 //!
-//! A page is gathered as a whole: first the values of all its neighbours, one behind the other, then the sums of the lists. Most lists are
-//! short, and the processor mispredicts where they end; in the first loop, which waits for memory, there is nothing to mispredict. Values are
-//! asked for some hundred neighbours before they are needed, but for those of the first vertices: in an image in degree
-//! order they are the hubs, of which most of what is gathered comes, and they stay near. (`docs/performance.md` has the figures.)
+//! A page is gathered as a whole: first the values of all its neighbours, one behind the other, then the sums of the
+//! lists. Most lists are short, and the processor mispredicts where they end; in the first loop, which waits for
+//! memory, there is nothing to mispredict. Values are asked for some hundred neighbours before they are needed, but for
+//! those of the first vertices: in an image in degree order they are the hubs, of which most of what is gathered comes,
+//! and they stay near. (`docs/performance.md` has the figures.)
 #![allow(unsafe_code)]
 
 use crate::weights::Weights;

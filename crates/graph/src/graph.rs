@@ -1,8 +1,8 @@
 //! A graph: an image, opened.
 //!
-//! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. A graph
-//! keeps one set of read buffers per worker, and gives what is left of the memory limit to its page cache, from which it
-//! goes back as soon as an algorithm needs it for its state.
+//! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. A
+//! graph keeps one set of read buffers per worker, and gives what is left of the memory limit to its page cache, from
+//! which it goes back as soon as an algorithm needs it for its state.
 
 use crate::decode::{DECODER_BYTES, Decoder};
 use crate::error::{Error, Result};
@@ -113,7 +113,8 @@ pub(crate) struct Worker {
     pub decoded: Option<(usize, u64)>,
 }
 
-/// The workers of a graph while an operation has them. They go back when it ends, be it by an error or by a panic in a function of the caller's.
+/// The workers of a graph while an operation has them. They go back when it ends, be it by an error or by a panic in a
+/// function of the caller's.
 struct LentWorkers<'g> {
     graph: &'g Graph,
     slots: Vec<Mutex<Option<Worker>>>,
@@ -204,8 +205,8 @@ impl Graph {
     /// Opens an image.
     ///
     /// # Errors
-    /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for the
-    /// indexes and read buffers.
+    /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for
+    /// the indexes and read buffers.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: GraphOptions) -> Result<Self> {
         let path = path.as_ref();
         let image = ImageFiles::open(path, runtime.cancel())?;
@@ -298,7 +299,8 @@ impl Graph {
         self.list_pages(direction).pages
     }
 
-    /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all vertices.
+    /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all
+    /// vertices.
     pub fn begun_in(&self, direction: Direction, pages: Range<u64>) -> (Range<u32>, u64) {
         let (lists, end) = (self.list_pages(direction), 2 * self.vertices());
         let key = |page| if page < lists.pages { lists.index.get(page).min(end) } else { end };
@@ -368,7 +370,8 @@ impl Graph {
     /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
     ///
     /// # Errors
-    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the reads of all are given up.
+    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the
+    /// reads of all are given up.
     pub(crate) fn with_workers<T: Send>(
         &self,
         most: usize,
@@ -398,8 +401,8 @@ impl Graph {
         Ok((values, total))
     }
 
-    /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked for, if the image is large
-    /// enough for that to matter. And what the measurement read.
+    /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked
+    /// for, if the image is large enough for that to matter. And what the measurement read.
     pub(crate) fn merge_gap(&self, direction: Direction) -> Result<(u32, SweepStats)> {
         let lists = self.list_pages(direction);
         if let Some(&gap) = self.merge_gap.get() {
@@ -448,7 +451,8 @@ impl Graph {
         Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }
 
-    /// By how much the limit must rise for so much more to be available: under a larger limit a graph has larger read buffers too.
+    /// By how much the limit must rise for so much more to be available: under a larger limit a graph has larger read
+    /// buffers too.
     pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
         let threads = self.runtime.threads() as u64;
         let most = threads * (MAX_RING_BYTES - self.ring_bytes);
@@ -456,7 +460,8 @@ impl Graph {
         missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
     }
 
-    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs, an equal share.
+    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs,
+    /// an equal share.
     ///
     /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
     ///
@@ -488,8 +493,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Tables of results stay usable; they read ids with buffers of their
-    /// own. Nothing else reads the graph from then on.
+    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Tables of results stay
+    /// usable; they read ids with buffers of their own. Nothing else reads the graph from then on.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
@@ -503,7 +508,8 @@ impl Graph {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// An error in another process than the one that opened the graph: locks, threads and rings of a fork are those of nobody.
+    /// An error in another process than the one that opened the graph: locks, threads and rings of a fork are those of
+    /// nobody.
     fn check_process(&self) -> Result<()> {
         Ok(self.runtime.budget().check_process()?)
     }

@@ -1,8 +1,9 @@
 //! The users' ids: streamed in vertex order, looked for, or held in memory.
 //!
-//! Inside, a vertex is a number below 2^32; users only ever see their own ids. [`IdStream`] gives them in vertex order in
-//! bounded memory, one sequential pass over the id column. [`Graph::vertex`] finds the vertex of an id by such a pass, and
-//! [`IdLookup`] holds all ids for random access: 8 bytes per vertex, strings and their text beside that, nothing for a range.
+//! Inside, a vertex is a number below 2^32; users only ever see their own ids. [`IdStream`] gives them in vertex order
+//! in bounded memory, one sequential pass over the id column. [`Graph::vertex`] finds the vertex of an id by such a
+//! pass, and [`IdLookup`] holds all ids for random access: 8 bytes per vertex, strings and their text beside that,
+//! nothing for a range.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -394,7 +395,8 @@ impl Graph {
         Ok(self.ids(&[vertex])?.remove(0))
     }
 
-    /// The ids of some vertices, in the order in which they are given. A pass over the id column at most, and some 64 bytes for each of them.
+    /// The ids of some vertices, in the order in which they are given. A pass over the id column at most, and some 64
+    /// bytes for each of them.
     ///
     /// # Errors
     /// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
@@ -421,8 +423,8 @@ impl Graph {
 }
 
 impl Graph {
-    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex; while it is made,
-    /// [`Graph::by_id_bytes`].
+    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex;
+    /// while it is made, [`Graph::by_id_bytes`].
     ///
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
@@ -506,7 +508,8 @@ impl IdLookup {
         }
     }
 
-    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex, twice that while it is made.
+    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex,
+    /// twice that while it is made.
     ///
     /// # Errors
     /// No memory.

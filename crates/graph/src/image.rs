@@ -1,8 +1,8 @@
 //! The files of an image: their names, what their checksums are seeded with, and how they are opened.
 //!
-//! **Invariant:** all files of an image are opened when the image is, from one directory that is opened once, and stay open.
-//! So a reader has one image, whole, whatever becomes of the path meanwhile. Nothing is followed out of the directory, and
-//! only plain files of the expected size are read.
+//! **Invariant:** all files of an image are opened when the image is, from one directory that is opened once, and stay
+//! open. So a reader has one image, whole, whatever becomes of the path meanwhile. Nothing is followed out of the
+//! directory, and only plain files of the expected size are read.
 
 use crate::error::{Error, Result};
 use outcore_format::{IdColumn, Index, Kind, Manifest, Origin, PAGE_BYTES};
@@ -170,7 +170,8 @@ impl ImageFiles {
         self.index(file).map_or(0, DataFile::len_bytes)
     }
 
-    /// The memory that reading and decoding the index of a file of `pages` pages takes. One that is too large is refused and not read.
+    /// The memory that reading and decoding the index of a file of `pages` pages takes. One that is too large is
+    /// refused and not read.
     pub fn index_reading_bytes(&self, file: ImageFile, pages: u64) -> u64 {
         2 * self.index_bytes(file).min(most_index_bytes(pages)).min(u64::MAX / 4)
     }

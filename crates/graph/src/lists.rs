@@ -1,8 +1,9 @@
 //! Lists as a whole: a loop over them, and the same on all workers.
 //!
-//! `for (vertex, neighbours) in graph.lists(...)` is Graphene's IO iterator: which pages are read, when, and in what extents is planned
-//! behind it, and reads run ahead of the loop. [`ListsOf::par_for_each`] is the parallel form. Both put the parts of a list that spans pages
-//! together; [`scan`](crate::scan()) hands out the parts as they are, without a copy.
+//! `for (vertex, neighbours) in graph.lists(...)` is Graphene's IO iterator: which pages are read, when, and in what
+//! extents is planned behind it, and reads run ahead of the loop. [`ListsOf::par_for_each`] is the parallel form. Both
+//! put the parts of a list that spans pages together; [`scan`](crate::scan()) hands out the parts as they are, without
+//! a copy.
 //!
 //! Liu and Huang, *Graphene: fine-grained IO management for graph computing*, FAST 2017, section 3.
 
@@ -40,7 +41,8 @@ pub struct ListsOf<'g> {
 impl Graph {
     /// The lists of a frontier: loop over them with `for`, or visit them on all workers with [`ListsOf::par_for_each`].
     ///
-    /// Lists come in the order of their vertices, each as a whole, empty ones too. Reads each wanted page once, ahead of the loop.
+    /// Lists come in the order of their vertices, each as a whole, empty ones too. Reads each wanted page once, ahead
+    /// of the loop.
     ///
     /// ```no_run
     /// # use {outcore_graph as outcore, outcore_io::Runtime, std::sync::Arc};
@@ -89,9 +91,9 @@ impl ListsOf<'_> {
 
     /// Visits the lists on all workers, in no order. Every worker gets a state from `make`; the states are returned.
     ///
-    /// Lists are assigned to workers nondeterministically: combine the states with an associative, commutative operation. A list of a single page is
-    /// visited where it was decoded; those that span pages take memory until they are complete. `visit` returns nothing, or a `Result` whose error
-    /// ends the visit.
+    /// Lists are assigned to workers nondeterministically: combine the states with an associative, commutative
+    /// operation. A list of a single page is visited where it was decoded; those that span pages take memory until they
+    /// are complete. `visit` returns nothing, or a `Result` whose error ends the visit.
     ///
     /// # Errors
     /// As with [`scan`](crate::scan()), and too little memory for the longest list.

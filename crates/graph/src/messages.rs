@@ -1,11 +1,13 @@
-//! Messages between vertices: kept in blocks, by the range of vertices that they go to, and delivered in the order of their senders.
+//! Messages between vertices: kept in blocks, by the range of vertices that they go to, and delivered in the order of
+//! their senders.
 //!
-//! A worker writes what its vertices send into a log. Once the log is full, or the work at hand is done, it becomes a block: the same
-//! messages, sorted by ranges of targets, so that a range can be delivered by one worker that alone touches its vertices. A message to many
-//! vertices is kept once per range. Blocks carry the order of the work that they come from, which does not depend on the workers; so every
-//! vertex gets its messages in the same order whatever the number of workers and the memory. Blocks beyond the memory that messages may take
-//! go to a temporary file. (Zheng et al., *FlashGraph*, FAST 2015, section 3.4; Matam, Hashemi, Annavaram, *MultiLogVC*, IPDPS 2021, keeps
-//! such logs on the device.)
+//! A worker writes what its vertices send into a log. Once the log is full, or the work at hand is done, it becomes a
+//! block: the same messages, sorted by ranges of targets, so that a range can be delivered by one worker that alone
+//! touches its vertices. A message to many vertices is kept once per range. Blocks carry the order of the work that
+//! they come from, which does not depend on the workers; so every vertex gets its messages in the same order whatever
+//! the number of workers and the memory. Blocks beyond the memory that messages may take go to a temporary file. (Zheng
+//! et al., *FlashGraph*, FAST 2015, section 3.4; Matam, Hashemi, Annavaram, *MultiLogVC*, IPDPS 2021, keeps such logs
+//! on the device.)
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -69,7 +71,8 @@ impl<M: Raw> Mail<M> {
         (threads * (LOG_BYTES + 24 * MAX_RANGES as usize)) as u64
     }
 
-    /// No messages. Blocks take at most `most_bytes`; what is more goes to a file beside the image, or where temporary files go.
+    /// No messages. Blocks take at most `most_bytes`; what is more goes to a file beside the image, or where temporary
+    /// files go.
     ///
     /// # Errors
     /// Messages of which a log does not hold one, or no memory under the budget.
@@ -184,7 +187,8 @@ pub(crate) struct Delivery<'a, M> {
 }
 
 impl<M: Raw> Delivery<'_, M> {
-    /// Calls `visit` with the messages to the vertices of a range, in the order in which they were sent, and their targets.
+    /// Calls `visit` with the messages to the vertices of a range, in the order in which they were sent, and their
+    /// targets.
     ///
     /// # Errors
     /// A temporary file that cannot be read.

@@ -1,8 +1,8 @@
 //! Lists in order: every page of one direction, or of a part of it, one after the other on one worker.
 //!
-//! `scan` visits lists on all workers and in no order. Where the order matters (export) or pages are to be compared with
-//! their neighbours (check), a [`ListStream`] reads them in sequence, and refuses a page that does not begin where the one before
-//! it ended.
+//! `scan` visits lists on all workers and in no order. Where the order matters (export) or pages are to be compared
+//! with their neighbours (check), a [`ListStream`] reads them in sequence, and refuses a page that does not begin where
+//! the one before it ended.
 
 use crate::decode::{DECODER_BYTES, Decoder};
 use crate::error::Result;

@@ -1,9 +1,10 @@
 //! Tables as files: Parquet, CSV, NumPy and Arrow, chosen by the name's ending.
 //!
-//! A file appears complete or not at all, and memory does not grow with the table. Missing values (the level of a vertex that
-//! was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy files have neither nulls nor strings of any length: there a
-//! column that may have missing values is of real numbers, NaN where one is missing, and refused if it holds a whole number beyond
-//! 2^53; ids must be integers, and the array is structured, with a field per column.
+//! A file appears complete or not at all, and memory does not grow with the table. Missing values (the level of a
+//! vertex that was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy files have neither nulls nor
+//! strings of any length: there a column that may have missing values is of real numbers, NaN where one is missing, and
+//! refused if it holds a whole number beyond 2^53; ids must be integers, and the array is structured, with a field per
+//! column.
 
 use crate::atomic_file::{AtomicFile, Compression, FILE_BYTES, TextFile};
 use crate::error::{Error, Result};
@@ -60,8 +61,9 @@ impl Format {
 }
 
 impl Graph {
-    /// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending that is none, a folder that is not there or
-    /// in which nothing can be made, ids that the format cannot hold, too little memory for the result, the ids and the encoder.
+    /// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending
+    /// that is none, a folder that is not there or in which nothing can be made, ids that the format cannot hold, too
+    /// little memory for the result, the ids and the encoder.
     ///
     /// # Errors
     /// What [`Table::write`] would say, with nothing in the place of an older file.
@@ -75,7 +77,8 @@ impl Graph {
         self.make_room("the result and what writes it", self.output_bytes(columns))
     }
 
-    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices, and encoders.
+    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices,
+    /// and encoders.
     pub fn output_bytes(&self, columns: &[ColumnKind]) -> u64 {
         let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(self.vertices());
         values.saturating_add(reader_bytes(self, columns)).saturating_add(WRITER_BYTES)
@@ -96,8 +99,8 @@ impl Table {
     /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
     ///
     /// # Errors
-    /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop. Then there is no new file, and an
-    /// old one of that name is as it was.
+    /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop.
+    /// Then there is no new file, and an old one of that name is as it was.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
         let output = output.as_ref();
         let schema = self.schema();
@@ -346,7 +349,8 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     };
 }
 
-/// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing value is empty.
+/// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing
+/// value is empty.
 pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
     if let Some(text) = column.as_string_opt::<i32>() {
         return if column.is_null(row) { String::new() } else { escaped(text.value(row)).to_string() };
@@ -356,7 +360,8 @@ pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-/// Appends a value as NumPy has it: as a real number if the column may have missing values. `false` says that it is none exactly.
+/// Appends a value as NumPy has it: as a real number if the column may have missing values. `false` says that it is
+/// none exactly.
 fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, nullable: bool) -> bool {
     if column.is_null(row) {
         rows.extend(f64::NAN.to_le_bytes());

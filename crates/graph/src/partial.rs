@@ -1,8 +1,8 @@
 //! Files and directories under way: they have a temporary name until they are complete, and vanish if they never are.
 //!
-//! `NAME` is made as `.NAME.RANDOM.outcore-partial` beside its place. Its process holds a lock on it, which the operating system
-//! gives back however the process ends, and also where processes of several containers share a folder. So what is not locked is what
-//! a killed process left, and whoever makes something in the same folder removes it.
+//! `NAME` is made as `.NAME.RANDOM.outcore-partial` beside its place. Its process holds a lock on it, which the
+//! operating system gives back however the process ends, and also where processes of several containers share a folder.
+//! So what is not locked is what a killed process left, and whoever makes something in the same folder removes it.
 
 use crate::error::Result;
 use outcore_io::backend::Output;

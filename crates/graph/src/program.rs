@@ -1,18 +1,21 @@
 //! Vertex programs: what a vertex does when its turn, a list, a message or the end of an iteration comes.
 //!
-//! An iteration gives every active vertex its turn ([`VertexProgram::run`]), hands it the lists that it asks for, its own or those of other
-//! vertices ([`VertexProgram::on_list`]), delivers messages ([`VertexProgram::on_message`]), and ends ([`VertexProgram::on_iteration_end`]).
-//! Vertices that somebody activates are active in the next one. A vertex changes nothing but its own state; everything else it says by
-//! messages. So a program needs no locks: whatever happens to a vertex happens on one worker at a time.
+//! An iteration gives every active vertex its turn ([`VertexProgram::run`]), hands it the lists that it asks for, its
+//! own or those of other vertices ([`VertexProgram::on_list`]), delivers messages ([`VertexProgram::on_message`]), and
+//! ends ([`VertexProgram::on_iteration_end`]). Vertices that somebody activates are active in the next one. A vertex
+//! changes nothing but its own state; everything else it says by messages. So a program needs no locks: whatever
+//! happens to a vertex happens on one worker at a time.
 //!
-//! Active vertices come in batches: so many that their lists fill a read of some size. A worker gives all vertices of a batch their turn, sorts what they asked
-//! for, reads each list once, and does the same again with what was asked for meanwhile. Batches, and the order of their messages, do not depend
-//! on the workers. So a program that is deterministic by itself gives the same result on any number of them.
+//! Active vertices come in batches: so many that their lists fill a read of some size. A worker gives all vertices of a
+//! batch their turn, sorts what they asked for, reads each list once, and does the same again with what was asked for
+//! meanwhile. Batches, and the order of their messages, do not depend on the workers. So a program that is
+//! deterministic by itself gives the same result on any number of them.
 //!
-//! *Cost.* Three bits per vertex, the states, and for programs that combine messages one message and a bit per vertex. Messages take a quarter of the
-//! memory that is left, and temporary files what is beyond that.
+//! *Cost.* Three bits per vertex, the states, and for programs that combine messages one message and a bit per vertex.
+//! Messages take a quarter of the memory that is left, and temporary files what is beyond that.
 //!
-//! Zheng, Mhembere, Burns, Vogelstein, Priebe, Szalay, *FlashGraph: processing billion-node graphs on an array of commodity SSDs*, FAST 2015, section 3.
+//! Zheng, Mhembere, Burns, Vogelstein, Priebe, Szalay, *FlashGraph: processing billion-node graphs on an array of
+//! commodity SSDs*, FAST 2015, section 3.
 
 use crate::active::{Activated, Active};
 use crate::error::{Error, Result};
@@ -66,7 +69,8 @@ pub trait VertexProgram: Sync {
     /// What vertices send to each other: a number, or an array of numbers.
     type Message: Raw;
 
-    /// Messages to the same vertex are made one by [`VertexProgram::combine`]. It is delivered at the end of the iteration.
+    /// Messages to the same vertex are made one by [`VertexProgram::combine`]. It is delivered at the end of the
+    /// iteration.
     const COMBINES: bool = false;
     /// Active vertices get their turns by falling [`VertexProgram::priority`].
     const ORDERED: bool = false;
@@ -79,7 +83,8 @@ pub trait VertexProgram: Sync {
     /// A list that the vertex asked for has come; for a part of a vertex ([`Vertex::is_part`]), a part of its list.
     fn on_list(&self, _vertex: &mut Vertex<'_, Self::Message>, _state: &mut Self::State, _list: List<'_>) {}
 
-    /// A message has come, be the vertex active or not. Those of one iteration come in the order of the turns of their senders.
+    /// A message has come, be the vertex active or not. Those of one iteration come in the order of the turns of their
+    /// senders.
     fn on_message(&self, _events: &mut Events<'_, Self::Message>, _state: &mut Self::State, _message: Self::Message) {}
 
     /// The iteration ends; called for vertices that asked for it.
@@ -95,10 +100,11 @@ pub trait VertexProgram: Sync {
         0
     }
 
-    /// The state for a part of a vertex whose own list spans more than 256 KiB; `None` if it wants that list as a whole.
+    /// The state for a part of a vertex whose own list spans more than 256 KiB; `None` if it wants that list as a
+    /// whole.
     ///
-    /// Parts of a vertex get parts of its list, on all workers at once, each with a state of its own, which is dropped in the end: what a
-    /// part finds out it sends to itself as a message.
+    /// Parts of a vertex get parts of its list, on all workers at once, each with a state of its own, which is dropped
+    /// in the end: what a part finds out it sends to itself as a message.
     fn part(&self, _state: &Self::State) -> Option<Self::State> {
         None
     }
@@ -116,8 +122,8 @@ pub struct ProgramOptions<'a> {
     pub start: Frontier<'a>,
     /// The most iterations.
     pub max_iterations: Option<u32>,
-    /// Messages are delivered while the iteration goes on, after every 16 batches, so that vertices whose turn comes later know of them. Programs
-    /// that may be run so often need fewer iterations.
+    /// Messages are delivered while the iteration goes on, after every 16 batches, so that vertices whose turn comes
+    /// later know of them. Programs that may be run so often need fewer iterations.
     pub asynchronous: bool,
     /// The memory that messages may take, in bytes; `None` takes a quarter of what is left, at most 1 GiB.
     pub message_bytes: Option<u64>,
@@ -192,7 +198,8 @@ impl<M: Raw> Events<'_, M> {
         self.iteration
     }
 
-    /// Sends a message to a vertex. What is sent while messages are delivered, or at the end of an iteration, comes in the next one.
+    /// Sends a message to a vertex. What is sent while messages are delivered, or at the end of an iteration, comes in
+    /// the next one.
     ///
     /// # Panics
     /// There is no such vertex.
@@ -227,7 +234,8 @@ impl<M: Raw> Events<'_, M> {
         self.shared.active.activate(self.id, true, self.activated);
     }
 
-    /// Ends the program with an error: [`run_program`](crate::run_program()) returns the first one. What goes on at the same time may come to its end.
+    /// Ends the program with an error: [`run_program`](crate::run_program()) returns the first one. What goes on at the
+    /// same time may come to its end.
     #[cold]
     pub fn fail(&mut self, error: Error) {
         lock(&self.shared.error).get_or_insert(error);
@@ -296,7 +304,8 @@ impl<M: Raw> Vertex<'_, M> {
         self.requests.push(Request { direction, vertex, by: vertex });
     }
 
-    /// Asks for the lists of any vertices. They come in the order of these vertices, each once, however often it is asked for at a time.
+    /// Asks for the lists of any vertices. They come in the order of these vertices, each once, however often it is
+    /// asked for at a time.
     ///
     /// # Panics
     /// There is no such vertex.

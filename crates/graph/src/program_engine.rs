@@ -1,8 +1,10 @@
-//! What runs vertex programs: batches of active vertices, the lists that they ask for, and the delivery of their messages.
+//! What runs vertex programs: batches of active vertices, the lists that they ask for, and the delivery of their
+//! messages.
 //!
-//! **Invariant:** the state of a vertex is changed by one worker at a time, and read by no other meanwhile. A vertex is in one batch of a round and in one range of
-//! a delivery; rounds, deliveries and ends of iterations come one after the other. Parts of a vertex, of which several workers may have one, come in
-//! rounds of their own, where states are only read.
+//! **Invariant:** the state of a vertex is changed by one worker at a time, and read by no other meanwhile. A vertex is
+//! in one batch of a round and in one range of a delivery; rounds, deliveries and ends of iterations come one after the
+//! other. Parts of a vertex, of which several workers may have one, come in rounds of their own, where states are only
+//! read.
 
 use crate::active::{Activated, Active};
 use crate::error::Result;
@@ -75,8 +77,9 @@ fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
 /// Runs a program until no vertex is active and no message under way. `states` has a state for every vertex.
 ///
 /// # Errors
-/// A vertex that failed ([`Events::fail`]), a start that [`Frontier::check`] refuses, messages of 1 MiB or more, a page that cannot be read or is damaged, too
-/// little memory, a full disk, another operation on the same graph ([`Error::Busy`](crate::Error::Busy)), or a request to stop.
+/// A vertex that failed ([`Events::fail`]), a start that [`Frontier::check`] refuses, messages of 1 MiB or more, a page
+/// that cannot be read or is damaged, too little memory, a full disk, another operation on the same graph
+/// ([`Error::Busy`](crate::Error::Busy)), or a request to stop.
 ///
 /// # Panics
 /// `states` has another length.
@@ -118,7 +121,8 @@ struct Lent<'a, T> {
     lent: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: workers get disjoint values, which may be sent, or read the same ones, which may be shared; see `Lent::of` and `Lent::read`.
+// SAFETY: workers get disjoint values, which may be sent, or read the same ones, which may be shared; see `Lent::of`
+// and `Lent::read`.
 unsafe impl<T: Send + Sync> Sync for Lent<'_, T> {}
 
 impl<'a, T> Lent<'a, T> {
@@ -127,8 +131,8 @@ impl<'a, T> Lent<'a, T> {
     }
 
     /// # Safety
-    /// Nobody else touches the value of this vertex while the borrow lives. A vertex is in one batch of a round and in one range of a
-    /// delivery, and batches, deliveries and ends of iterations come one after the other.
+    /// Nobody else touches the value of this vertex while the borrow lives. A vertex is in one batch of a round and in
+    /// one range of a delivery, and batches, deliveries and ends of iterations come one after the other.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     unsafe fn of(&self, vertex: u32) -> &mut T {
@@ -529,7 +533,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         })
     }
 
-    /// Does something for every range of vertices, on all workers; `work` gets the number of the range and the words of a bitmap that it is.
+    /// Does something for every range of vertices, on all workers; `work` gets the number of the range and the words of
+    /// a bitmap that it is.
     fn each_range(&self, work: impl Fn(&mut Hand<P::Message>, usize, Range<usize>) -> Result<()> + Sync) -> Result<()> {
         let (step, next, count) = (self.next_step(), AtomicUsize::new(0), self.mail.ranges());
         self.graph.runtime().run_on(count, |_| {

@@ -1,7 +1,7 @@
 //! Scan and fold: the lists of a frontier, visited on all workers.
 //!
-//! [`scan`] hands out lists as the pages hold them: a list that spans pages comes in parts, perhaps to several workers. [`fold`]
-//! hides that: every part is folded to a value, values of one list are merged in page order, within units
+//! [`scan`] hands out lists as the pages hold them: a list that spans pages comes in parts, perhaps to several workers.
+//! [`fold`] hides that: every part is folded to a value, values of one list are merged in page order, within units
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
 
 use crate::error::{Error, Outcome, Result};
@@ -185,14 +185,16 @@ pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> L
 
 /// Visits the lists of a frontier, part by part.
 ///
-/// Every worker gets a state from `make`; the states are returned in the order of the workers. Lists are assigned to workers
-/// nondeterministically: combine the states with an associative, commutative operation. Reads each wanted page once.
+/// Every worker gets a state from `make`; the states are returned in the order of the workers. Lists are assigned to
+/// workers nondeterministically: combine the states with an associative, commutative operation. Reads each wanted page
+/// once.
 ///
-/// `visit` returns nothing, or a `Result` whose error ends the scan. It cannot start another operation on the same graph ([`Error::Busy`]).
+/// `visit` returns nothing, or a `Result` whose error ends the scan. It cannot start another operation on the same
+/// graph ([`Error::Busy`]).
 ///
 /// # Errors
-/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged, another operation on the same
-/// graph ([`Error::Busy`]), or a request to stop.
+/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged,
+/// another operation on the same graph ([`Error::Busy`]), or a request to stop.
 pub fn scan<S: Send, R: Outcome>(
     graph: &Graph,
     edges: impl Into<Edges>,
@@ -211,7 +213,8 @@ pub fn scan<S: Send, R: Outcome>(
     })
 }
 
-/// Visits the pages that hold lists of a frontier, each with all lists that it holds: [`Frontier::wanted`] says which are the frontier's.
+/// Visits the pages that hold lists of a frontier, each with all lists that it holds: [`Frontier::wanted`] says which
+/// are the frontier's.
 ///
 /// Everything else is as with [`scan`].
 ///
@@ -262,15 +265,16 @@ pub trait ListFold: Sync {
     /// The value of two adjacent parts.
     fn merge(&self, before: Self::Value, after: Self::Value) -> Self::Value;
 
-    /// Takes the value of the whole list, `None` if it is empty, and counts it in the total. Called once per vertex of the
-    /// frontier, by any worker.
+    /// Takes the value of the whole list, `None` if it is empty, and counts it in the total. Called once per vertex of
+    /// the frontier, by any worker.
     fn finish(&self, vertex: u32, value: Option<Self::Value>, total: &mut Self::Total);
 
     /// Adds the total of later lists to that of earlier ones.
     #[inline]
     fn add(&self, _total: &mut Self::Total, _later: Self::Total) {}
 
-    /// Whether the fold can go on: asked after every unit of 64 pages, and at the end. An error ends the fold, which returns it.
+    /// Whether the fold can go on: asked after every unit of 64 pages, and at the end. An error ends the fold, which
+    /// returns it.
     ///
     /// # Errors
     /// What an earlier call to another of these functions found and kept.
@@ -279,8 +283,8 @@ pub trait ListFold: Sync {
         Ok(())
     }
 
-    /// Folds and finishes adjacent lists that the page holds from their beginning to their end: a chance to go over them faster than list by
-    /// list.
+    /// Folds and finishes adjacent lists that the page holds from their beginning to their end: a chance to go over
+    /// them faster than list by list.
     #[inline]
     fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, total: &mut Self::Total) {
         for list in range.map(|i| list_at(lists, weights, i)) {
@@ -293,8 +297,8 @@ pub trait ListFold: Sync {
 /// Folds the list of every vertex of a frontier to a value, and all of them to a total.
 ///
 /// # Errors
-/// A frontier that [`Frontier::check`] refuses, the error of [`ListFold::check`], a page that cannot be read or is damaged, another operation on the same
-/// graph ([`Error::Busy`]), or a request to stop.
+/// A frontier that [`Frontier::check`] refuses, the error of [`ListFold::check`], a page that cannot be read or is
+/// damaged, another operation on the same graph ([`Error::Busy`]), or a request to stop.
 pub fn fold<F: ListFold>(
     graph: &Graph,
     edges: impl Into<Edges>,

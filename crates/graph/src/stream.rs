@@ -1,8 +1,8 @@
 //! Streams: the pages of one file in order, the values of a column in order, the bytes of a text in order.
 //!
-//! Where an answer needs order (ids, output, export) one worker reads ahead of itself with a small ring of its own, so a
-//! stream costs [`STREAM_BYTES`] whatever the size of the file, and streams of several files run side by side. Every page is
-//! verified, and must go on where the one before it ended.
+//! Where an answer needs order (ids, output, export) one worker reads ahead of itself with a small ring of its own, so
+//! a stream costs [`STREAM_BYTES`] whatever the size of the file, and streams of several files run side by side. Every
+//! page is verified, and must go on where the one before it ended.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;

@@ -1,10 +1,11 @@
 //! The sweep: one visit of chosen pages, read, verified, decoded and handed to a visitor. Nobody else reads lists.
 //!
 //! Pages come in units of 64, the same units whatever the number of workers and the size of the cache. Workers take the
-//! next unit as they become free, plan its reads (one word of page bitmap becomes merged extents), and keep a ring full of
-//! reads under way. A unit's pages reach the visitor in order, on one worker, whether they come from the device or the cache. What depends
-//! on an order of pages can therefore be combined first within units and then over units, always in the same way. Where
-//! weights are wanted, those of some pages of a unit are read before these pages (`weights.rs`).
+//! next unit as they become free, plan its reads (one word of page bitmap becomes merged extents), and keep a ring full
+//! of reads under way. A unit's pages reach the visitor in order, on one worker, whether they come from the device or
+//! the cache. What depends on an order of pages can therefore be combined first within units and then over units,
+//! always in the same way. Where weights are wanted, those of some pages of a unit are read before these pages
+//! (`weights.rs`).
 
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
@@ -88,7 +89,8 @@ fn pages_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
 
 /// How many first pages of a file of `all` a sweep over adjacent pages keeps in the cache.
 ///
-/// A pass has the cache for itself. Who goes over a part of the pages goes over them part by part, and in a directed graph over both files: each has its share.
+/// A pass has the cache for itself. Who goes over a part of the pages goes over them part by part, and in a directed
+/// graph over both files: each has its share.
 fn kept_pages(graph: &Graph, capacity: u64, pages: &Range<u64>, all: u64) -> u64 {
     if pages.end - pages.start == all {
         return capacity;
@@ -110,7 +112,8 @@ pub(crate) struct Sweep<'a> {
     selection: Selection<'a>,
     weights: Option<&'a WeightColumn>,
     cache: Option<Arc<PageCache>>,
-    /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. Lists come before weights.
+    /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. Lists come before
+    /// weights.
     keep_below: u64,
     keep_weights_below: u64,
     /// The longest gap that is read over.
@@ -403,7 +406,8 @@ struct Arrival<'a> {
 }
 
 impl Arrival<'_> {
-    /// Takes the weights of a page, or visits its lists, and keeps it if the cache wants it. Cached pages have been verified.
+    /// Takes the weights of a page, or visits its lists, and keeps it if the cache wants it. Cached pages have been
+    /// verified.
     fn page(&mut self, bit: u32, bytes: &PageBytes, cached: bool, visitor: &mut impl PageVisitor) -> Result<()> {
         let Reads { file, unit, .. } = *self.reads;
         let number = unit * UNIT_PAGES + u64::from(bit);

@@ -1,9 +1,9 @@
 //! Tables: one row per vertex, under the users' ids.
 //!
-//! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the users'
-//! ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of order
-//! `degree`. [`Table::reader`] makes batches of rows in bounded memory, as often as it is asked; only columns whose values are
-//! vertices need all ids in memory, 8 bytes per vertex, while they are read.
+//! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the
+//! users' ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of
+//! order `degree`. [`Table::reader`] makes batches of rows in bounded memory, as often as it is asked; only columns
+//! whose values are vertices need all ids in memory, 8 bytes per vertex, while they are read.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;

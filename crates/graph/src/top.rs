@@ -1,7 +1,8 @@
 //! The greatest rows of a table, without sorting all of them.
 //!
-//! One pass over values and ids in step keeps a heap of the `k` best rows so far: the greatest value first, the smaller id
-//! first among equals. Vertices that those few rows name get their ids by further passes, so nothing grows with the graph.
+//! One pass over values and ids in step keeps a heap of the `k` best rows so far: the greatest value first, the smaller
+//! id first among equals. Vertices that those few rows name get their ids by further passes, so nothing grows with the
+//! graph.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -18,8 +19,8 @@ const ROW_BYTES: u64 = 256;
 impl Table {
     /// The `k` rows with the greatest values of a column, greatest first; the smaller id first among equals.
     ///
-    /// Rows without a value (and those that are not a number) are left out, so there may be fewer. One pass over the ids, and
-    /// one more if the table has columns of vertices.
+    /// Rows without a value (and those that are not a number) are left out, so there may be fewer. One pass over the
+    /// ids, and one more if the table has columns of vertices.
     ///
     /// # Errors
     /// [`Error::Usage`] for a column that the table has not or that has no order; ids that cannot be read; no memory.
@@ -34,8 +35,8 @@ impl Table {
         self.some_rows(&rows, id_array(graph, best.iter().map(|(_, id)| Some(id.as_ref()))))
     }
 
-    /// The row of the vertex with this id, written as text: a batch of one row. One pass over the ids at most, and one more per
-    /// column of vertices.
+    /// The row of the vertex with this id, written as text: a batch of one row. One pass over the ids at most, and one
+    /// more per column of vertices.
     ///
     /// # Errors
     /// [`Error::NoId`]; ids that cannot be read; no memory.

@@ -30,7 +30,8 @@ impl Bitmap {
         vertices.div_ceil(64) * 8
     }
 
-    /// The words that hold a range of vertices which begins at a multiple of 64, as those of [`vertex_map`](crate::vertex_map()) do.
+    /// The words that hold a range of vertices which begins at a multiple of 64, as those of
+    /// [`vertex_map`](crate::vertex_map()) do.
     #[inline]
     pub fn words_of(vertices: &Range<usize>) -> Range<usize> {
         vertices.start / 64..vertices.end.div_ceil(64)
@@ -86,7 +87,8 @@ impl Bitmap {
         self.words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }
 
-    /// A vertex of the set that a graph of so many vertices does not have, or the number of vertices if the set is of another size.
+    /// A vertex of the set that a graph of so many vertices does not have, or the number of vertices if the set is of
+    /// another size.
     pub(crate) fn any_beyond(&self, vertices: u64) -> Option<u64> {
         let words = vertices.div_ceil(64);
         if self.words() as u64 != words {

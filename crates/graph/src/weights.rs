@@ -1,9 +1,9 @@
 //! Weights beside lists: where those of a page of lists lie, and how they come to its visitor.
 //!
-//! Value `i` of the column of weights belongs to entry `i` of the lists. So that the weights of a page can be read at the same
-//! time as the page, a graph learns the first entry of every page when weights are first asked for, in one pass over the
-//! pages that does not decode them. Then a sweep takes pages in batches whose weights fit a small buffer: first the weights of
-//! the batch are decoded, then its lists are visited beside them.
+//! Value `i` of the column of weights belongs to entry `i` of the lists. So that the weights of a page can be read at
+//! the same time as the page, a graph learns the first entry of every page when weights are first asked for, in one
+//! pass over the pages that does not decode them. Then a sweep takes pages in batches whose weights fit a small buffer:
+//! first the weights of the batch are decoded, then its lists are visited beside them.
 
 use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph};
@@ -132,7 +132,8 @@ impl Graph {
         })
     }
 
-    /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph is dropped.
+    /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
+    /// is dropped.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
         let index = self.image().index_bytes(weight_file(self, direction));
         8 * self.pages(direction) + index + self.runtime().threads() as u64 * WORKER_BYTES

@@ -359,7 +359,8 @@ fn a_row_group_larger_than_the_limit_stays_under_it() {
 #[test]
 fn metadata_of_wide_files_are_refused_or_stay_under_the_limit() {
     let directory = tempfile::tempdir().unwrap();
-    // 400 columns that nobody wants, in 500 row groups of two rows: the metadata are a hundred times the data that are wanted.
+    // 400 columns that nobody wants, in 500 row groups of two rows: the metadata are a hundred times the data that are
+    // wanted.
     let column = || -> ArrayRef { Arc::new(Int64Array::from_iter_values(0..1000)) };
     let mut columns = vec![("source".to_owned(), column()), ("target".to_owned(), column())];
     columns.extend((0..400).map(|i| (format!("feature {i}"), column())));

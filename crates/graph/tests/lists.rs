@@ -1,4 +1,5 @@
-//! Loops over lists, as a user of the crate writes them: every list of the frontier, whole, in order, whatever pages it spans.
+//! Loops over lists, as a user of the crate writes them: every list of the frontier, whole, in order, whatever pages it
+//! spans.
 
 mod common;
 

@@ -304,7 +304,8 @@ fn asynchronous_programs_need_fewer_iterations_and_agree_on_any_number_of_worker
     assert!(run(1, true, Some(2)).0 != run(1, false, Some(2)).0);
 }
 
-/// How many edges lead on from the neighbours of a vertex: it asks for the lists of others, and long lists come in parts.
+/// How many edges lead on from the neighbours of a vertex: it asks for the lists of others, and long lists come in
+/// parts.
 struct Reach {
     parts: AtomicU64,
 }
@@ -616,8 +617,8 @@ fn runtime(mib: u64) -> Arc<Runtime> {
     Arc::new(Runtime::new(options).unwrap())
 }
 
-/// The program of `docs/howto/write-an-algorithm.md`, over an image larger than the memory, with default options: requests, states and messages find
-/// room beside a page cache that has all the rest.
+/// The program of `docs/howto/write-an-algorithm.md`, over an image larger than the memory, with default options:
+/// requests, states and messages find room beside a page cache that has all the rest.
 #[test]
 fn programs_work_out_of_core_by_default() {
     let directory = tempfile::tempdir().unwrap();
@@ -634,7 +635,8 @@ fn programs_work_out_of_core_by_default() {
         Ok::<_, Error>((ranks.iter().map(|rank| rank.now.to_bits()).collect::<Vec<_>>(), read, graph.image_bytes()))
     };
     let (expected, _, image_bytes) = ranks_within(256).unwrap();
-    // The first limit that is not refused is below the size of the image, and none above it is refused or changes a bit.
+    // The first limit that is not refused is below the size of the image, and none above it is refused or changes a
+    // bit.
     let least = (7..64).find(|&mib| ranks_within(mib).is_ok()).expect("a limit that is enough");
     assert!(least << 20 < image_bytes, "{least} MiB for an image of {image_bytes} bytes");
     for mib in [least, least + 1, least + 2, least + 4, least + 8, 2 * least] {

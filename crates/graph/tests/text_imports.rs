@@ -406,7 +406,8 @@ fn every_file_under_another_formats_name_is_itself_or_an_error() {
     for path in &files {
         let own = made_of(std::slice::from_ref(path), &options(), &replace, &image);
         for (format, _) in formats() {
-            // Short lines of numbers are an adjacency list whatever else they are: nothing in them contradicts the user.
+            // Short lines of numbers are an adjacency list whatever else they are: nothing in them contradicts the
+            // user.
             if *format == "adjacency"
                 && matches!(path.extension(), Some(ending) if ending == "graph" || ending == "graph-txt")
             {

@@ -64,7 +64,8 @@ fn every_edge_has_its_weight_in_every_frontier() {
                     let (found, stats) = seen(&graph, direction, Frontier::All).unwrap();
                     assert!(found == expected, "{directed} {kind:?} {threads} threads");
                     let pages = graph.pages(direction) + graph.weight_pages(direction);
-                    // The first time, the lists' first edges are read too; where batches meet, a page of weights is wanted twice.
+                    // The first time, the lists' first edges are read too; where batches meet, a page of weights is
+                    // wanted twice.
                     let prepared = if round == 0 { graph.pages(direction) } else { 0 };
                     assert!((pages..=pages + prepared + pages / 8 + 4).contains(&stats.pages_wanted), "{stats:?}");
                     let cached = round > 0 && cache_bytes == 1 << 28;

@@ -1,10 +1,11 @@
 //! The ledger of a runtime: the memory under its limit, and who holds how much of it.
 //!
-//! Whoever needs memory reserves it first, under a purpose; a handle to the ledger may carry an owner, such as a graph, whose name stands
-//! beside the purpose in messages. Page caches are memory that can be given back: what they hold counts as available, and they shrink
-//! before a reservation is refused.
+//! Whoever needs memory reserves it first, under a purpose; a handle to the ledger may carry an owner, such as a graph,
+//! whose name stands beside the purpose in messages. Page caches are memory that can be given back: what they hold
+//! counts as available, and they shrink before a reservation is refused.
 //!
-//! **Invariant:** `reserved <= limit - what the process held at the start - slack`. A limit for the runtime alone leaves out what the process held.
+//! **Invariant:** `reserved <= limit - what the process held at the start - slack`. A limit for the runtime alone
+//! leaves out what the process held.
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
@@ -176,8 +177,8 @@ impl Budget {
         }
     }
 
-    /// Room for the cache of one more graph, or for one that has shrunk: what is free. If that is less than an equal share of what all caches have,
-    /// larger ones shrink to theirs.
+    /// Room for the cache of one more graph, or for one that has shrunk: what is free. If that is less than an equal
+    /// share of what all caches have, larger ones shrink to theirs.
     pub fn room_for_cache(&self, wanted_bytes: u64, own: Option<&Arc<PageCache>>) -> u64 {
         let (caches, free) = (self.caches(), self.free_bytes());
         let count = caches.len() as u64 + u64::from(own.is_none());

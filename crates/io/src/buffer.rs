@@ -146,7 +146,8 @@ impl<T: Plain> Array<T> {
         }
     }
 
-    /// Where the values lie: for those who write some of them while others read others. A pointer made from `&[T]` must not be written through.
+    /// Where the values lie: for those who write some of them while others read others. A pointer made from `&[T]` must
+    /// not be written through.
     pub(crate) fn start(&self) -> *mut T {
         self.start
     }
@@ -170,7 +171,8 @@ pub unsafe trait Shared: Plain {
 
 macro_rules! shared {
     ($($kind:ty => $value:ty),*) => {$(
-        // SAFETY: the standard library says so of atomics; the others are transparent around those, and hold the bits of a real number.
+        // SAFETY: the standard library says so of atomics; the others are transparent around those, and hold the bits
+        // of a real number.
         #[allow(unsafe_code)]
         unsafe impl Shared for $kind {
             type Value = $value;

@@ -3,16 +3,16 @@
 //! Page `p` belongs to set `p mod sets`, so any run of as many adjacent pages as the cache has frames fills it evenly.
 //! Within a set the frame to give up is found by second chance. Two rules keep scans from spoiling the cache:
 //!
-//! * A pass over a file larger than the cache keeps a *fixed part* resident, the file's first pages, and inserts nothing
-//!   else: every pass then hits as much as any policy could, where least-recently-used would hit nothing.
+//! * A pass over a file larger than the cache keeps a *fixed part* resident, the file's first pages, and inserts
+//!   nothing else: every pass then hits as much as any policy could, where least-recently-used would hit nothing.
 //! * A selective sweep inserts what it reads.
 //!
-//! A cache is memory that can be given back: it shrinks by closing ways, each of which is one piece of memory that holds a frame of every set, and
-//! grows again by opening them. The pages in the other ways stay.
+//! A cache is memory that can be given back: it shrinks by closing ways, each of which is one piece of memory that
+//! holds a frame of every set, and grows again by opening them. The pages in the other ways stay.
 //!
-//! A page that is found is pinned until its guard is dropped: its frame is not reused meanwhile. What is inserted has been
-//! verified, so what is found need not be. (Zheng, *FlashX*, 2016, section 2.4; scan resistance as in Chou and DeWitt,
-//! *An evaluation of buffer management strategies*, VLDB 1985.)
+//! A page that is found is pinned until its guard is dropped: its frame is not reused meanwhile. What is inserted has
+//! been verified, so what is found need not be. (Zheng, *FlashX*, 2016, section 2.4; scan resistance as in Chou and
+//! DeWitt, *An evaluation of buffer management strategies*, VLDB 1985.)
 #![allow(unsafe_code)]
 
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
@@ -140,7 +140,8 @@ impl PageCache {
         (self.sets.len() * PAGE_BYTES) as u64
     }
 
-    /// Shrinks by at least so much, if it has that much, and returns by how much. Pages that are pinned are given back when they are let go.
+    /// Shrinks by at least so much, if it has that much, and returns by how much. Pages that are pinned are given back
+    /// when they are let go.
     pub fn give_back(&self, bytes: u64) -> u64 {
         let _resizing = lock(&self.resizing);
         let open = self.open_ways.load(Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! A directory, opened once, and its files: all of one directory, and nothing but plain files.
 //!
-//! What lies in a directory that somebody else made may be anything. A file is opened relative to the open directory, so
-//! that it does not matter which directory has the path meanwhile; links are not followed, a FIFO or a device does not keep
-//! the caller waiting, and what is no plain file is refused before a byte is read.
+//! What lies in a directory that somebody else made may be anything. A file is opened relative to the open directory,
+//! so that it does not matter which directory has the path meanwhile; links are not followed, a FIFO or a device does
+//! not keep the caller waiting, and what is no plain file is refused before a byte is read.
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};
@@ -48,10 +48,12 @@ impl Directory {
         }
     }
 
-    /// Opens a plain file by its name in this directory, which may lead through directories below it (`columns/id.pages`).
+    /// Opens a plain file by its name in this directory, which may lead through directories below it
+    /// (`columns/id.pages`).
     ///
     /// # Errors
-    /// What the operating system refuses; anything that is no plain file: a link, a FIFO, a device, a socket, a directory.
+    /// What the operating system refuses; anything that is no plain file: a link, a FIFO, a device, a socket, a
+    /// directory.
     pub fn file(&self, name: &str) -> Result<DataFile> {
         let path = self.path.join(name);
         let opened = match name.rsplit_once('/') {
@@ -64,7 +66,8 @@ impl Directory {
     }
 }
 
-/// Whether files are opened by their paths alone: Miri knows neither `openat` nor flags, and no test that it runs replaces a directory.
+/// Whether files are opened by their paths alone: Miri knows neither `openat` nor flags, and no test that it runs
+/// replaces a directory.
 const BY_PATH: bool = cfg!(miri);
 
 /// Opens a file for reading, relative to a directory, without following a link and without waiting for anybody.

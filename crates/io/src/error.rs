@@ -168,9 +168,11 @@ fn rounded_text(bytes: u64, round: impl Fn(f64) -> f64) -> String {
     format!("{value} {}", units[unit])
 }
 
-/// Reads a number of bytes as people write it: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB` (decimal), `1.5GiB`.
+/// Reads a number of bytes as people write it: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB`
+/// (decimal), `1.5GiB`.
 ///
-/// Letters may be of either case. A unit of one letter is binary, one that ends in `iB` too, one that ends in plain `B` decimal.
+/// Letters may be of either case. A unit of one letter is binary, one that ends in `iB` too, one that ends in plain `B`
+/// decimal.
 ///
 /// # Errors
 /// Text that is no such number, one below zero, or one that does not fit 64 bits, with what would be right.

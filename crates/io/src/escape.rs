@@ -1,7 +1,8 @@
 //! Texts from files, on their way to a terminal.
 //!
-//! Names, ids and paths may hold any character. A terminal takes control characters for commands: to clear the screen, to
-//! rename the window, to write over what was said before. All messages pass through here, so that none is ever printed raw.
+//! Names, ids and paths may hold any character. A terminal takes control characters for commands: to clear the screen,
+//! to rename the window, to write over what was said before. All messages pass through here, so that none is ever
+//! printed raw.
 
 use std::fmt::{Display, Formatter, Result, Write};
 

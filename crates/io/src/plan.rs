@@ -25,8 +25,8 @@ const MEASURED_REQUESTS: u64 = 128;
 /// The pages of a long request.
 const LONG_PAGES: u64 = 16;
 
-/// Measures what requests and pages cost on the device of a file of `pages` pages, at least [`MEASURED_FROM_PAGES`]: the longest gap that costs no
-/// more to read over than another request.
+/// Measures what requests and pages cost on the device of a file of `pages` pages, at least [`MEASURED_FROM_PAGES`]:
+/// the longest gap that costs no more to read over than another request.
 ///
 /// Reads 640 pages, which takes some milliseconds.
 ///

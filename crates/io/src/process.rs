@@ -41,8 +41,8 @@ pub fn free_disk_bytes(path: &Path) -> std::io::Result<u64> {
     Ok((facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
 }
 
-/// Takes the lock of a file or directory, which the operating system gives back when the returned file is dropped or the
-/// process ends, however it ends; nothing if somebody else has it, or if the path names something else meanwhile.
+/// Takes the lock of a file or directory, which the operating system gives back when the returned file is dropped or
+/// the process ends, however it ends; nothing if somebody else has it, or if the path names something else meanwhile.
 ///
 /// # Errors
 /// What the operating system refuses: a path that is not there, a link, a file system without locks.
@@ -104,7 +104,8 @@ fn cgroup_free_bytes() -> Option<u64> {
 
 /// What is left under the tightest limit of the cgroups that `/proc/self/cgroup` says, and of those above them.
 ///
-/// Usage counts file pages that the kernel has cached for anybody in the group; it drops them when memory is wanted, so they are free.
+/// Usage counts file pages that the kernel has cached for anybody in the group; it drops them when memory is wanted, so
+/// they are free.
 fn free_of_cgroups(groups: &str, root: &Path) -> Option<u64> {
     let mut least: Option<u64> = None;
     for line in groups.lines() {

@@ -1,11 +1,12 @@
 //! A reader: one worker's reads, from the plan to the bytes.
 //!
 //! The reader owns a ring of memory and a queue of the back end. Extents are added at one end and come out at the
-//! other in the same order, each when it is complete; in between up to a ring full of them is in flight. Short reads are
-//! completed as long as the file has the bytes, failed ones end the sweep. Memory is handed out and taken back in order, so the ring never fragments.
+//! other in the same order, each when it is complete; in between up to a ring full of them is in flight. Short reads
+//! are completed as long as the file has the bytes, failed ones end the sweep. Memory is handed out and taken back in
+//! order, so the ring never fragments.
 //!
-//! **Invariant:** memory between an extent's `push` and its return by `next` belongs to the queue: nothing here reads or
-//! writes it. Dropping a reader waits for what is in flight; where waiting fails, the memory is never given back.
+//! **Invariant:** memory between an extent's `push` and its return by `next` belongs to the queue: nothing here reads
+//! or writes it. Dropping a reader waits for what is in flight; where waiting fails, the memory is never given back.
 #![allow(unsafe_code)]
 
 use crate::backend::{Completion, Queue, Region, Request};
@@ -256,8 +257,8 @@ impl Reader {
         }
     }
 
-    /// An error if a read that was cut short cannot be completed: the file has become shorter, or ends where the extent does
-    /// not, or the reads go on to break off.
+    /// An error if a read that was cut short cannot be completed: the file has become shorter, or ends where the extent
+    /// does not, or the reads go on to break off.
     fn check_end(&self, place: usize) -> Result<()> {
         self.cancel.check()?;
         let extent = &self.extents[place];

@@ -100,8 +100,8 @@ impl Runtime {
         }
     }
 
-    /// The same memory, for work that is stopped on its own. An option that is not `None` replaces that of this runtime, but for the
-    /// limit of memory, which stays. Progress is not inherited.
+    /// The same memory, for work that is stopped on its own. An option that is not `None` replaces that of this
+    /// runtime, but for the limit of memory, which stays. Progress is not inherited.
     ///
     /// # Errors
     /// [`Error::ThreadCount`].
@@ -117,8 +117,8 @@ impl Runtime {
         })
     }
 
-    /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has ended may have left memory with the
-    /// allocator. Nothing of the old budget may be in use.
+    /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has
+    /// ended may have left memory with the allocator. Nothing of the old budget may be in use.
     ///
     /// # Errors
     /// A limit below what the process holds already.

@@ -1,8 +1,8 @@
 //! Sorting records by a number: radix sort in memory, from the lowest digit up.
 //!
-//! One pass over the records counts all digits; then every digit that is not the same in all records costs one pass from
-//! one array to the other. Bits that are constant are skipped wherever they stand, so a key may have holes.
-//! The sort is stable. Cost: about two nanoseconds per record and pass while both arrays fit the cache.
+//! One pass over the records counts all digits; then every digit that is not the same in all records costs one pass
+//! from one array to the other. Bits that are constant are skipped wherever they stand, so a key may have holes. The
+//! sort is stable. Cost: about two nanoseconds per record and pass while both arrays fit the cache.
 
 use crate::buffer::Plain;
 

@@ -83,7 +83,8 @@ impl Model {
         distances
     }
 
-    /// Betweenness, not scaled: for every pair of a source and another vertex, the share of the shortest paths that lead through each vertex.
+    /// Betweenness, not scaled: for every pair of a source and another vertex, the share of the shortest paths that
+    /// lead through each vertex.
     pub fn betweenness(&self, sources: &[u32], endpoints: bool) -> Vec<f64> {
         let mut sums = vec![0.0; self.out.len()];
         for &source in sources {
@@ -198,7 +199,8 @@ impl Model {
         labels
     }
 
-    /// Core numbers: a vertex is in the k-core if it is left when those of fewer than k edges are taken away again and again.
+    /// Core numbers: a vertex is in the k-core if it is left when those of fewer than k edges are taken away again and
+    /// again.
     pub fn cores(&self, directed: bool) -> Vec<u32> {
         let count = self.out.len();
         let edges = |v: usize| {

@@ -1,7 +1,7 @@
 //! Writing a generated graph as an edge file.
 //!
-//! Workers make blocks of the file at the same time, compressed ones as members of their own, and write them in order. The file
-//! has a temporary name until it is complete.
+//! Workers make blocks of the file at the same time, compressed ones as members of their own, and write them in order.
+//! The file has a temporary name until it is complete.
 
 use super::{BLOCK_EDGES, GenerateOptions, Generator, Shape};
 use crate::error::{Error, Result};

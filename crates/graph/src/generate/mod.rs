@@ -1,8 +1,8 @@
 //! Generated graphs: the same edges for the same options, on any number of workers.
 //!
 //! Every edge is computed from the seed and its number alone, by a counter-based generator (SplitMix64; Steele, Lea and
-//! Flood, OOPSLA 2014), so any block of edges can be made by any worker. A generated graph is a [`Source`] like any input: it
-//! can be imported without ever being a file, or written as one.
+//! Flood, OOPSLA 2014), so any block of edges can be made by any worker. A generated graph is a [`Source`] like any
+//! input: it can be imported without ever being a file, or written as one.
 //!
 //! *Kronecker* is the graph of the Graph500 benchmark (Leskovec et al., JMLR 2010): for every bit of the two ids one of
 //! four quadrants is drawn, with chances 0.57, 0.19, 0.19 and 0.05; then ids are scrambled, so that they tell nothing.

@@ -1,9 +1,9 @@
 //! Adjacency lists: a vertex and its neighbours a line, `u v1 v2 ...` or `u<TAB>v1,v2,...`, integers or strings.
 //!
-//! One separator between neighbours holds for the whole file: a comma if what stands behind the tab (or, without tabs, the whole
-//! line) has one, else tabs if a line has several, else blanks. A vertex alone on its line has no neighbours. `#` and `%` begin
-//! comments. Lines may have any length: one longer than a block is cut behind a separator, and each part is parsed as a line of the
-//! same vertex. NetworkX calls the form with blanks `adjlist`.
+//! One separator between neighbours holds for the whole file: a comma if what stands behind the tab (or, without tabs,
+//! the whole line) has one, else tabs if a line has several, else blanks. A vertex alone on its line has no neighbours.
+//! `#` and `%` begin comments. Lines may have any length: one longer than a block is cut behind a separator, and each
+//! part is parsed as a line of the same vertex. NetworkX calls the form with blanks `adjlist`.
 
 use super::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::LineBlocks;

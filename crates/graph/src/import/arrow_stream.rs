@@ -1,7 +1,8 @@
-//! Arrow files and streams, message by message, each in memory of its own that the budget counts until the last of its rows is parsed.
+//! Arrow files and streams, message by message, each in memory of its own that the budget counts until the last of its
+//! rows is parsed.
 //!
-//! How large batches are shows only while they arrive. The first one is read when the input is opened, and the plan of an import
-//! leaves as much for every worker that reads; a larger one later takes what else is left, or is refused.
+//! How large batches are shows only while they arrive. The first one is read when the input is opened, and the plan of
+//! an import leaves as much for every worker that reads; a larger one later takes what else is left, or is refused.
 
 use super::batch::{Facts, InputOptions, Source};
 use super::input::{Input, Stream};
@@ -140,8 +141,8 @@ impl ArrowStream {
         next.transpose()
     }
 
-    /// Gives the decoder a schema without mark and length in front, as polars 2 begins its files, whose readers take that of the table of
-    /// contents. It ends where the next message begins.
+    /// Gives the decoder a schema without mark and length in front, as polars 2 begins its files, whose readers take
+    /// that of the table of contents. It ends where the next message begins.
     fn decode_bare_schema(&mut self) -> Result<()> {
         if self.stream.peek(CONTINUATION.len())?.starts_with(&CONTINUATION) {
             return Ok(());
@@ -264,7 +265,8 @@ impl ArrowStream {
 }
 
 impl Message {
-    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not packed.
+    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not
+    /// packed.
     fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
         let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
         let lens = starts.map(|len| u64::try_from(i64::from_le_bytes(*len)).unwrap_or(0));

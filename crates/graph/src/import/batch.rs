@@ -327,11 +327,13 @@ pub trait Source: Send {
 /// Turns blocks into edges. Any worker may parse any block, in any order, but every block exactly once: formats that
 /// state how many edges follow are checked by whoever finishes the last block.
 pub trait Parser: Send + Sync {
-    /// Appends the edges of a block that is one part to `batch`, whose `ids` and `vertices` are of the right kind and empty.
+    /// Appends the edges of a block that is one part to `batch`, whose `ids` and `vertices` are of the right kind and
+    /// empty.
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;
 
-    /// Parses a block and hands its edges to `take`, which empties the batch: all in one batch by default. Formats whose edges may
-    /// take far more memory than the block hand them over in several batches of bounded size, in the order of the block.
+    /// Parses a block and hands its edges to `take`, which empties the batch: all in one batch by default. Formats
+    /// whose edges may take far more memory than the block hand them over in several batches of bounded size, in the
+    /// order of the block.
     fn parse_in_batches(
         &self,
         block: &Block,
@@ -362,10 +364,11 @@ pub struct InputOptions {
     pub source: Option<String>,
     /// Which column holds the targets.
     pub target: Option<String>,
-    /// Which column holds the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")` leaves
-    /// them out.
+    /// Which column holds the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")`
+    /// leaves them out.
     pub weight: Option<String>,
-    /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first lines.
+    /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first
+    /// lines.
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns. `None` decides by the first lines.
     pub header: Option<bool>,

@@ -87,8 +87,8 @@ impl LineBlocks {
         }
     }
 
-    /// From now on, cuts lines longer than a block behind a separator. Comments stay whole, and so do lines with quotes,
-    /// which may have separators between them.
+    /// From now on, cuts lines longer than a block behind a separator. Comments stay whole, and so do lines with
+    /// quotes, which may have separators between them.
     pub(super) fn split_long_lines(&mut self, separators: [u8; 2], comments: Comments) {
         self.cuts = Some(Cuts { separators, comments });
     }
@@ -119,7 +119,8 @@ impl LineBlocks {
         self.returned = Some(lines);
     }
 
-    /// The number of the next line, and the beginning of the next block without taking it: whole lines, or the front of one.
+    /// The number of the next line, and the beginning of the next block without taking it: whole lines, or the front of
+    /// one.
     pub(super) fn peek(&mut self) -> Result<(u64, &[u8])> {
         let mut start = std::mem::take(&mut self.carry);
         let filled = self.fill(&mut start);

@@ -1,4 +1,5 @@
-//! Columns by their names: which hold the ends of edges, and which one an option asks for. Tables and text files share this.
+//! Columns by their names: which hold the ends of edges, and which one an option asks for. Tables and text files share
+//! this.
 
 use super::batch::InputOptions;
 use crate::error::{Error, Result};
@@ -44,7 +45,8 @@ const MOST_NAMES_SHOWN: usize = 50;
 
 /// The columns whose names mean source and target, if it is clear which.
 ///
-/// A pair of names comes before names of different pairs, such as `from` and `target`. Two complete pairs contradict each other.
+/// A pair of names comes before names of different pairs, such as `from` and `target`. Two complete pairs contradict
+/// each other.
 pub(super) fn ends_by_name(names: &[&str]) -> Option<(usize, usize)> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     let only = |wanted: &dyn Fn(&str) -> bool| {
@@ -87,8 +89,8 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The columns of source and target: those that options ask for, else those whose names mean it, else the only two beside
-/// `weight`. Anything else is refused.
+/// The columns of source and target: those that options ask for, else those whose names mean it, else the only two
+/// beside `weight`. Anything else is refused.
 pub(super) fn find_ends(
     names: &[&str],
     weight: Option<usize>,

@@ -1,9 +1,10 @@
 //! Decides how a text file is read, from its first lines: separator, header, and which columns hold what.
 //!
-//! Nothing is guessed. One separator holds for the whole file: the tab if the lines have tabs, a comma, semicolon or bar if
-//! they have one, else runs of blanks. The first line names the columns if it has the usual names of the ends, a name
-//! that an option asks for, or no number in a column that is a number below it. The ends are the columns that options name, else those
-//! whose names mean it, else the only two beside the weights. What is open then is refused, with the option that decides.
+//! Nothing is guessed. One separator holds for the whole file: the tab if the lines have tabs, a comma, semicolon or
+//! bar if they have one, else runs of blanks. The first line names the columns if it has the usual names of the ends, a
+//! name that an option asks for, or no number in a column that is a number below it. The ends are the columns that
+//! options name, else those whose names mean it, else the only two beside the weights. What is open then is refused,
+//! with the option that decides.
 
 use super::batch::{IdKind, InputOptions, bad_record};
 use super::blocks::Lines;

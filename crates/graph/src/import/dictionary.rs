@@ -3,12 +3,12 @@
 //! A worker numbers the vertices that it meets with *locals*, small numbers of its own, and counts how often each is a
 //! source and a target. There are two ways:
 //!
-//! - *direct*: the local of an integer is its distance from a base. Nothing is looked up or stored but the two counts, so
-//!   an id costs 8 bytes, met or not. Works while all ids lie in a range that fits the memory.
+//! - *direct*: the local of an integer is its distance from a base. Nothing is looked up or stored but the two counts,
+//!   so an id costs 8 bytes, met or not. Works while all ids lie in a range that fits the memory.
 //! - *hashed*: an open-addressing table of ids, integers or strings, whose locals are consecutive.
 //!
-//! When an id does not fit, the dictionary is written out as a sorted run (`runs.rs`) and the worker begins another one:
-//! that, and not the number of vertices, bounds the memory.
+//! When an id does not fit, the dictionary is written out as a sorted run (`runs.rs`) and the worker begins another
+//! one: that, and not the number of vertices, bounds the memory.
 
 use super::batch::Ids;
 use super::runs::{Locals, Run, RunWriter};
@@ -49,8 +49,8 @@ pub(super) enum Dictionary {
 }
 
 impl Dictionary {
-    /// Finds or makes the locals of `count` ids from place `from` on; returns of how many: fewer, and perhaps none, if the
-    /// dictionary is full or an id does not fit. It is always an even number if `count` is.
+    /// Finds or makes the locals of `count` ids from place `from` on; returns of how many: fewer, and perhaps none, if
+    /// the dictionary is full or an id does not fit. It is always an even number if `count` is.
     pub(super) fn map(&mut self, ids: &Ids, from: usize, count: usize, group: &mut Group) -> Result<usize> {
         match (self, ids) {
             (Dictionary::Direct(direct), Ids::Integer { values, .. }) => {
@@ -66,7 +66,8 @@ impl Dictionary {
         }
     }
 
-    /// Counts the ends of the first `edges` edges of a group that was just mapped, but not of self-loops if `drop_loops`.
+    /// Counts the ends of the first `edges` edges of a group that was just mapped, but not of self-loops if
+    /// `drop_loops`.
     pub(super) fn count(&mut self, group: &Group, edges: usize, drop_loops: bool) {
         match self {
             Dictionary::Direct(direct) => direct.count(&group.locals[..2 * edges], drop_loops),
@@ -168,10 +169,11 @@ impl Direct {
 
 /// A hash table of integers or strings.
 ///
-/// A slot is: the integer, or where the string begins in `text`; the count as source and, above it, as target; the local
-/// plus one (zero: the slot is free) and, above it, half of the hash.
+/// A slot is: the integer, or where the string begins in `text`; the count as source and, above it, as target; the
+/// local plus one (zero: the slot is free) and, above it, half of the hash.
 pub(super) struct Hashed {
-    /// Makes slots unforeseeable: ids that share them cannot be made up. The order of ids in the runs is by their values.
+    /// Makes slots unforeseeable: ids that share them cannot be made up. The order of ids in the runs is by their
+    /// values.
     seed: u64,
     budget: Arc<Budget>,
     /// The most memory for slots, a table that is being outgrown included.

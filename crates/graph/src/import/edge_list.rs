@@ -2,8 +2,8 @@
 //!
 //! What the comments of SNAP files say about direction is not believed: it contradicts the data in some of them.
 //! Which columns hold what, and what is a comment, is decided by [`detect`](super::detect), a first line `n m` by
-//! [`size_line`](super::size_line). Every line has the same number of columns. The common case, integers between blanks, takes
-//! no list of columns at all.
+//! [`size_line`](super::size_line). Every line has the same number of columns. The common case, integers between
+//! blanks, takes no list of columns at all.
 
 use super::batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TextFacts, Weights, bad_record,
@@ -131,8 +131,8 @@ fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skip
     }
 }
 
-/// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge and nobody `said`
-/// that it is none.
+/// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge and
+/// nobody `said` that it is none.
 fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, said: bool) -> Option<(SizeLine, Lines)> {
     let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
     let mut trial = SizeLine::new(line, columns);

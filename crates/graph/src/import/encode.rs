@@ -1,7 +1,7 @@
 //! Encoding: sorted records of one partition become pages of lists, degrees, hubs and weights.
 //!
-//! Pages are made as if the partition were the first of the image and given their places when it is its turn (`lists.rs`),
-//! so that workers can encode partitions at the same time.
+//! Pages are made as if the partition were the first of the image and given their places when it is its turn
+//! (`lists.rs`), so that workers can encode partitions at the same time.
 
 use super::options::Duplicates;
 use super::order::Bucket;
@@ -279,7 +279,8 @@ impl<'a> Encoder<'a> {
                 one
             }
         };
-        // Infinities of both signs have no sum, nor have numbers whose sum is beyond the range; what was no number stays none.
+        // Infinities of both signs have no sum, nor have numbers whose sum is beyond the range; what was no number
+        // stays none.
         let sum = f64::from_bits(self.weight);
         has_no_sum |= real && sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
         has_no_sum |= real && sum.is_infinite() && one_real.is_finite() && other_real.is_finite();

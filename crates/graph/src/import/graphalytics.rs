@@ -1,7 +1,8 @@
 //! LDBC Graphalytics: `NAME.v` with one vertex a line, `NAME.e` with `source target [weight]`, maybe `NAME.properties`.
 //!
-//! Either of the two may be named; its sibling must lie beside it. The properties say whether edges have a direction and what
-//! the weights are called; without them the first edge tells whether there are weights. Format: the LDBC Graphalytics specification (Iosup et al., VLDB 2016).
+//! Either of the two may be named; its sibling must lie beside it. The properties say whether edges have a direction
+//! and what the weights are called; without them the first edge tells whether there are weights. Format: the LDBC
+//! Graphalytics specification (Iosup et al., VLDB 2016).
 
 use super::batch::{IdKind, InputOptions, Source, bad_record};
 use super::blocks::LineBlocks;

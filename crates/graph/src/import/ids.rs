@@ -1,7 +1,7 @@
 //! The id column: the user's ids in the order of the vertices' numbers.
 //!
-//! In the order by id the sorted ids are the column. In the order by degree they are distributed by class first: within a
-//! class they stay in order, and the classes one after the other are the column.
+//! In the order by id the sorted ids are the column. In the order by degree they are distributed by class first: within
+//! a class they stay in order, and the classes one after the other are the column.
 
 use super::order::class;
 use super::pages::PageWriter;
@@ -103,8 +103,8 @@ impl IdWriting<'_> {
         PageWriter::create(self.runtime, self.workspace, file, self.image_id, 256 << 10)
     }
 
-    /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many as one
-    /// id has, and says when there are no more.
+    /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many
+    /// as one id has, and says when there are no more.
     fn in_order<K: RunId>(
         &self,
         put: impl Fn(&K, &mut dyn FnMut(u64) -> Result<()>) -> Result<()>,

@@ -121,7 +121,8 @@ impl Input {
         self.windows.longest_line_bytes()
     }
 
-    /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside it.
+    /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside
+    /// it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
         if !matches!(self.content, Content::File) {
             return Ok(None);

@@ -1,8 +1,8 @@
 //! Lists: the records of every partition are sorted, encoded, and written in the order of the partitions.
 //!
-//! Workers take partitions one after the other and sort and encode them at the same time; the pages of a partition wait in
-//! memory until those of the partitions before it are written. A partition that does not fit a worker's memory, that of a
-//! great hub for one, is sorted in runs that are merged, in as many levels as it takes.
+//! Workers take partitions one after the other and sort and encode them at the same time; the pages of a partition wait
+//! in memory until those of the partitions before it are written. A partition that does not fit a worker's memory, that
+//! of a great hub for one, is sorted in runs that are merged, in as many levels as it takes.
 
 use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Target, WRITERS_BYTES};
 use super::heap::Heap;

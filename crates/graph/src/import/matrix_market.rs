@@ -1,8 +1,8 @@
 //! Matrix Market: a square matrix as a graph, entry (i, j) an edge from i to j, vertices 1..n.
 //!
-//! A general matrix is directed. A symmetric one is undirected, each entry an edge. A skew-symmetric one is directed: an
-//! entry w at (i, j) is also the edge from j to i with weight -w. Explicit zeros of a coordinate matrix are edges; of a
-//! dense `array` only what is not zero is. Other matrices (rectangular, complex) are refused saying what they are.
+//! A general matrix is directed. A symmetric one is undirected, each entry an edge. A skew-symmetric one is directed:
+//! an entry w at (i, j) is also the edge from j to i with weight -w. Explicit zeros of a coordinate matrix are edges;
+//! of a dense `array` only what is not zero is. Other matrices (rectangular, complex) are refused saying what they are.
 //! The number of entries is compared with the header. `nan` is a value that matrices have, so it passes.
 
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};

@@ -1,11 +1,11 @@
 //! METIS graphs: `n m [fmt [ncon]]`, then one line of neighbours per vertex, counted from 1.
 //!
-//! `fmt` has up to three digits: edge weights (1), vertex weights (10, `ncon` of them), vertex sizes (100); the last two
-//! are skipped. Lines that start with `%` are comments, an empty line is a vertex without neighbours. Every edge
+//! `fmt` has up to three digits: edge weights (1), vertex weights (10, `ncon` of them), vertex sizes (100); the last
+//! two are skipped. Lines that start with `%` are comments, an empty line is a vertex without neighbours. Every edge
 //! stands in the lines of both its ends; it is handed on from its smaller end, and the number of both kinds is compared
-//! with the header, so that an edge that stands in one line only does not pass. A self-loop stands once or twice.
-//! Lines without weights may have any length; with weights, they are limited as in all text.
-//! Format: the METIS manual, version 5, section 4.1.1.
+//! with the header, so that an edge that stands in one line only does not pass. A self-loop stands once or twice. Lines
+//! without weights may have any length; with weights, they are limited as in all text. Format: the METIS manual,
+//! version 5, section 4.1.1.
 
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::{LineBlocks, Lines};

@@ -1,7 +1,8 @@
 //! From an edge list to an image, in bounded memory.
 //!
 //! ```text
-//!   read.rs       blocks -> edges in worker-local numbers (edges.rs), dictionaries (dictionary.rs) -> sorted runs of ids
+//!   read.rs       blocks -> edges in worker-local numbers (edges.rs),
+//!                 dictionaries (dictionary.rs) -> sorted runs of ids
 //!   runs.rs       runs -> all vertices in the order of their ids; back again with their numbers
 //!   order.rs      numbers by id or by degree class, chosen by a sample of the lists (sample.rs)
 //!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
@@ -9,13 +10,13 @@
 //!   ids.rs        the id column; then the manifest; then the directory takes its name (workspace.rs)
 //! ```
 //!
-//! An edge is written and read three times (8 bytes each time, 24 with weights): as it was read, and once per direction.
-//! The memory is bounded whatever the graph is like (`plan.rs`); the image does not depend on the memory, nor on the number of
-//! workers.
+//! An edge is written and read three times (8 bytes each time, 24 with weights): as it was read, and once per
+//! direction. The memory is bounded whatever the graph is like (`plan.rs`); the image does not depend on the memory,
+//! nor on the number of workers.
 //!
-//! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while all
-//! others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them. [`from_batches`]
-//! takes tables from memory, and [`crate::generate`] makes graphs without any input.
+//! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
+//! all others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
+//! [`from_batches`] takes tables from memory, and [`crate::generate`] makes graphs without any input.
 
 mod adjacency;
 mod arrow_stream;
@@ -89,11 +90,12 @@ use std::path::Path;
 
 /// Imports the edges of a source as the image `image`, a directory, which appears only when it is complete.
 ///
-/// An image of that name is replaced if the options say so; anything else of that name is an error. Memory stays under the runtime's limit; edges
-/// go to temporary files, see [`estimate`].
+/// An image of that name is replaced if the options say so; anything else of that name is an error. Memory stays under
+/// the runtime's limit; edges go to temporary files, see [`estimate`].
 ///
 /// # Errors
-/// Something that has the name already, bad input, a full disk, too little memory, a request to stop. Nothing is left behind then, and an older image stays.
+/// Something that has the name already, bad input, a full disk, too little memory, a request to stop. Nothing is left
+/// behind then, and an older image stays.
 pub fn import(
     runtime: &Runtime,
     source: Box<dyn Source>,

@@ -1,8 +1,8 @@
 //! Finds out what an input is and opens it.
 //!
-//! The format is what `--format` says; else what the first bytes say, where they are unmistakable; else what the name ends
-//! in; else an edge list. What the first bytes say and `--format` must not contradict each other, and what is known but not read is
-//! refused by its name (`recognise.rs`).
+//! The format is what `--format` says; else what the first bytes say, where they are unmistakable; else what the name
+//! ends in; else an edge list. What the first bytes say and `--format` must not contradict each other, and what is
+//! known but not read is refused by its name (`recognise.rs`).
 
 use super::batch::{EdgeBatch, IdKind, Ids, InputOptions, Source, Weights};
 use super::binary::{self, Record};
@@ -29,7 +29,8 @@ pub(super) struct Format {
     pub(super) name: &'static str,
     /// What the names of its files end in, without what compression adds.
     endings: &'static [&'static str],
-    /// It lists edges and says nothing else: several files may be read as one graph, and one beside may name more vertices.
+    /// It lists edges and says nothing else: several files may be read as one graph, and one beside may name more
+    /// vertices.
     lists: bool,
     open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
 }
@@ -157,8 +158,8 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
 
 /// Opens inputs of one format, which together are one graph in the order given.
 ///
-/// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of text, now
-/// and later, is counted in the runtime's budget.
+/// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
+/// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));

@@ -2,7 +2,8 @@
 //!
 //! The *class* of a vertex is its degree, in and out together, as far as that matters: exact below 16, and four classes
 //! per octave from there on (16-19, 20-23, 24-27, 28-31, 32-39, ...). In the order by degree vertices stand by falling
-//! class, and by their ids within a class; so their numbers follow from the number of vertices in each class, without sorting.
+//! class, and by their ids within a class; so their numbers follow from the number of vertices in each class, without
+//! sorting.
 //!
 //! A *bucket* is a range of vertices that own about half a million list entries. Every bucket begins a new page in each
 //! file, so that workers can write buckets apart. Where buckets end depends on degrees alone: not on the number of

@@ -1,7 +1,7 @@
 //! The first line of the edge lists that Outcore writes: `# outcore undirected ids=string weight=NAME`.
 //!
-//! It says what a list of edges cannot: whether they have a direction, that ids are strings, which column the weights are and what they
-//! are called. What an option says comes first.
+//! It says what a list of edges cannot: whether they have a direction, that ids are strings, which column the weights
+//! are and what they are called. What an option says comes first.
 
 use super::batch::{IdKind, InputOptions};
 use super::detect::Detected;

@@ -1,7 +1,7 @@
 //! Writing the page files of an image, each from its start to its end.
 //!
-//! The index of a file is written when all its keys are known. Until then they are in a temporary file: their number, which nobody
-//! knows before the lists are encoded, takes no memory.
+//! The index of a file is written when all its keys are known. Until then they are in a temporary file: their number,
+//! which nobody knows before the lists are encoded, takes no memory.
 
 use super::workspace::Workspace;
 use crate::error::Result;

@@ -1,9 +1,9 @@
 //! Parquet files: row groups, which any worker may decode.
 //!
-//! A block is a row group, of which a worker decodes some rows at a time. What that takes is known beforehand from the headers of
-//! the pages ([`decoding`]), so that the plan of an import sets it aside for every worker that reads, and refuses a file whose
-//! pages do not fit. Strings are decoded as views, which lie in the pages: a dictionary of few bytes may hold long strings many times.
-//! Cost: one small read per page when the file is opened.
+//! A block is a row group, of which a worker decodes some rows at a time. What that takes is known beforehand from the
+//! headers of the pages ([`decoding`]), so that the plan of an import sets it aside for every worker that reads, and
+//! refuses a file whose pages do not fit. Strings are decoded as views, which lie in the pages: a dictionary of few
+//! bytes may hold long strings many times. Cost: one small read per page when the file is opened.
 
 use super::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use super::input::Input;

@@ -1,12 +1,12 @@
 //! The sizes of a Parquet file's metadata and pages, looked at before any of them is unpacked.
 //!
-//! The metadata name every column of every row group, wanted or not; a wide file of small groups has more of them than data. They are
-//! counted in the encoded form, which is a tenth as large.
+//! The metadata name every column of every row group, wanted or not; a wide file of small groups has more of them than
+//! data. They are counted in the encoded form, which is a tenth as large.
 //!
-//! Every page begins with a header in Thrift's compact form, whose fields 2 and 3 say how large the page is unpacked and packed. The library
-//! that reads pages takes memory for what field 2 says, up to 2 GiB, so a file of 500 bytes could ask for gigabytes. Here
-//! headers alone are read, one small read per page of the columns wanted: they tell what decoding will take and how many rows to decode
-//! at a time, and larger pages than any writer makes are refused.
+//! Every page begins with a header in Thrift's compact form, whose fields 2 and 3 say how large the page is unpacked
+//! and packed. The library that reads pages takes memory for what field 2 says, up to 2 GiB, so a file of 500 bytes
+//! could ask for gigabytes. Here headers alone are read, one small read per page of the columns wanted: they tell what
+//! decoding will take and how many rows to decode at a time, and larger pages than any writer makes are refused.
 //!
 //! Format: the Thrift compact protocol and `parquet.thrift` of the Apache Parquet format, version 2.
 
@@ -17,7 +17,8 @@ use parquet::file::reader::ChunkReader;
 
 /// Writers make pages of about 1 MiB; a page larger than this is damaged.
 const MOST_PAGE_BYTES: i64 = 256 << 20;
-/// Headers hold the least and the greatest value of a page, so that one of strings may be long; how much of a page is read for its header.
+/// Headers hold the least and the greatest value of a page, so that one of strings may be long; how much of a page is
+/// read for its header.
 const HEADER_READ_BYTES: [usize; 2] = [4 << 10, 4 << 20];
 /// The strings of the rows that are decoded at a time take about this much, or two pages.
 const MOST_TEXT_BYTES: u64 = 2 << 20;
@@ -34,7 +35,8 @@ pub(super) fn encoded_metadata_bytes<R: ChunkReader>(reader: &R) -> Option<u64> 
     (tail.ends_with(MAGIC) && len + 8 <= reader.len()).then_some(len)
 }
 
-/// What the metadata take decoded, in bytes: an entry for every row group and every column in it. None if they are damaged.
+/// What the metadata take decoded, in bytes: an entry for every row group and every column in it. None if they are
+/// damaged.
 pub(super) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: u64) -> Option<u64> {
     let bytes = reader.get_bytes(reader.len().checked_sub(8 + encoded_bytes)?, encoded_bytes as usize).ok()?;
     let mut thrift = Thrift { bytes: &bytes, at: 0 };
@@ -76,9 +78,10 @@ pub(super) struct Decoding {
 
 /// How to decode the columns wanted, at most `most_rows` rows at a time.
 ///
-/// A column has a page as it lies in the file, that page unpacked, the page before it and a dictionary in memory, or its whole
-/// content if it has fewer pages. Numbers are copied from there; strings lie in their pages until the rows are parsed, so all pages
-/// count that the rows lie in. Where strings are long, these are many pages, and fewer rows are decoded at a time.
+/// A column has a page as it lies in the file, that page unpacked, the page before it and a dictionary in memory, or
+/// its whole content if it has fewer pages. Numbers are copied from there; strings lie in their pages until the rows
+/// are parsed, so all pages count that the rows lie in. Where strings are long, these are many pages, and fewer rows
+/// are decoded at a time.
 pub(super) fn decoding<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
@@ -159,7 +162,8 @@ fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64, pages: &mut P
 
 /// What a page's header says of sizes, and its own size.
 struct PageHeader {
-    /// How many rows have a value in the page, if it is no dictionary; there are no lists in columns of ids and weights.
+    /// How many rows have a value in the page, if it is no dictionary; there are no lists in columns of ids and
+    /// weights.
     rows: Option<u64>,
     unpacked_bytes: i64,
     packed_bytes: i64,

@@ -1,7 +1,7 @@
 //! Partitions: edges, translated to vertex numbers, distributed by the vertex whose list they belong to.
 //!
-//! A partition is a range of whole buckets (`order.rs`), few enough that every worker has a block of memory for each. An
-//! entry of a list is one record, which sorts as its first word does:
+//! A partition is a range of whole buckets (`order.rs`), few enough that every worker has a block of memory for each.
+//! An entry of a list is one record, which sorts as its first word does:
 //!
 //! ```text
 //!   vertex less the partition's first (24 bits) | neighbour (32 bits) | degree class of the neighbour (8 bits)

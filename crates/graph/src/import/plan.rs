@@ -23,7 +23,8 @@ const LINES_SHARE: u64 = 8;
 const WORKER_BYTES: u64 = 14 * MIB;
 /// What a worker reads of a file of edges at a time.
 const READ_BYTES: u64 = 256 << 10;
-/// Blocks of partitions are of about this size where there is little memory, and of the other one where there is enough.
+/// Blocks of partitions are of about this size where there is little memory, and of the other one where there is
+/// enough.
 const SMALL_BLOCK_BYTES: u64 = 16 << 10;
 const LARGE_BLOCK_BYTES: u64 = 64 << 10;
 /// More partitions than this would not fit the cache's places for their ends.
@@ -33,8 +34,9 @@ const LEAST_DICTIONARY_BYTES: u64 = MIB;
 /// The least buffer of a file of pages.
 const LEAST_PAGE_BUFFER_BYTES: usize = 64 << 10;
 
-// What is enough for reading is enough for all that follows, so an import that begins does not end for want of memory. The step
-// that needs most is the last but one: an encoder, four files, and room to sort the largest blocks of a partition.
+// What is enough for reading is enough for all that follows, so an import that begins does not end for want of memory.
+// The step that needs most is the last but one: an encoder, four files, and room to sort the largest blocks of a
+// partition.
 const _: () = assert!(
     WRITERS_BYTES
         + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES)) as u64)
@@ -83,8 +85,8 @@ impl Plan {
         })
     }
 
-    /// The plan for so much memory, if it is enough. Blocks set `block_bytes` aside themselves; long lines take `line_bytes` more
-    /// of every reader.
+    /// The plan for so much memory, if it is enough. Blocks set `block_bytes` aside themselves; long lines take
+    /// `line_bytes` more of every reader.
     fn within(available_bytes: u64, threads: usize, block_bytes: u64, line_bytes: u64) -> Option<Self> {
         let (memory_bytes, workers) = shares(available_bytes, threads);
         let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes);
@@ -131,7 +133,8 @@ fn shares(available_bytes: u64, threads: usize) -> (u64, usize) {
     (memory_bytes, workers)
 }
 
-/// How long a line of text may be in an import that has so much available: as long as a block at least, and 64 MiB at most.
+/// How long a line of text may be in an import that has so much available: as long as a block at least, and 64 MiB at
+/// most.
 pub(super) fn longest_line_bytes(available_bytes: u64, threads: usize) -> usize {
     let (memory_bytes, workers) = shares(available_bytes, threads);
     let longest_bytes = memory_bytes / workers as u64 / (LINES_SHARE * LINE_FACTOR);

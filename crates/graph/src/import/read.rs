@@ -1,7 +1,7 @@
 //! Reading: blocks of the input become edges in locals, in temporary files, and dictionaries become runs.
 //!
-//! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files. What
-//! the workers found differs with their number; what is computed from all of it does not.
+//! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files.
+//! What the workers found differs with their number; what is computed from all of it does not.
 
 use super::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, mixed_ids};
 use super::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
@@ -539,7 +539,8 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// The range of direct dictionaries: what the format declares, or what the first ids suggest; none if that is too large.
+/// The range of direct dictionaries: what the format declares, or what the first ids suggest; none if that is too
+/// large.
 fn direct_range(ids: &Ids, facts: &Facts, plan: &Plan) -> Option<(u64, usize)> {
     let Ids::Integer { values, .. } = ids else { return None };
     let per_id = Direct::needed_bytes(1 << 20);

@@ -1,6 +1,8 @@
-//! Tells what a file is by its first bytes, where they are unmistakable: formats that are read, and formats that are not.
+//! Tells what a file is by its first bytes, where they are unmistakable: formats that are read, and formats that are
+//! not.
 //!
-//! What is not read is refused by its name, so that it is never taken for a list of edges. Only the first 64 KiB are looked at.
+//! What is not read is refused by its name, so that it is never taken for a list of edges. Only the first 64 KiB are
+//! looked at.
 
 use super::columns::is_data;
 use super::number::{Fields, is_blank, lines, trim, unsigned};

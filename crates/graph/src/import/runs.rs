@@ -1,9 +1,10 @@
 //! Runs: the sorted ids of dictionaries, their merge into all vertices, and the way back.
 //!
 //! Every dictionary ends as a *run*: its ids in rising order with their counts. Merging all runs gives the vertices in
-//! the order of their ids. While runs are merged, each notes where its records went (*positions*); once the vertices have
-//! their final numbers, these go back the same way (*numbers*), so that every record of every run learns its number by
-//! sequential reading and writing alone. More runs than the memory has buffers for are merged in several levels.
+//! the order of their ids. While runs are merged, each notes where its records went (*positions*); once the vertices
+//! have their final numbers, these go back the same way (*numbers*), so that every record of every run learns its
+//! number by sequential reading and writing alone. More runs than the memory has buffers for are merged in several
+//! levels.
 //!
 //! ```text
 //!   run       id (less the one before it), count as source, count as target, local (if stored), ... in LEB128;
@@ -12,8 +13,8 @@
 //!   number    one word per record: number by degree << 32 | number by id
 //! ```
 //!
-//! Integers are sorted as unsigned; a run notes where those with the highest bit begin, so that it can be read as signed.
-//! Cost: for every record about 6 + 16 bytes written once per level, and as much read.
+//! Integers are sorted as unsigned; a run notes where those with the highest bit begin, so that it can be read as
+//! signed. Cost: for every record about 6 + 16 bytes written once per level, and as much read.
 
 use super::heap::Heap;
 use crate::error::{Error, Result};

@@ -1,11 +1,11 @@
 //! A first line of two integers: an edge, or the numbers of vertices and edges?
 //!
-//! It is the size `n m` if exactly m edges follow and the largest id fits n: ids are 0..n if 0 appears, else 1..=n. If m edges
-//! follow but the ids end before n, it may be either, and the user is asked. That
-//! shows only at the end of the input, so the line is held back. Nearly every edge fails as a size within the
-//! first block (its second number is smaller than the number of lines below it), so the cutter rarely reads on; where
-//! a file does have such a line, the cutter reads all ids once, at several hundred megabytes a second.
-//! A number of vertices above 2^32 is an edge of a graph with sparse ids; so is a line `n 0`.
+//! It is the size `n m` if exactly m edges follow and the largest id fits n: ids are 0..n if 0 appears, else 1..=n. If
+//! m edges follow but the ids end before n, it may be either, and the user is asked. That shows only at the end of the
+//! input, so the line is held back. Nearly every edge fails as a size within the first block (its second number is
+//! smaller than the number of lines below it), so the cutter rarely reads on; where a file does have such a line, the
+//! cutter reads all ids once, at several hundred megabytes a second. A number of vertices above 2^32 is an edge of a
+//! graph with sparse ids; so is a line `n 0`.
 
 use super::columns::{Columns, Field, split};
 use super::number::{Fields, lines, trim, unsigned};

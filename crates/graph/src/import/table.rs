@@ -1,11 +1,12 @@
 //! Tables: which columns hold what, and record batches from Python; `parquet.rs` and `arrow_stream.rs` read files.
 //!
-//! The ends are the columns that `--source` and `--target` name, else those whose names mean source and target, else the only two
-//! beside the weights; the weights are the column that `--weight` names, else one called `weight`. Anything else is refused: no
-//! column is taken for what it may not be. Ids are integers of any width or strings, in dictionaries too.
-//! Only the columns needed are read. A null is an error and never a vertex. The libraries that decode the files may
-//! panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or 8192 with strings, whose edges are
-//! handed over in batches of bounded size. How long an id may be follows from the memory, as the length of a line of text does.
+//! The ends are the columns that `--source` and `--target` name, else those whose names mean source and target, else
+//! the only two beside the weights; the weights are the column that `--weight` names, else one called `weight`.
+//! Anything else is refused: no column is taken for what it may not be. Ids are integers of any width or strings, in
+//! dictionaries too. Only the columns needed are read. A null is an error and never a vertex. The libraries that decode
+//! the files may panic on damaged ones; that is caught here and becomes an error. A block is at most 65,536 rows, or
+//! 8192 with strings, whose edges are handed over in batches of bounded size. How long an id may be follows from the
+//! memory, as the length of a line of text does.
 
 use super::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights,
@@ -488,7 +489,8 @@ impl TableParser {
     }
 }
 
-/// The strings in these rows of a column as they lie there, also if they lie in a dictionary; nothing for a column of another kind.
+/// The strings in these rows of a column as they lie there, also if they lie in a dictionary; nothing for a column of
+/// another kind.
 fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>> {
     fn pick<'a>(array: impl ArrayAccessor<Item = &'a str>, rows: &[usize]) -> Vec<&'a str> {
         rows.iter().map(|&row| array.value(row)).collect()

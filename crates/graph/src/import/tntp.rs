@@ -8,8 +8,9 @@
 //!    1          2          25900.2   6       6     .15  4    0      0     1     ;
 //! ```
 //!
-//! Links are directed; nodes are 1..n. Any column can be the weights, and none is unless asked for. The number of links is
-//! compared with the metadata. Format: Transportation Networks for Research (Stabler, Bar-Gera and Sall, since 2001).
+//! Links are directed; nodes are 1..n. Any column can be the weights, and none is unless asked for. The number of links
+//! is compared with the metadata. Format: Transportation Networks for Research (Stabler, Bar-Gera and Sall, since
+//! 2001).
 
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::{LineBlocks, Lines};

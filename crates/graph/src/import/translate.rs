@@ -1,8 +1,8 @@
 //! Translating: edges in locals become records in vertex numbers, in partitions.
 //!
-//! Chunk by chunk a table from locals to numbers is loaded (chunks with direct dictionaries share one); workers take the
-//! chunk's segments, look both ends of every edge up, and append a record to the partition of its out-list and of its
-//! in-list, or, where edges have no direction, to those of both lists.
+//! Chunk by chunk a table from locals to numbers is loaded (chunks with direct dictionaries share one); workers take
+//! the chunk's segments, look both ends of every edge up, and append a record to the partition of its out-list and of
+//! its in-list, or, where edges have no direction, to those of both lists.
 
 use super::dictionary::mix;
 use super::edges::Segment;

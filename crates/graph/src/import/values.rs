@@ -1,7 +1,7 @@
 //! Numbers in columns of tables, whatever their width, also behind dictionaries.
 //!
-//! Decimals without a fraction are integers; others are real numbers, each the one of 64 bits that is nearest, as if it were
-//! read from text.
+//! Decimals without a fraction are integers; others are real numbers, each the one of 64 bits that is nearest, as if it
+//! were read from text.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

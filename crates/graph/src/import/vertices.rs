@@ -1,8 +1,8 @@
 //! Vertices beside the edges of an input: isolated ones, which no edge names.
 //!
-//! Any source can be given more vertices: a range of integers, which costs nothing, or a file with a line per vertex, or a table
-//! of one column. Both are read behind the edges, whose first block tells better what ids are like. The table goes through the
-//! parser of edges, as a table of loops whose ends are kept once.
+//! Any source can be given more vertices: a range of integers, which costs nothing, or a file with a line per vertex,
+//! or a table of one column. Both are read behind the edges, whose first block tells better what ids are like. The
+//! table goes through the parser of edges, as a table of loops whose ends are kept once.
 
 use super::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
 use super::input::Input;

@@ -1,8 +1,8 @@
 //! Where an import works: a directory beside the image to be, which takes its name in the end or vanishes.
 //!
-//! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where an older
-//! image has the name and may be replaced, the two exchange their names and the older one is removed. What killed processes left
-//! behind is removed by the next import in the same folder.
+//! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where
+//! an older image has the name and may be replaced, the two exchange their names and the older one is removed. What
+//! killed processes left behind is removed by the next import in the same folder.
 
 use crate::error::{Error, Result};
 use crate::image::read_manifest;
@@ -34,7 +34,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written yet.
+    /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written
+    /// yet.
     pub(super) fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
         let image = if image.is_symlink() {
             std::fs::canonicalize(image).map_err(|error| IoError::file(image, "follow", error))?
@@ -135,7 +136,8 @@ impl Workspace {
             Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
             other => return Ok(other?),
         }
-        // This file system cannot exchange names: for a moment there is only the partial directory and the old one aside.
+        // This file system cannot exchange names: for a moment there is only the partial directory and the old one
+        // aside.
         let aside = self.partial().with_extension("old");
         backend.rename(&self.image, &aside)?;
         if let Err(error) = backend.rename(self.partial(), &self.image) {

@@ -1,7 +1,8 @@
 //! zstd streams, frame by frame: every window is counted in the budget before the frame is decoded.
 //!
-//! A stream has any number of frames, each with a window of its own, and skippable ones between them. A frame's header says how
-//! large the window is, from 1 KiB to 2 GiB; the decoder keeps the largest so far. The budget decides which is too large.
+//! A stream has any number of frames, each with a window of its own, and skippable ones between them. A frame's header
+//! says how large the window is, from 1 KiB to 2 GiB; the decoder keeps the largest so far. The budget decides which is
+//! too large.
 //!
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
@@ -21,10 +22,11 @@ const MOST_WINDOW_LOG: u32 = 31;
 /// What a decoder takes beside the window: its tables, three blocks, and the compressed bytes that are read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// What inputs that are read together share: the windows of all streams that are open at a time, and how long a line may be.
+/// What inputs that are read together share: the windows of all streams that are open at a time, and how long a line
+/// may be.
 ///
-/// Memory is set aside for as many as ever were open together, and kept: inputs that are opened at the beginning and again
-/// later find it.
+/// Memory is set aside for as many as ever were open together, and kept: inputs that are opened at the beginning and
+/// again later find it.
 pub(super) struct Windows {
     budget: Arc<Budget>,
     state: Mutex<WindowsState>,

@@ -1,7 +1,9 @@
-//! The ledger of `sim`: the files and directories that were changed and not synced since, which a power failure could take back.
+//! The ledger of `sim`: the files and directories that were changed and not synced since, which a power failure could
+//! take back.
 //!
-//! **Rule:** what gets its final name is synced, with all that is in it, and whoever says that it is there has synced the directory
-//! of that name. The first half is asserted at every rename; for the second half, tests ask what is left unsynced.
+//! **Rule:** what gets its final name is synced, with all that is in it, and whoever says that it is there has synced
+//! the directory of that name. The first half is asserted at every rename; for the second half, tests ask what is left
+//! unsynced.
 
 use crate::lock::lock;
 use std::collections::BTreeMap;
@@ -58,7 +60,8 @@ impl Ledger {
         synced.insert(parent(other).to_owned(), false);
     }
 
-    /// Asserts that a file or directory is synced with all that is in it, unless nothing of it was changed under this ledger.
+    /// Asserts that a file or directory is synced with all that is in it, unless nothing of it was changed under this
+    /// ledger.
     ///
     /// # Panics
     /// If it is not.

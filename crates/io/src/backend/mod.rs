@@ -1,7 +1,8 @@
 //! Back ends: the ways to reach files.
 //!
-//! A [`Backend`] opens, creates, renames and removes files, and makes [`Queue`]s of asynchronous reads. There are three:
-//! `uring` (the default where the kernel allows it), `posix` (pread on threads) and `sim` (faults on purpose, for tests).
+//! A [`Backend`] opens, creates, renames and removes files, and makes [`Queue`]s of asynchronous reads. There are
+//! three: `uring` (the default where the kernel allows it), `posix` (pread on threads) and `sim` (faults on purpose,
+//! for tests).
 
 mod ledger;
 mod posix;
@@ -30,8 +31,8 @@ pub trait Backend: Send + Sync {
     /// The name, as statistics report it.
     fn name(&self) -> &'static str;
 
-    /// A queue for at most `depth` reads of `files` into memory that the caller keeps alive and alone until each completes.
-    /// It is one of about `queues` that are in use at once: what they share is divided by that number.
+    /// A queue for at most `depth` reads of `files` into memory that the caller keeps alive and alone until each
+    /// completes. It is one of about `queues` that are in use at once: what they share is divided by that number.
     ///
     /// # Errors
     /// What the operating system refuses.
@@ -71,8 +72,9 @@ pub trait Backend: Send + Sync {
         crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))
     }
 
-    /// Creates a temporary file that is written and read at any place, by any worker. It never has a name that others could
-    /// open, or has none from then on, so it vanishes with the process; the path says where it takes space, and names it in messages.
+    /// Creates a temporary file that is written and read at any place, by any worker. It never has a name that others
+    /// could open, or has none from then on, so it vanishes with the process; the path says where it takes space, and
+    /// names it in messages.
     ///
     /// # Errors
     /// What the operating system refuses.
@@ -210,7 +212,8 @@ pub trait Queue: Send {
     /// Adds a read; it may begin at once or with [`submit`](Queue::submit).
     ///
     /// # Safety
-    /// The bytes of memory that the request names must stay valid, and nobody may read or write them, until its completion.
+    /// The bytes of memory that the request names must stay valid, and nobody may read or write them, until its
+    /// completion.
     #[allow(unsafe_code)]
     unsafe fn push(&mut self, request: Request) -> Result<()>;
 

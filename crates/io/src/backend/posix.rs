@@ -57,7 +57,8 @@ fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &
 /// Reads what a request asks for, or the part of it that the file has.
 pub(super) fn read(file: &DataFile, memory: Region, request: &Request) -> std::io::Result<usize> {
     assert!(request.memory_bytes + request.len_bytes <= memory.len_bytes);
-    // SAFETY: the request lies within the region, and by the contract of `Queue::push` its bytes are ours until it completes.
+    // SAFETY: the request lies within the region, and by the contract of `Queue::push` its bytes are ours until it
+    // completes.
     let target = unsafe { std::slice::from_raw_parts_mut(memory.start.add(request.memory_bytes), request.len_bytes) };
     loop {
         match file.file().read_at(target, request.offset_bytes) {

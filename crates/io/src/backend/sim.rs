@@ -1,9 +1,9 @@
 //! The `sim` back end: real files behind a device that misbehaves by a plan.
 //!
 //! Reads complete in a seeded random order, some of them short. By the plan, the k-th operation fails, a read returns a
-//! flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over reads, writes, syncs,
-//! creations and renames alike, so *fail the k-th for k = 0, 1, 2, ... until success* covers them all. A ledger notes what is
-//! not synced: giving such a file or directory another name panics.
+//! flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over reads, writes,
+//! syncs, creations and renames alike, so *fail the k-th for k = 0, 1, 2, ... until success* covers them all. A ledger
+//! notes what is not synced: giving such a file or directory another name panics.
 #![allow(unsafe_code)]
 
 use super::ledger::Ledger;
@@ -66,7 +66,8 @@ impl Sim {
         self.state.operations.load(Ordering::Relaxed)
     }
 
-    /// The files and directories that were changed, are still there and were not synced: a power failure could take the change back.
+    /// The files and directories that were changed, are still there and were not synced: a power failure could take the
+    /// change back.
     pub fn unsynced(&self) -> Vec<PathBuf> {
         self.state.ledger.unsynced()
     }
