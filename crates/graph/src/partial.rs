@@ -47,6 +47,10 @@ impl Partial {
             let path = parent.join(own);
             let made = match make(&path) {
                 Err(IoError::File { source, .. }) if source.kind() == ErrorKind::AlreadyExists => continue,
+                // Users know the name that it is to have, not the one that it has until it is complete.
+                Err(IoError::File { source, operation, .. }) => {
+                    return Err(IoError::file(parent.join(name), operation, source).into());
+                }
                 made => made?,
             };
             match lock_path(&path) {

@@ -511,7 +511,10 @@ impl<'a> Sample<'a> {
         options: &InputOptions,
     ) -> Option<String> {
         let unread: Vec<usize> = (0..names.len()).filter(|&column| !used.contains(&Some(column))).collect();
-        let called = |&column: &usize| if has_names { names[column].to_owned() } else { (column + 1).to_string() };
+        let called = |&column: &usize| match names[column] {
+            name if has_names && !name.is_empty() => name.to_owned(),
+            _ => (column + 1).to_string(),
+        };
         let listed: Vec<String> = unread.iter().take(20).map(called).collect();
         if listed.is_empty() {
             return None;
