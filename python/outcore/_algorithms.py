@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
+from outcore._errors import UsageError
 from outcore._outcore import (
     AllPairs,
     Betweenness,
@@ -25,6 +26,12 @@ from outcore._outcore import (
 
 # Vertices that jumps lead to, with shares or equally.
 Seeds = Mapping[int | str, float] | Set[int | str] | tuple[int | str, ...]
+
+
+def _ids(given: Iterable[int | str]) -> list[int | str]:
+    if isinstance(given, str):
+        raise TypeError(f"expected a list of ids, found {given!r}; for one id give [{given!r}]")
+    return list(given)
 
 
 def bfs(
@@ -121,7 +128,7 @@ def multi_source_bfs(
     >>> found.row("home")
     {'vertex': 'home', 'reached_by': 2, 'distance_sum': 1}
     """
-    return _outcore.multi_source_bfs(graph, list(sources), list(targets), depth_limit, verify)
+    return _outcore.multi_source_bfs(graph, _ids(sources), _ids(targets), depth_limit, verify)
 
 
 def all_pairs(
@@ -168,7 +175,7 @@ def all_pairs(
     >>> found.eccentricities, found.diameter
     ([1, 2], (2, 2))
     """
-    return _outcore.all_pairs(graph, None if sources is None else list(sources), k, seed, verify)
+    return _outcore.all_pairs(graph, None if sources is None else _ids(sources), k, seed, verify)
 
 
 def betweenness_centrality(
@@ -224,7 +231,9 @@ def betweenness_centrality(
     >>> found.row("home")["betweenness"], found.error_bound
     (0.3333333333333333, 0.0)
     """
-    given = None if sources is None else list(sources)
+    if sources is not None and k is not None:
+        raise UsageError("expected k or sources, found both")
+    given = None if sources is None else _ids(sources)
     return _outcore.betweenness_centrality(graph, k, given, normalized, endpoints, seed, failure, verify)
 
 
@@ -363,7 +372,7 @@ def personalized_pagerank(
         verify: Whether to check the result with another pass over the edges for each set.
 
     Returns:
-        A table with a row per vertex: `vertex` and `pagerank`, for a list `pagerank_0`, `pagerank_1` and so on.
+        A table with a row per vertex: `vertex` and `pagerank`, for a list of several `pagerank_0`, `pagerank_1`, ...
         `iterations`, `residual`, `converged` and `stopped_by` say how it went, of the slowest set. Vertices without
         out-edges pass their rank to the seeds.
 

@@ -162,7 +162,7 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
-    given = tables(given, weight, directed)
+    given = tables(given, weight, directed, duplicates)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     limits = _limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"duplicates": duplicates or "first", "limits": limits, "explain": explain}

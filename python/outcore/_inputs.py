@@ -38,7 +38,9 @@ class Tables(NamedTuple):
     note: str | None = None
 
 
-def tables(given: Any, weights: str | int | None, directed: bool | None = None) -> list[str] | Tables:
+def tables(
+    given: Any, weights: str | int | None, directed: bool | None = None, duplicates: str | None = None
+) -> list[str] | Tables:
     """The paths of files, or tables."""
     attribute = weights
     weights = None if weights is None else str(weights)
@@ -51,13 +53,18 @@ def tables(given: Any, weights: str | int | None, directed: bool | None = None) 
     if networkx is not None and isinstance(given, networkx.Graph):
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
-        return _scipy(given, weights)
+        return _scipy(given, weights, duplicates is None)
     if pandas is not None and isinstance(given, pandas.DataFrame):
         return Tables(_pandas(given), "the pandas frame", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
         return Tables(given, f"the {type(given).__name__}", weights, fixed=False)
     if isinstance(given, tuple) and len(given) in (2, 3):
-        arrays = list(zip(("source", "target", "weight"), map(np.asarray, given)))
+        if any(isinstance(column, (tuple, str)) for column in given):
+            raise TypeError(
+                "expected a tuple (source, target[, weight]) of NumPy arrays, found one of tuples; "
+                "give edges as a list: [(source, target), ...]"
+            )
+        arrays = list(zip(("source", "target", "weight"), map(_unmasked, given)))
         return Tables(_arrays(arrays), "the NumPy arrays", weights)
     if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
         return _list(given, weights)
@@ -80,11 +87,18 @@ def vertex_ids(given: Any) -> Vertices:
         if given < 0:
             raise ValueError(f"expected a number of vertices from 0 on, found {given}")
         return None, int(given)
-    if hasattr(given, "__arrow_c_stream__"):
+    is_series = hasattr(given, "to_numpy") and not hasattr(given, "columns")
+    if hasattr(given, "__arrow_c_stream__") and not is_series:
         return given, None
-    ids = np.asarray(given)
+    ids = given.to_numpy() if is_series else _unmasked(given)
     # An empty list says nothing of the kind of ids.
     return (None, None) if ids.size == 0 else (_arrays([("vertex", ids)]), None)
+
+
+def _unmasked(column: Any) -> np.ndarray:
+    if np.ma.is_masked(column):
+        raise ValueError("expected an array without missing values, found a masked one; take the masked edges out")
+    return np.asarray(column)
 
 
 def _arrays(columns: list[tuple[str, np.ndarray]]) -> Chunks:
@@ -124,13 +138,13 @@ def _pandas(frame: Any) -> Any:
     return Chunks([(label, kind) for label, kind, _ in columns], pieces)
 
 
-def _scipy(matrix: Any, weights: str | None) -> Tables:
+def _scipy(matrix: Any, weights: str | None, summed: bool) -> Tables:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
     entries = matrix.tocoo()
-    if matrix.format == "coo" and not matrix.has_canonical_format:
-        # Entries at one place add up by SciPy's rules; the matrix of the user stays as it is.
-        entries = matrix.copy()
+    if summed and matrix.format == "coo" and not matrix.has_canonical_format:
+        # Entries at one place add up by SciPy's rules, in the widest type; the matrix of the user stays as it is.
+        entries = matrix.astype({"i": "i8", "u": "u8", "f": "f8"}.get(matrix.dtype.kind, matrix.dtype), copy=True)
         entries.sum_duplicates()
     columns = [("source", entries.row), ("target", entries.col)]
     if weights != "none" and entries.data.dtype.kind != "b":
@@ -157,8 +171,17 @@ def _networkx(graph: Any, weights: str | int | None, directed: bool | None) -> T
     kind = _id_kind("nodes", graph)
     attribute = "weight" if weights is None else weights
     every = [] if attribute == "none" else graph.edges(data=True)
-    found = (data[attribute] for _, _, data in every if attribute in data)
-    weight_kind = _weight_kind(attribute, found)
+    missing = 0
+
+    def values() -> Iterator[Any]:
+        nonlocal missing
+        for _, _, data in every:
+            if attribute in data:
+                yield data[attribute]
+            else:
+                missing += 1
+
+    weight_kind = _weight_kind(attribute, values())
     columns = [("source", kind), ("target", kind)]
     rows: Callable[[], Iterable[tuple[Any, ...]]] = graph.edges
     if weight_kind is not None:
@@ -171,10 +194,13 @@ def _networkx(graph: Any, weights: str | int | None, directed: bool | None) -> T
     # By number, as the attribute may be called as an end is.
     wanted = None if weight_kind is None else "3"
     given = Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
-    if not graph.is_multigraph():
-        return given
-    note = "The graph is a multigraph: its parallel edges are kept, unless duplicates= says otherwise."
-    return given._replace(duplicates="keep", note=note)
+    notes = []
+    if weight_kind is not None and missing > 0:
+        notes.append(f"{missing} edges have no attribute {attribute!r}: their weight is 1, as in NetworkX.")
+    if graph.is_multigraph():
+        notes.append("The graph is a multigraph: its parallel edges are kept, unless duplicates= says otherwise.")
+        given = given._replace(duplicates="keep")
+    return given._replace(note=" ".join(notes) or None)
 
 
 def _id_kind(what: str, ids: Iterable[Any]) -> str:

@@ -69,6 +69,16 @@ def _make_reinterpret(kind: types.Type) -> Any:
 _reinterpret = lru_cache(_make_reinterpret)
 
 
+@intrinsic
+def _readonly(_context: Any, array: types.Array) -> Any:
+    """The same array, which no function may write to: a page that stays in memory lies behind it."""
+
+    def generate(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
+        return arguments[0]
+
+    return array.copy(readonly=True)(array), generate
+
+
 def _is_vertices(given: types.Type) -> bool:
     """Whether it is an array of vertices; `False` for a single one."""
     if isinstance(given, types.Integer):
@@ -184,10 +194,11 @@ def _compile(name: str, given: Callable[..., Any], entry: types.Type, vertex: Ve
     if name == "on_list":
 
         def on_list(v, state, count, neighbours, _weights, length, vertex):
-            function(v, carray(state, count), carray(neighbours, length), vertex)
+            function(v, carray(state, count), _readonly(carray(neighbours, length)), vertex)
 
         def on_weighted_list(v, state, count, neighbours, weights, length, vertex):
-            function(v, carray(state, count), carray(neighbours, length), carray(weights, length), vertex)
+            lists = _readonly(carray(neighbours, length)), _readonly(carray(weights, length))
+            function(v, carray(state, count), *lists, vertex)
 
         lists = (_VERTICES, types.CPointer(types.float64), types.intp)
         return numba.cfunc(types.void(*own, *lists, vertex))(on_weighted_list if weights else on_list)

@@ -223,6 +223,28 @@ def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"names.txt", "names.oc", "folder.csv", "old.csv"}
     outcore("run", "components", image, "--memory", f"{float(advised) + 1}MiB", "--output", tmp_path / "old.csv")
     assert (tmp_path / "old.csv").read_text() != "old"
+    # Who does not read the report loses no result.
+    unread = [str(word) for word in ("run", "pagerank", image, "--output", tmp_path / "unread.csv")]
+    for arguments, code in ([], 0), (["--max-iter", "1"], 4):
+        with subprocess.Popen([OUTCORE, *unread, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            assert process.wait() == code
+    assert (tmp_path / "unread.csv").read_text().startswith("vertex,pagerank")
+    # Nobody meant a device, a pipe or a link to be replaced, and nothing is lost to a file of the same name.
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "link.csv").symlink_to("old.csv")
+    for what in "pipe", "link":
+        for option in "--output", "--stats":
+            refused = outcore("run", "pagerank", image, option, tmp_path / f"{what}.csv", check=False)
+            assert refused.returncode == 1 and "expected the name of a file to write" in refused.stderr, refused
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "pipe.csv").is_fifo()
+    refused = outcore("run", "pagerank", image, "--stats", image / "manifest.json", check=False)
+    assert refused.returncode == 1 and "a place within an image" in refused.stderr
+    refused = outcore("run", "pagerank", image, "--stats", tmp_path / "x.csv", "--output", f"{tmp_path}/./x.csv", check=False)
+    assert refused.returncode == 1 and "expected different files" in refused.stderr
+    with open("/dev/full", "w") as full:
+        command = [OUTCORE, "import", str(tmp_path / "names.txt"), str(tmp_path / "unheard.oc")]
+        assert subprocess.run(command, stderr=full).returncode == 0
     # Statistics on the standard output are alone there; the report is beside them, or nowhere.
     both = outcore("run", "pagerank", image, "--stats", "-")
     assert json.loads(both.stdout)["steps"] and "converged after" in both.stderr

@@ -339,6 +339,37 @@ def test_scipy_duplicates_add_up(make, tmp_path):
         make(sp.csr_array(np.eye(3, dtype=complex)))
 
 
+def test_entries_of_a_matrix_at_one_place_obey_duplicates(make, tmp_path):
+    matrix = sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [1, 1])), shape=(2, 2))
+    assert exported(make(matrix), tmp_path) == [(0, 1, 200)], "not -56"
+    for duplicates, weights in [("keep", [100, 100]), ("first", [100]), ("sum", [200])]:
+        assert [edge[2] for edge in exported(make(matrix, duplicates=duplicates), tmp_path)] == weights, duplicates
+    with pytest.raises(oc.UsageError, match="every edge once"):
+        make(matrix, duplicates="error")
+
+
+def test_masked_arrays_and_tuples_of_tuples_are_refused(make):
+    masked = np.ma.masked_equal([0.5, -9999.0], -9999.0)
+    for columns in [(SOURCE[:2], TARGET[:2], masked), (np.ma.masked_equal([1, -1], -1), TARGET[:2])]:
+        with pytest.raises(ValueError, match="missing values"):
+            make(columns)
+    assert make((SOURCE[:2], TARGET[:2], np.ma.array([1, 2]))).edges == 2, "a mask that masks nothing"
+    with pytest.raises(TypeError, match="give edges as a list"):
+        make((("home", "about"), ("news", "home")))
+
+
+def test_edges_of_networkx_without_the_weight_are_counted(tmp_path):
+    graph = nx.Graph([(0, 1, {"weight": 5.0}), (1, 2), (2, 3)])
+    notes = oc.import_graph(graph, tmp_path / "n.oc")["notes"]
+    assert any(note.startswith("2 edges have no attribute 'weight': their weight is 1") for note in notes), notes
+    assert oc.import_graph(nx.path_graph(3), tmp_path / "p.oc")["notes"] == []
+
+
+def test_vertices_in_series(make):
+    for vertices in [pd.Series([9, 10]), pl.Series([9, 10])]:
+        assert make((SOURCE[:2], TARGET[:2]), vertices=vertices).vertices == 5
+
+
 def test_duckdb_relations(make):
     duckdb = pytest.importorskip("duckdb")
     graph = make(duckdb.sql("select i as source, i + 1 as target from range(1000) t(i)"))

@@ -453,3 +453,19 @@ def test_networkx_agrees_under_the_users_ids(make):
         ranks = oc.pagerank(graph, weight=weight, tol=1e-12, max_iter=500).to_dict()
         expected = nx.pagerank(plain, weight=weight, tol=1e-12, max_iter=500)
         assert max(abs(ranks[name] - expected[name]) for name in expected) < 1e-9
+
+
+def test_sources_that_cannot_be_meant_are_refused(site):
+    with pytest.raises(oc.UsageError, match="k or sources"):
+        oc.betweenness_centrality(site, k=2, sources=["home"])
+    for options in [{"k": 0}, {"sources": []}]:
+        with pytest.raises(oc.UsageError, match="at least"):
+            oc.betweenness_centrality(site, **options)
+    for search in (oc.multi_source_bfs, oc.betweenness_centrality, oc.all_pairs):
+        with pytest.raises(TypeError, match="a list of ids"):
+            search(site, sources="home")
+
+
+def test_searches_from_all_vertices_are_verified(site):
+    found = oc.all_pairs(site, verify=True)
+    assert found.diameter[0] == found.diameter[1]

@@ -196,6 +196,20 @@ def idle(v, state, vertex):
     pass
 
 
+def test_lists_cannot_be_written_to(make):
+    graph = make([(v, v + 1) for v in range(5)], order="input")
+
+    def run(v, state, vertex):
+        vertex.request_out(v)
+
+    def on_list(v, state, neighbours, vertex):
+        neighbours[0] = 0
+
+    with pytest.raises(Exception, match="(?s)readonly|read-only|Cannot modify"):
+        oc.vertex_program(graph, np.zeros(6, np.int64), run, on_list=on_list, max_iterations=1)
+    assert oc.bfs(graph, 0).reached == 6
+
+
 def test_what_a_function_must_not_do_is_an_error(make):
     graph = make(ends([(0, 1), (1, 2)]), directed=True)
     state = np.zeros(3)

@@ -111,7 +111,9 @@ fn diameter(
     };
     // Sources of one component side by side.
     let mut order: Vec<usize> = (0..sources.len()).collect();
-    order.sort_unstable_by_key(|&i| places[i].label);
+    order.sort_unstable_by_key(|&i| (places[i].label, sources[i]));
+    // A source that is given twice is one.
+    order.dedup_by_key(|i| sources[*i]);
     let components = order.chunk_by(|&a, &b| places[a].label == places[b].label);
     let with = components.filter_map(|same| {
         // Where all vertices of a component are sources, every path has been found.

@@ -149,6 +149,12 @@ fn check(options: &BetweennessOptions) -> Result<()> {
     if !(options.failure > 0.0 && options.failure < 1.0) {
         return Err(Error::Usage(format!("expected a probability between 0 and 1, found {}", options.failure)));
     }
+    if matches!(&options.sources, Sources::Drawn { k: 0, .. }) {
+        return Err(Error::Usage("expected k of at least 1, found 0".into()));
+    }
+    if matches!(&options.sources, Sources::Given(given) if given.is_empty()) {
+        return Err(Error::Usage("expected at least one source, found none".into()));
+    }
     Ok(())
 }
 

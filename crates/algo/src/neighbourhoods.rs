@@ -43,7 +43,7 @@ impl Neighbours {
 
 /// The chunk of vertices whose neighbours are in memory.
 pub(crate) struct Neighbourhoods<'g> {
-    graph: &'g Graph,
+    pub graph: &'g Graph,
     /// Where chunks begin, and where the last one ends.
     cuts: Vec<Cut>,
     sides: Vec<Side>,

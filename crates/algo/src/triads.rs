@@ -344,7 +344,13 @@ impl<'g, S: Share> Counting<'g, S> {
             self.copy(vertices)?;
             (used, chunk) = (end, chunk + 1);
         }
-        assert!(chunk > first, "a block has room for any chunk");
+        if chunk == first {
+            let image = self.neighbourhoods.graph.path().display();
+            let text = format!(
+                "expected lists as long as the degrees say, found others in {image}; run `outcore check` on it"
+            );
+            return Err(Error::Unsuitable(text));
+        }
         self.block.vertices = self.neighbourhoods.range(first).start..self.neighbourhoods.range(chunk - 1).end;
         self.stats.step("block", self.block.vertices.len() as u64, read);
         Ok(chunk)

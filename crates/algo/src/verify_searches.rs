@@ -7,7 +7,7 @@ use crate::sources::Sources;
 use crate::verify::{find, forest};
 use outcore_graph::{Direction, EdgeMapper, Error, Frontier, Graph, ListPart, Result, scan, vertex_map};
 use outcore_io::{Array, AtomicF64};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Checks searches from many sources by searching from one after the other, pushing only.
@@ -105,19 +105,27 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
 /// and against them came.
 ///
 /// In every component a path has at most one edge less than there are vertices; and if a source there reaches all
-/// others and is reached by all, at most as many as lead to the farthest in both directions.
+/// others and is reached by all, at most as many as lead to the farthest in both directions. Where all vertices of a
+/// component are sources, the greatest distance from any of them is that between any two.
 fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u32, u32)> {
     let roots = forest(graph, |_, _| ())?;
     let sizes = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "sizes of components", roots.len())?;
     (0..roots.len() as u32).for_each(|v| _ = sizes[find(&roots, v) as usize].fetch_add(1, Relaxed));
     let least = searches.iter().map(|(_, along, against)| along.depth.max(against.depth)).max().unwrap_or(0);
     let mut bounds = HashMap::<u32, u64>::new();
+    let mut searched = HashMap::<u32, BTreeMap<u32, u64>>::new();
     for (source, along, against) in searches {
         let root = find(&roots, *source);
         let size = u64::from(sizes[root as usize].load(Relaxed));
+        searched.entry(root).or_default().insert(*source, along.depth.into());
         let bound = bounds.entry(root).or_insert(size - 1);
         if (along.reached, against.reached) == (size, size) {
             *bound = (*bound).min(u64::from(along.depth) + u64::from(against.depth));
+        }
+    }
+    for (root, depths) in searched {
+        if depths.len() as u64 == u64::from(sizes[root as usize].load(Relaxed)) {
+            bounds.insert(root, depths.into_values().max().unwrap_or(0));
         }
     }
     let without = (0..sizes.len()).filter(|&v| !bounds.contains_key(&(v as u32)));

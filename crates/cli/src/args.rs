@@ -6,6 +6,7 @@ use outcore::generate::{GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::io::MOST_THREADS;
 use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources, Stop};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -617,6 +618,9 @@ pub struct Common {
     /// The most memory for the page cache; all that is left if not given
     #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
     pub cache: Option<u64>,
+    /// Why the first line of the report that nobody took could not be written
+    #[arg(skip)]
+    pub unheard: RefCell<Option<std::io::Error>>,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

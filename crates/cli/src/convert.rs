@@ -74,9 +74,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
     let report = outcore::export(&graph, &args.output)?;
     if !args.limits.quiet {
         let files: Vec<_> = report.files.iter().map(|file| escaped(file.display()).to_string()).collect();
-        eprintln!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
+        note!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
         if report.renumbered {
-            eprintln!("note: vertices stand under numbers from 1, for this format has no other ids");
+            note!("note: vertices stand under numbers from 1, for this format has no other ids");
         }
     }
     Ok(())
@@ -94,7 +94,7 @@ fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limi
         println!("memory           {} or more", bytes_text(need.memory_bytes));
         facts.notes.iter().for_each(|note| println!("note             {}", escaped(note)));
     } else if !limits.quiet {
-        eprintln!(
+        note!(
             "importing {}: temporary space about {}, image about {}",
             facts.format,
             bytes_text(need.temporary_bytes),
@@ -109,7 +109,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         return;
     }
     let (manifest, stats, facts) = (&report.manifest, &report.stats, &report.manifest.import);
-    let line = |name: &str, value: String| eprintln!("{name:12} {}", escaped(value));
+    let line = |name: &str, value: String| note!("{name:12} {}", escaped(value));
     let compression = facts.compression.as_ref().map_or(String::new(), |name| format!(", compressed with {name}"));
     line("format", format!("{}{compression}", facts.input_format));
     if let Some(text) = text {
@@ -171,7 +171,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
             bytes_text(stats.memory_peak_bytes)
         ),
     );
-    report.notes.iter().for_each(|note| eprintln!("note: {}", escaped(note)));
+    report.notes.iter().for_each(|note| note!("note: {}", escaped(note)));
 }
 
 /// A number of things, with their name.

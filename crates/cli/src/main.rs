@@ -5,6 +5,14 @@
 //! did not converge, 130 after Ctrl-C, 143 after SIGTERM.
 #![forbid(unsafe_code)]
 
+/// Writes a line of messages. A standard error that cannot be written to changes no outcome.
+macro_rules! note {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 mod args;
 mod convert;
 mod gap;
@@ -38,7 +46,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Io(outcore::io::Error::Cancelled)) => {
-            eprintln!("outcore: stopped; nothing was left behind");
+            note!("outcore: stopped; nothing was left behind");
             ExitCode::from(progress::stop_code())
         }
         // Nobody reads the output any more, as in `outcore ... | head`.
@@ -46,7 +54,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("outcore: {error}");
+            note!("outcore: {error}");
             if matches!(error, Error::Verification { .. }) { ExitCode::from(3) } else { ExitCode::FAILURE }
         }
     }

@@ -61,7 +61,7 @@ pub fn note_memory(runtime: &Runtime, limits: &Limits) {
     if !limits.quiet {
         let (peak, limit) = (outcore::io::peak_memory_bytes(), runtime.budget().limit_bytes());
         let (peak, limit) = (bytes_text(peak), bytes_text(limit));
-        eprintln!("one process, {} threads, peak memory {peak} of {limit}", runtime.threads());
+        note!("one process, {} threads, peak memory {peak} of {limit}", runtime.threads());
     }
 }
 

@@ -242,9 +242,9 @@ fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, commo
 fn not_converged(graph: &Graph, residual: f64, tol: f64, stats: &Stats, common: &Common) -> Result<ExitCode> {
     report(stats, common)?;
     write_stats(graph, stats, common)?;
-    eprintln!(
-        "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; nothing was written. \
-         Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
+    note!(
+        "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
+         ranks were written. Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
     );
     Ok(ExitCode::from(UNCONVERGED))
 }
@@ -417,14 +417,21 @@ pub fn say(line: impl Display) -> Result<()> {
 
 impl Common {
     /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
+    ///
+    /// A report that nobody takes, as in `outcore run ... | head`, loses no result: see [`Common::heard`].
     fn say(&self, line: impl Display) -> Result<()> {
         match &self.stats {
-            _ if self.limits.quiet => Ok(()),
-            Some(file) if file == Path::new("-") => {
-                writeln!(std::io::stderr(), "{}", escaped(line)).map_err(output_error)
-            }
-            _ => say(line),
+            _ if self.limits.quiet => {}
+            Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
+            _ if self.unheard.borrow().is_some() => {}
+            _ => self.unheard.replace(writeln!(std::io::stdout(), "{}", escaped(line)).err()).map_or((), drop),
         }
+        Ok(())
+    }
+
+    /// An error if a line of the report could not be written; asked when all files are complete.
+    fn heard(&self) -> Result<()> {
+        self.unheard.take().map_or(Ok(()), |error| Err(output_error(error)))
     }
 }
 
@@ -435,7 +442,16 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         graph.check_output(output, &estimate.columns)?;
     }
     if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = |file: &Path| {
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            folder.unwrap_or(Path::new(".")).to_owned()
+        };
+        let place = |file: &Path| (folder(file).canonicalize().ok(), file.file_name().map(ToOwned::to_owned));
+        if common.output.as_ref().is_some_and(|output| place(output) == place(file)) {
+            let text = format!("expected different files for --output and --stats, found {} for both", file.display());
+            return Err(Error::Usage(text));
+        }
+        let folder = folder(file);
         std::fs::metadata(folder).map_err(|error| outcore::io::Error::file(file, "write", error))?;
     }
     if !common.explain {
@@ -484,7 +500,8 @@ fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, com
     if let Some(output) = &common.output {
         Table::new(Arc::clone(graph), columns).write(output)?;
     }
-    write_stats(graph, stats, common)
+    write_stats(graph, stats, common)?;
+    common.heard()
 }
 
 /// Says what a run cost.

@@ -239,8 +239,8 @@ impl std::fmt::Display for Text<'_> {
             ),
             Error::DiskSpace { purpose, needed_bytes, free_bytes, directory } => write!(
                 f,
-                "{purpose} needs {} for temporary files, but {} has {} left; \
-                 free some space or let temporary files go elsewhere",
+                "{purpose} needs {}, but {} has {} left; \
+                 free some space, or choose another place (--temporary for temporary files)",
                 bytes_text(*needed_bytes),
                 directory.display(),
                 bytes_text(*free_bytes)

@@ -28,8 +28,8 @@ use crate::import::own_comment::OwnComment;
 use crate::output::push_quoted;
 use crate::stream::ColumnStream;
 use outcore_format::{IdColumn, WeightKind};
-use outcore_io::Unit;
-use std::io::Write as _;
+use outcore_io::{Error as IoError, Unit};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What a graph can be exported as: `--help` and errors list it.
@@ -336,7 +336,12 @@ impl Job<'_> {
     fn write_isolated(&self) -> Result<(u64, Vec<Beside>)> {
         let count = self.isolated()?;
         if count == 0 {
-            return Ok((0, Vec::new()));
+            // One that an earlier export left would add its vertices to this graph.
+            let stale = beside(self.output);
+            return match std::fs::remove_file(&stale) {
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(IoError::file(stale, "remove", error).into()),
+                _ => Ok((0, Vec::new())),
+            };
         }
         let mut degrees = Degrees::new(self.graph)?;
         let file = self.write_ids(beside(self.output), |_| Ok(degrees.next()? == 0))?;

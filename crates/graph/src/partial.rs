@@ -4,7 +4,8 @@
 //! operating system gives back however the process ends, and also where processes of several containers share a folder.
 //! So what is not locked is what a killed process left, and whoever makes something in the same folder removes it.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::image::MANIFEST;
 use outcore_io::backend::Output;
 use outcore_io::{Backend, Error as IoError, lock_path, random};
 use std::ffi::{OsStr, OsString};
@@ -17,6 +18,27 @@ use std::path::{Path, PathBuf};
 const ENDING: &str = ".outcore-partial";
 /// So many bytes of a name are kept, for file systems limit the length of names.
 const MOST_NAME_BYTES: usize = 100;
+
+/// An error if a file is not to be written, or replaced, at a path.
+fn check_target(target: &Path) -> Result<()> {
+    let refused = |found: &str, advice: &str| {
+        let path = target.display();
+        Err(Error::Usage(format!(
+            "{path}: expected the name of a file to write or to replace, found {found}; {advice}"
+        )))
+    };
+    match std::fs::symlink_metadata(target) {
+        Ok(there) if there.is_symlink() => return refused("a link", "name the file that it leads to"),
+        Ok(there) if !there.is_file() => {
+            return refused("a device, a pipe or something else", "write a file, and copy it there");
+        }
+        _ => {}
+    }
+    match std::fs::symlink_metadata(parent(target).join(MANIFEST)) {
+        Ok(_) => refused("a place within an image", "choose another folder"),
+        Err(_) => Ok(()),
+    }
+}
 
 /// A file or directory under a temporary name; what still has that name when this is dropped is removed.
 pub(crate) struct Partial {
@@ -34,7 +56,12 @@ impl Partial {
     }
 
     /// An empty file in the folder of `target`, which it will perhaps replace.
+    ///
+    /// # Errors
+    /// What is there already and is no plain file: whoever named a device, a pipe or a link did not want it replaced.
+    /// A folder that is an image, which such a file does not belong into.
     pub fn file(backend: &dyn Backend, target: &Path) -> Result<(Self, Box<dyn Output>)> {
+        check_target(target)?;
         remove_leftovers(parent(target));
         Partial::create(parent(target), target.file_name().unwrap_or_default(), |path| backend.create(path))
     }

@@ -94,6 +94,8 @@ pub fn run_program<P: VertexProgram>(
     let mut engine = Engine::new(graph, program, states, options)?;
     stats.other(engine.prepared);
     while !engine.is_idle() && options.max_iterations.is_none_or(|most| engine.iteration < most) {
+        // Iterations that read nothing ask nobody else.
+        graph.runtime().cancel().check()?;
         let active = engine.shared.active.count();
         let sweep = engine.iterate()?;
         stats.step("iteration", active, sweep);

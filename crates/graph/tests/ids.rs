@@ -51,7 +51,7 @@ fn every_kind_of_id_comes_back_and_is_found() {
         for unknown in ["", "nobody", "-77777777", "99999999999999999999999999", "1.5"] {
             let error = graph.vertex(unknown).unwrap_err();
             let text = error.to_string();
-            assert!(matches!(error, Error::Usage(_)), "{text}");
+            assert!(matches!(error, Error::NoId { .. }), "{text}");
             assert!(text.contains(&format!("`{unknown}`")) && text.contains(&format!("`{}`", expected[0])), "{text}");
         }
     }

@@ -199,10 +199,10 @@ fn a_path_that_is_no_image_says_what_it_is() {
     assert!(error(directory.path()).contains("it has no manifest.json"));
     let file = directory.path().join("edges.txt");
     std::fs::write(&file, "1 2\n").unwrap();
-    assert!(error(&file).contains("is a file, not an Outcore image"));
+    assert!(error(&file).contains("is no Outcore image: it is a file"));
     let fifo = directory.path().join("fifo");
     assert!(put("FIFO", &fifo, &fifo));
-    assert!(error(&fifo).contains("is a file, not an Outcore image"));
+    assert!(error(&fifo).contains("is no Outcore image: it is a file"));
 }
 
 /// A sound manifest may promise more pages than there is memory for their index: it is refused before it is read.

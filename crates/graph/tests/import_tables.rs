@@ -182,7 +182,11 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
         for below_mib in 0..58 {
             let steps = Arc::new(Steps::default());
             let runtime = RuntimeOptions { progress: Some(steps.clone()), ..options(3, 58 - below_mib) };
-            let Ok(runtime) = Runtime::new(runtime) else { panic!("{below_mib} MiB below") };
+            // Less than the process holds, with the tests that run beside this one, is refused at once.
+            let Ok(runtime) = Runtime::new(runtime) else {
+                refused += 1;
+                continue;
+            };
             let source = open(&runtime, std::slice::from_ref(path), &InputOptions::default());
             match source.and_then(|source| {
                 import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() })

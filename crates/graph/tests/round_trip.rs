@@ -34,7 +34,7 @@ fn exports_import_again(image: &Path, directory: &Path) {
         let report = match export(&graph, &output) {
             Ok(report) => report,
             // METIS has no direction, Graphalytics no strings and no numbers below 0.
-            Err(Error::Usage(_)) => continue,
+            Err(Error::Unsuitable(_)) => continue,
             Err(error) => panic!("{suffix}: {error}"),
         };
         let again = directory.join("again.oc");

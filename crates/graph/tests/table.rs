@@ -150,7 +150,7 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
             let row = cells(&table.row(&rows[vertex][0]).unwrap());
             assert_eq!(row, [rows[vertex].clone()], "in order {:?}", model.order);
         }
-        assert!(matches!(table.row("no such id"), Err(Error::Usage(_))));
+        assert!(matches!(table.row("no such id"), Err(Error::NoId { .. })));
         for wrong in ["parent", "component", "vertex", "rank"] {
             let text = table.top(1, wrong).unwrap_err().to_string();
             assert!(text.contains(&format!("`{wrong}`")) && text.contains("`real`, `number`"), "{text}");

@@ -24,6 +24,9 @@ const MOST_METADATA_BYTES: usize = 16 << 20;
 /// How an Arrow file begins and ends.
 const FILE_MAGIC: &[u8] = b"ARROW1";
 
+/// The length of the table of contents, and what the file began with: the last bytes of a file.
+const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
+
 /// How long a schema may be that does not say so itself.
 const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
 
@@ -99,6 +102,8 @@ struct Message {
     /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
     compressed: Vec<usize>,
     dictionary: Option<DictionaryMessage>,
+    /// How many rows it has, if it is a batch.
+    rows: Option<i64>,
 }
 
 /// A message with values of a dictionary, instead of the ones before or behind them.
@@ -179,7 +184,13 @@ impl ArrowStream {
             let mut buffer = Buffer::from(Bytes::from_owner(Shared(memory)));
             let decoder = &mut self.decoder;
             let decoded = guarded(|| decoder.decode(&mut buffer).map_err(|error| error.to_string()));
-            let Some(rows) = decoded.map_err(|error| self.damaged(&error))? else { continue };
+            let decoded = decoded.map_err(|error| self.damaged(&error))?;
+            let found = decoded.as_ref().map(|rows| rows.num_rows() as i64);
+            if found != message.rows {
+                let [expected, found] = [message.rows, found].map(|rows| rows.map_or("none".into(), |n| n.to_string()));
+                return Err(self.damaged(&format!("a batch of {expected} rows that has {found}")));
+            }
+            let Some(rows) = decoded else { continue };
             let dictionaries = self.dictionaries.values().map(|dictionary| &dictionary.unpacked);
             let unpacked = dictionaries.chain([&unpacked]).filter(|unpacked| unpacked.bytes() > 0).cloned().collect();
             let len_bytes = message.len_bytes as u64 + unpacked_bytes;
@@ -229,6 +240,10 @@ impl ArrowStream {
         let parsed = head.get(prefix..len).ok_or("it ends inside a message".to_owned()).and_then(|head| {
             let message = arrow_ipc::root_as_message(head).map_err(|error| error.to_string())?;
             let dictionary = message.header_as_dictionary_batch();
+            let rows = message.header_as_record_batch().map(|batch| batch.length());
+            if rows.is_none() && dictionary.is_none() && message.header_as_schema().is_none() {
+                return Err("a message that is no schema, no dictionary and no batch".to_owned());
+            }
             let batch = dictionary.and_then(|dictionary| dictionary.data()).or(message.header_as_record_batch());
             let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
             let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
@@ -237,6 +252,7 @@ impl ArrowStream {
             Ok(Message {
                 len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
                 compressed: starts.collect(),
+                rows,
                 dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),
             })
         });
@@ -246,21 +262,29 @@ impl ArrowStream {
     /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
     fn check_rest(&mut self) -> Result<()> {
         let mut tail = Vec::new();
+        let mut rest_bytes = 0;
         loop {
             let kept = tail.len();
             self.stream.fill(&mut tail, kept + READ_BYTES)?;
             if tail.len() == kept {
                 break;
             }
+            rest_bytes += (tail.len() - kept) as u64;
             if !self.is_file {
                 return Err(self.damaged("bytes after the end of the stream"));
             }
-            tail.drain(..tail.len().saturating_sub(FILE_MAGIC.len()));
+            tail.drain(..tail.len().saturating_sub(FILE_END_BYTES));
         }
-        if self.is_file && tail != FILE_MAGIC {
-            return Err(self.damaged("it ends inside its table of contents"));
+        if !self.is_file {
+            return Ok(());
         }
-        Ok(())
+        // The table of contents, its length, and what the file began with; nothing else but padding.
+        let contents_bytes = tail.strip_suffix(FILE_MAGIC).and_then(|len| len.first_chunk().copied());
+        match contents_bytes.map(|len| u64::from(u32::from_le_bytes(len)) + FILE_END_BYTES as u64) {
+            None => Err(self.damaged("it ends inside its table of contents")),
+            Some(end_bytes) if (end_bytes..end_bytes + 8).contains(&rest_bytes) => Ok(()),
+            Some(_) => Err(self.damaged("a mark of its end before its last batch")),
+        }
     }
 }
 

@@ -37,6 +37,17 @@ const PAIRED_NAMES: [(&str, &str); 10] = [
     ("userid", "itemid"),
 ];
 
+/// Words for the ends of an edge that stand before what the ends are.
+const PREFIXES: [(&str, &str); 7] = [
+    ("source", "target"),
+    ("source", "destination"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("from", "to"),
+    ("origin", "destination"),
+    ("sender", "receiver"),
+];
+
 /// Pairs whose columns count things of two kinds.
 const KINDS: [&str; 2] = ["user", "userid"];
 
@@ -58,14 +69,33 @@ pub(super) fn ends_by_name(names: &[&str]) -> Option<(usize, usize)> {
     });
     match pairs.next() {
         Some(pair) => Some(pair).filter(|_| pairs.next().is_none()),
-        None => only(&means_source).zip(only(&means_target)),
+        None => only(&means_source).zip(only(&means_target)).or_else(|| ends_by_prefix(&plain)),
     }
+}
+
+/// The columns whose names are the two words of a pair with the same behind them, such as `src_ip` and `dst_ip`, if
+/// there is one such pair.
+fn ends_by_prefix(plain: &[String]) -> Option<(usize, usize)> {
+    let mut found = None;
+    for (source, target) in PREFIXES {
+        for (place, name) in plain.iter().enumerate() {
+            let Some(rest) = name.strip_prefix(source) else { continue };
+            let others = plain.iter().enumerate().filter(|(_, other)| other.strip_prefix(target) == Some(rest));
+            for (other, _) in others.filter(|&(other, _)| other != place) {
+                if found.replace((place, other)).is_some() {
+                    return None;
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Whether the names of columns hold a pair that means source and target, clear or not.
 pub(super) fn has_pair(names: &[&str]) -> bool {
     let has = |wanted: &str| names.iter().any(|name| plain(name) == wanted);
     END_NAMES.iter().chain(&PAIRED_NAMES).any(|(source, target)| has(source) && has(target))
+        || ends_by_prefix(&names.iter().map(|name| plain(name)).collect::<Vec<_>>()).is_some()
 }
 
 /// What to say of columns whose ids are of two kinds, if they are integers: those that are equal are one vertex.
@@ -150,11 +180,18 @@ pub(super) fn find_ends(
 /// The column that an option asks for, by its name or its number from 1.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no such column, or if several have that name.
+/// [`Error::Usage`] if there is no such column, if several have that name, or if it is the name of one and the number
+/// of another.
 pub(super) fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> {
+    let by_number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let by_number = by_number.filter(|&place| place < names.len());
     let mut by_name = (0..names.len()).filter(|&place| names[place] == asked);
     if let Some(place) = by_name.next() {
         return match by_name.next() {
+            None if by_number.is_some_and(|number| number != place) => Err(Error::Usage(format!(
+                "--{option} {asked}: column {} has that name, and another is the column of that number; rename the columns",
+                place + 1
+            ))),
             None => Ok(place),
             Some(other) => Err(Error::Usage(format!(
                 "--{option} {asked}: the columns {} and {} have that name; give the number of one",
@@ -163,8 +200,7 @@ pub(super) fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<
             ))),
         };
     }
-    let by_number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    by_number.filter(|&place| place < names.len()).ok_or_else(|| {
+    by_number.ok_or_else(|| {
         Error::Usage(format!("--{option} {asked}: there is no such column; the columns are {}", listed(names)))
     })
 }
@@ -185,6 +221,11 @@ mod tests {
     #[test]
     fn ends_are_found_by_what_their_names_mean() {
         assert_eq!(ends_by_name(&["edge_id", "source_id", "target_id"]), Some((1, 2)));
+        for (target, source) in [("dst_node", "src_node"), ("dst_ip", "src_ip"), ("target name", "source name")] {
+            assert_eq!(ends_by_name(&[target, "rank", source]), Some((2, 0)), "{target}");
+        }
+        assert_eq!(ends_by_name(&["src_ip", "dst_ip", "src_port", "dst_port"]), None);
+        assert_eq!(ends_by_name(&["from_a", "to_b"]), None);
         assert_eq!(ends_by_name(&["To", "weight", "FROM"]), Some((2, 0)));
         assert_eq!(ends_by_name(&["from", "to", "source", "target"]), None, "two pairs");
         assert!(has_pair(&["from", "to", "source", "target"]) && !has_pair(&["from", "target"]));
@@ -212,10 +253,16 @@ mod tests {
 
     #[test]
     fn columns_are_asked_for_by_name_or_number() {
-        let names = ["a", "b", "1", "b"];
-        assert_eq!(column_asked("source", "1", &names).unwrap(), 2, "a name comes first");
+        let names = ["a", "b", "1", "b", "77", "6"];
+        assert_eq!(column_asked("source", "77", &names).unwrap(), 4, "a name");
+        assert_eq!(column_asked("source", "6", &names).unwrap(), 5, "a name and its number");
         assert_eq!(column_asked("source", "2", &names).unwrap(), 1);
-        for (asked, expected) in [("b", "columns 2 and 4"), ("5", "the columns are a, b, 1, b"), ("0", "no such")] {
+        for (asked, expected) in [
+            ("b", "columns 2 and 4"),
+            ("1", "column 3 has that name"),
+            ("7", "the columns are a, b, 1, b, 77, 6"),
+            ("0", "no such"),
+        ] {
             let text = column_asked("source", asked, &names).unwrap_err().to_string();
             assert!(text.contains("--source") && text.contains(expected), "{text}");
         }

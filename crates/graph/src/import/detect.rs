@@ -175,8 +175,13 @@ pub(super) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comm
     if let Some(asked) = options.comment.as_deref() {
         return Comments::asked(asked);
     }
+    Ok(if is_called_csv(path) { Comments::none() } else { Comments::usual() })
+}
+
+/// Whether the name says that commas stand between columns: `.csv`, also with `.gz` or the like behind it.
+fn is_called_csv(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    Ok(if name.split('.').any(|part| part == "csv") { Comments::none() } else { Comments::usual() })
+    name.split('.').skip(1).any(|part| part == "csv")
 }
 
 /// Chooses the separator of the file, and what begins comments.
@@ -195,6 +200,13 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
         Some(asked) => Separator::named(asked)?,
         None => RowCounts::new(&data).separator(first, path)?,
     };
+    // What comes in the place of a table, such as the message of a server, has words between blanks.
+    if options.delimiter.is_none() && separator == Separator::Blanks && is_called_csv(path) && !data.is_empty() {
+        let shown = String::from_utf8_lossy(data[0]).chars().take(80).collect::<String>();
+        let expected = "columns between commas, semicolons or tabs, as in a .csv file";
+        return Err(bad_record(path, first.first_line, expected, shown.as_bytes())
+            .advise("say --delimiter blanks if blanks are between them"));
+    }
     let comments = match separator {
         _ if asked => guess,
         Separator::Blanks => Comments::usual(),

@@ -8,7 +8,7 @@
 use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use super::blocks::LineBlocks;
 use super::input::Stream;
-use super::number::{Fields, lines, real};
+use super::number::{self, Fields, lines};
 use super::tally::Tally;
 use super::text_source::{
     TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of, weights_wanted,
@@ -138,7 +138,7 @@ impl Dimacs {
         };
         let (source, target) = (vertex()?, vertex()?);
         if self.has_weights {
-            let weight = fields.token().and_then(real).ok_or("a weight that is a finite number")?;
+            let weight = fields.token().and_then(number::weight).ok_or("a weight that is a finite number")?;
             if self.weights_wanted {
                 weights.push(weight);
             }
@@ -178,8 +178,8 @@ impl Parser for Dimacs {
         if self.weights_wanted {
             batch.weights = Weights::Real(weights);
         }
-        let sums = self.tally.add([edges, 0, 0]);
-        sums.map_or(Ok(()), |[edges, _, _]| self.check(edges))
+        let sums = self.tally.add([edges, 0, 0, 0]);
+        sums.map_or(Ok(()), |[edges, ..]| self.check(edges))
     }
 
     fn path(&self) -> &Path {

@@ -14,7 +14,7 @@ use super::detect::{
     Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, padded_id, says_directed,
 };
 use super::input::Stream;
-use super::number::{Fields, Integer, integer, is_infinite_or_nan, lines, real, trim};
+use super::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole, lines, trim};
 use super::own_comment::OwnComment;
 use super::size_line::{SizeLine, Verdict};
 use super::text_source::{begin, empty_reals, text_of};
@@ -286,7 +286,7 @@ impl EdgeList {
         let mut used = 2;
         let mut weight = 0.0;
         if self.columns.weight.is_some() {
-            weight = real(fields.token()?)?;
+            weight = number::weight(fields.token()?)?;
             used = 3;
         }
         for _ in used..self.columns.count {
@@ -410,7 +410,7 @@ impl EdgeList {
 
     fn weight(&self, field: Field<'_>, number: u64) -> Result<f64> {
         let token = trim(field.raw);
-        if let Some(weight) = real(token) {
+        if let Some(weight) = number::weight(token) {
             return Ok(weight);
         }
         let column = self.columns.weight.unwrap_or(0) + 1;
@@ -421,6 +421,9 @@ impl EdgeList {
             "no weight is infinite: take such lines out, or leave weights out with --weight none"
         } else if token.contains(&b',') {
             "write numbers with a point, or name another column with --weight"
+        } else if is_whole(token) {
+            "text holds whole weights that a real number of 64 bits equals, such as all up to 2^53: import larger ones from \
+             Parquet, or name another column with --weight"
         } else if token.first().is_some_and(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.')) {
             "the number is beyond the range of 64-bit reals, or is none: mend it, or name another column with --weight"
         } else {

@@ -57,9 +57,19 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     }
 }
 
-/// An error if the temporary files of an import will not fit where they go, by what is known before it begins.
-pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path) -> Result<()> {
+/// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
+/// known before it begins. Images are smaller than announced where lists are long: a third of that must be free.
+pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
     let needed = estimate(facts, options);
+    let free = free_disk_bytes(folder).unwrap_or(u64::MAX);
+    if needed.image_bytes / 3 > free {
+        return Err(Error::DiskSpace {
+            purpose: "the image".into(),
+            needed_bytes: needed.image_bytes,
+            free_bytes: free,
+            directory: folder.to_owned(),
+        });
+    }
     if needed.temporary_bytes <= SMALL_BYTES {
         return Ok(());
     }
@@ -83,7 +93,7 @@ fn require_bytes(what: &str, temporary_bytes: u64, directory: &Path) -> Result<(
         return Ok(());
     }
     Err(Error::DiskSpace {
-        purpose: format!("an import of {what}"),
+        purpose: format!("temporary files of an import of {what}"),
         needed_bytes: temporary_bytes,
         free_bytes: free,
         directory: directory.to_owned(),
@@ -107,14 +117,19 @@ mod tests {
         assert!(estimate(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
         assert_eq!(estimate(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
         let directory = tempfile::tempdir().unwrap();
-        assert!(check_space(&facts(1 << 21, false), &options, directory.path()).is_ok());
-        let error = check_space(&facts(1 << 58, false), &options, directory.path()).unwrap_err().to_string();
+        assert!(check_space(&facts(1 << 21, false), &options, directory.path(), directory.path()).is_ok());
+        let error = check_space(&facts(1 << 58, false), &options, directory.path(), Path::new("/nowhere"))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
+        let image = check_space(&facts(1 << 58, false), &options, directory.path(), directory.path()).unwrap_err();
+        assert!(image.to_string().starts_with("the image needs"), "{image}");
         // Vertices that a header declares take space without any edge.
         let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };
         assert!(estimate(&declared(1 << 32), &options).temporary_bytes > 100 << 30);
-        assert!(check_space(&declared(1 << 10), &options, directory.path()).is_ok());
-        let error = check_space(&declared(1 << 50), &options, directory.path()).unwrap_err().to_string();
+        assert!(check_space(&declared(1 << 10), &options, directory.path(), directory.path()).is_ok());
+        let error =
+            check_space(&declared(1 << 50), &options, directory.path(), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("0 edges and 1125899906842624 vertices needs") && error.contains("left"), "{error}");
     }
 }

@@ -79,7 +79,7 @@ impl<'a> Job<'a> {
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices());
         }
-        estimate::check_space(&facts, options, places.temporary())?;
+        estimate::check_space(&facts, options, places.temporary(), places.folder())?;
         let workspace = Workspace::create(runtime, places)?;
         Ok(Job {
             runtime,
@@ -151,7 +151,7 @@ impl<'a> Job<'a> {
 
     /// Refuses to replace an image by one of an input without edges.
     fn check_rows(&self, input: &Input) -> Result<()> {
-        if input.edges_read > 0 || !self.replaces || self.options.allow_empty {
+        if input.edges > 0 || !self.replaces || self.options.allow_empty {
             return Ok(());
         }
         Err(Error::Usage(

@@ -285,8 +285,8 @@ impl Parser for MatrixMarket {
             Values::Integer { .. } => Weights::Integer(integers),
             _ => Weights::Real(reals),
         };
-        let sums = self.tally.add([entries, 0, 0]);
-        sums.map_or(Ok(()), |[entries, _, _]| self.check(entries))
+        let sums = self.tally.add([entries, 0, 0, 0]);
+        sums.map_or(Ok(()), |[entries, ..]| self.check(entries))
     }
 
     fn path(&self) -> &Path {

@@ -11,13 +11,15 @@ use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weight
 use super::blocks::{LineBlocks, Lines};
 use super::columns::Comments;
 use super::input::Stream;
-use super::number::{Fields, lines, real};
+use super::number::{self, Fields, lines};
 use super::tally::{Sums, Tally};
 use super::text_source::{
     Numbering, TextSource, begin, data_lines, empty_reals, first_data_block, integers_only, push_pair, text_of,
     weights_wanted,
 };
 use crate::error::{Error, Result};
+use crate::generate::mix;
+use outcore_io::random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,8 +47,13 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         blocks.split_long_lines([b' ', b'\t'], Comments::asked("%")?);
     }
     let tally = Arc::new(Tally::new());
-    let parser =
-        Arc::new(Metis { path: blocks.path().to_owned(), header, weights_wanted: wanted, tally: tally.clone() });
+    let parser = Arc::new(Metis {
+        path: blocks.path().to_owned(),
+        header,
+        weights_wanted: wanted,
+        tally: tally.clone(),
+        key: random(),
+    });
     let facts = Facts {
         format: "metis",
         directed: Some(false),
@@ -100,8 +107,10 @@ struct Metis {
     path: PathBuf,
     header: Header,
     weights_wanted: bool,
-    /// Arcs to larger vertices, arcs to smaller ones, self-loops.
+    /// Arcs to larger vertices, arcs to smaller ones, self-loops; and the difference between what the first two are, as
+    /// sums of a hash with a key that nobody knows.
     tally: Arc<Tally>,
+    key: u64,
 }
 
 impl Metis {
@@ -114,7 +123,7 @@ impl Metis {
         weights: &mut Vec<f64>,
     ) -> std::result::Result<Sums, &'static str> {
         let mut fields = Fields::new(line);
-        let mut sums = [0; 3];
+        let mut sums: Sums = [0; 4];
         for _ in 0..self.header.skipped_columns {
             fields.unsigned().ok_or("the weights of the vertex, as fmt says")?;
         }
@@ -125,15 +134,21 @@ impl Metis {
             }
             let weight = if self.header.has_edge_weights {
                 let token = fields.token().ok_or("a weight after every neighbour, as fmt says")?;
-                real(token).ok_or("a weight that is a finite number")?
+                number::weight(token).ok_or("a weight that is a finite number")?
             } else {
                 0.0
             };
             if neighbour < vertex {
                 sums[1] += 1;
+                sums[3] = sums[3].wrapping_sub(self.hash(neighbour, vertex, weight));
                 continue;
             }
-            sums[if neighbour == vertex { 2 } else { 0 }] += 1;
+            if neighbour == vertex {
+                sums[2] += 1;
+            } else {
+                sums[0] += 1;
+                sums[3] = sums[3].wrapping_add(self.hash(vertex, neighbour, weight));
+            }
             push_pair(&mut batch.ids, vertex, neighbour);
             if self.weights_wanted {
                 weights.push(weight);
@@ -142,8 +157,19 @@ impl Metis {
         Ok(sums)
     }
 
-    /// Compares all arcs with the header.
-    fn check(&self, [up, down, loops]: Sums) -> Result<()> {
+    /// A number that only the same edge of the same weight has.
+    fn hash(&self, one: u64, other: u64, weight: f64) -> u64 {
+        let weight = if self.weights_wanted { weight.to_bits() } else { 0 };
+        mix(mix(mix(self.key ^ one).wrapping_add(other)).wrapping_add(weight))
+    }
+
+    /// Compares arcs with those in the other direction, and all of them with the header.
+    fn check(&self, [up, down, loops, difference]: Sums) -> Result<()> {
+        if up == down && difference != 0 {
+            let found = "arcs of which some have none back, or one of another weight";
+            return Err(Error::input(&self.path, None, "every edge in the lines of both its ends", found)
+                .advise("METIS graphs are undirected: give a directed graph as an edge list"));
+        }
         if up != down {
             return Err(Error::input(
                 &self.path,
@@ -173,7 +199,7 @@ impl Parser for Metis {
         begin(batch, block, false);
         let mut weights = empty_reals(batch);
         let mut vertex = block.first_vertex;
-        let mut sums = [0; 3];
+        let mut sums: Sums = [0; 4];
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
             if line.starts_with(b"%") {
                 continue;
@@ -186,7 +212,7 @@ impl Parser for Metis {
                 .parse_line(line, vertex, batch, &mut weights)
                 .map_err(|expected| bad_record(&self.path, number, expected, line))?;
             for (sum, more) in sums.iter_mut().zip(found) {
-                *sum += more;
+                *sum = sum.wrapping_add(more);
             }
             vertex += 1;
         }
@@ -237,6 +263,9 @@ mod tests {
             (b"2 1\n2\n1\n1\n", "2 lines"),
             (b"2 2\n2\n1\n", "4 neighbours"),
             (b"2 1\n2\n\n", "both its ends"),
+            (b"4 1\n2\n\n\n3\n", "some have none back"),
+            (b"4 2\n2 3\n\n\n2 3\n", "some have none back"),
+            (b"2 1 1\n2 5\n1 7\n", "of another weight"),
             (b"2 1\n3\n1\n", "from 1 to n"),
             (b"2 1\n0\n1\n", "from 1 to n"),
             (b"2 1\nx\n1\n", "a vertex"),

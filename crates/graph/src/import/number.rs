@@ -92,6 +92,28 @@ pub(super) fn real(token: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
+/// All of `token` as a weight: a finite number that loses nothing but digits behind the point. A whole number that no
+/// real one equals, and one that is not 0 but too small to be any other, are none.
+pub(super) fn weight(token: &[u8]) -> Option<f64> {
+    let number = real(token)?;
+    // Real numbers hold all whole ones of fifteen digits.
+    let is_exact = token.len() <= 15 || !is_whole(token) || is_exactly(token, number);
+    let mantissa = token.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+    let is_lost = number == 0.0 && mantissa.iter().any(|byte| (b'1'..=b'9').contains(byte));
+    (is_exact && !is_lost).then_some(number)
+}
+
+/// Whether a token is a whole number, written without a point or an exponent.
+pub(super) fn is_whole(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+fn is_exactly(token: &[u8], number: f64) -> bool {
+    let whole = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
+    whole.is_some_and(|whole| number.abs() < 1e38 && number as i128 == whole)
+}
+
 /// Whether a token is a word for what is no finite number.
 pub(super) fn is_infinite_or_nan(token: &[u8]) -> bool {
     let word = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
@@ -309,5 +331,22 @@ mod tests {
     fn lines_of_both_kinds() {
         let found: Vec<&[u8]> = lines(b"a\r\n\nb\nc").collect();
         assert_eq!(found, [&b"a"[..], b"", b"b", b"c"]);
+    }
+
+    #[test]
+    fn weights_lose_no_whole_number_and_are_not_0_by_rounding() {
+        for (text, expected) in [
+            ("9007199254740992", 9007199254740992.0),
+            ("-9007199254740994", -9007199254740994.0),
+            ("1e300", 1e300),
+            ("0.1234567890123456789", 0.12345678901234568),
+            ("0e-400", 0.0),
+            ("1700000000123456789.5", 1.7000000001234568e18),
+        ] {
+            assert_eq!(weight(text.as_bytes()), Some(expected), "{text}");
+        }
+        for text in ["9007199254740993", "-1700000000123456789", "1e-400", "-0.01e-399", "1e999", "inf", "x"] {
+            assert_eq!(weight(text.as_bytes()), None, "{text}");
+        }
     }
 }

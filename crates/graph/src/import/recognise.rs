@@ -25,7 +25,7 @@ const NETWORKX: &str = "read it with NetworkX and import the graph, or write it 
 const UTF8: &str = "convert the file to UTF-8, as with iconv -f UTF-16 -t UTF-8";
 
 /// What files begin with.
-const MAGIC: [(&[u8], Kind); 14] = [
+const MAGIC: [(&[u8], Kind); 15] = [
     (b"PAR1", Kind::Read("parquet")),
     (b"ARROW1", Kind::Read("arrow")),
     (b"\xff\xff\xff\xff", Kind::Read("arrow")),
@@ -40,6 +40,7 @@ const MAGIC: [(&[u8], Kind); 14] = [
     (b"\x89HDF", Kind::Foreign("HDF5", CONVERT)),
     (b"SQLite format 3", Kind::Foreign("an SQLite database", CONVERT)),
     (b"%PDF", Kind::Foreign("PDF", CONVERT)),
+    (b"version https://git-lfs", Kind::Foreign("a pointer of Git LFS", "fetch the file itself, as with git lfs pull")),
 ];
 
 /// Formats that only their files' names tell, in lower case.

@@ -7,11 +7,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What one block, or the whole input, holds; what each number counts is the format's business.
-pub(super) type Sums = [u64; 3];
+pub(super) type Sums = [u64; 4];
 
 /// Sums over all blocks.
 pub(super) struct Tally {
-    sums: [AtomicU64; 3],
+    sums: [AtomicU64; 4],
     parsed_blocks: AtomicU64,
     /// `u64::MAX` until the source has reached the end.
     total_blocks: AtomicU64,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn new() -> Self {
         Tally {
-            sums: [const { AtomicU64::new(0) }; 3],
+            sums: [const { AtomicU64::new(0) }; 4],
             parsed_blocks: AtomicU64::new(0),
             total_blocks: AtomicU64::new(u64::MAX),
         }
@@ -38,7 +38,7 @@ impl Tally {
         }
         let parsed = self.parsed_blocks.fetch_add(1, Ordering::SeqCst) + 1;
         let is_complete = parsed == self.total_blocks.load(Ordering::SeqCst);
-        is_complete.then(|| [0, 1, 2].map(|i: usize| self.sums[i].load(Ordering::SeqCst)))
+        is_complete.then(|| [0, 1, 2, 3].map(|i: usize| self.sums[i].load(Ordering::SeqCst)))
     }
 }
 
@@ -49,10 +49,10 @@ mod tests {
     #[test]
     fn the_last_block_in_time_gets_the_sums() {
         let tally = Tally::new();
-        let one = [3, 1, 0];
+        let one = [3, 1, 0, 1 << 63];
         assert_eq!(tally.add(one), None);
         assert_eq!(tally.add(one), None);
         tally.end(3);
-        assert_eq!(tally.add(one), Some([9, 3, 0]));
+        assert_eq!(tally.add(one), Some([9, 3, 0, 1 << 63]));
     }
 }

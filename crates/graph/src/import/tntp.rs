@@ -16,7 +16,7 @@ use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weight
 use super::blocks::{LineBlocks, Lines};
 use super::column_names::{column_asked, listed};
 use super::input::Stream;
-use super::number::{Fields, lines, real, trim, unsigned};
+use super::number::{self, Fields, lines, trim, unsigned};
 use super::tally::Tally;
 use super::text_source::{TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of};
 use crate::error::{Error, Result};
@@ -172,7 +172,7 @@ impl Tntp {
         for column in 2..self.columns {
             let token = fields.token().ok_or_else(|| format!("{} columns, as the first link has", self.columns))?;
             if self.weight == Some(column) {
-                let weight = real(token);
+                let weight = number::weight(token);
                 weights.push(weight.ok_or_else(|| format!("a finite number as weight in column {}", column + 1))?);
             }
         }
@@ -197,7 +197,7 @@ impl Parser for Tntp {
         if self.weight.is_some() {
             batch.weights = Weights::Real(weights);
         }
-        match (self.tally.add([links, 0, 0]), self.links) {
+        match (self.tally.add([links, 0, 0, 0]), self.links) {
             (Some([found, ..]), Some(links)) if found != links => {
                 let expected = format!("{links} links, as the metadata says");
                 Err(Error::input(&self.path, None, expected, format!("{found}"))

@@ -54,6 +54,11 @@ impl Places {
     pub(super) fn temporary(&self) -> &Path {
         &self.temporary
     }
+
+    /// The directory that the image is made in.
+    pub(super) fn folder(&self) -> &Path {
+        parent(&self.image)
+    }
 }
 
 impl Workspace {
