@@ -370,6 +370,27 @@ def test_vertices_in_series(make):
         assert make((SOURCE[:2], TARGET[:2]), vertices=vertices).vertices == 5
 
 
+@pytest.mark.parametrize("write", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_a_byte_that_hides_a_batch_of_arrow_is_found(tmp_path, write):
+    table = pa.table({"source": np.arange(3000), "target": np.arange(3000) + 1})
+    path = tmp_path / ("rows.arrow" if write is pa.ipc.new_file else "rows.arrows")
+    with pa.OSFile(str(path), "wb") as file, write(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    assert oc.import_graph(path, tmp_path / "rows.oc")["edges_read"] == 3000
+    content = path.read_bytes()
+    marks = [place for place in range(0, len(content), 8) if content.startswith(b"\xff" * 4, place)]
+    # The second batch's message: its length, the kind of its header, and more; none of the batches may vanish.
+    for place in range(marks[2] + 4, marks[2] + 64):
+        damaged = bytearray(content)
+        damaged[place] = 0
+        path.write_bytes(damaged)
+        try:
+            report = oc.import_graph(path, tmp_path / "rows.oc", replace=True)
+            assert report["edges_read"] == 3000, place - marks[2]
+        except oc.InputError:
+            pass
+
+
 def test_duckdb_relations(make):
     duckdb = pytest.importorskip("duckdb")
     graph = make(duckdb.sql("select i as source, i + 1 as target from range(1000) t(i)"))
