@@ -69,14 +69,16 @@ def _make_reinterpret(kind: types.Type) -> Any:
 _reinterpret = lru_cache(_make_reinterpret)
 
 
-@intrinsic
-def _readonly(_context: Any, array: types.Array) -> Any:
+def _make_readonly(_context: Any, array: types.Array) -> Any:
     """The same array, which no function may write to: a page that stays in memory lies behind it."""
 
     def generate(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
         return arguments[0]
 
     return array.copy(readonly=True)(array), generate
+
+
+_readonly: Any = intrinsic(_make_readonly)
 
 
 def _is_vertices(given: types.Type) -> bool:

@@ -191,10 +191,10 @@ def test_ids_with_commas_are_given_in_quotes(tmp_path):
         assert "a,b reaches 4 vertices" in text and "c reaches 3 vertices" in text and 'say "d"' in text, text
     assert "from \"a,b\"" in outcore("run", "personalized-pagerank", image, "--seeds", '"a,b"').stdout
     assert "a,b reaches" not in outcore("run", "all-pairs", image, "--sources", "c,e").stdout
-    assert outcore("run", "betweenness", image, "--sources", '"a,b",c').returncode == 0
+    assert outcore("run", "betweenness-centrality", image, "--sources", '"a,b",c').returncode == 0
     for wrong, expected in [('"a,b', "a closing quote"), ('"a"b', "a comma behind")]:
         assert expected in search("--sources", wrong, check=False).stderr
-    twice = outcore("run", "betweenness", image, "--sources", 'c,"a,b",c', check=False)
+    twice = outcore("run", "betweenness-centrality", image, "--sources", 'c,"a,b",c', check=False)
     assert "found c twice" in twice.stderr
 
 
@@ -413,13 +413,17 @@ def test_an_image_without_permission_says_so(tmp_path):
         assert subprocess.run([command, "info", place], capture_output=True, **other).returncode == 0
 
 
-def test_statistics_replace_a_file_and_are_never_written_through_a_link(tmp_path):
+def test_statistics_replace_a_file_and_no_link(tmp_path):
     image, precious, stats = tmp_path / "g.oc", tmp_path / "precious", tmp_path / "stats.json"
     outcore("generate", "path", image, "--scale", 3)
     precious.write_text("precious")
     stats.symlink_to(precious)
+    refused = outcore("run", "components", image, "--stats", stats, check=False)
+    assert refused.returncode == 1 and "found a link" in refused.stderr
+    assert precious.read_text() == "precious" and stats.is_symlink()
+    stats.unlink()
+    stats.write_text("old")
     outcore("run", "components", image, "--stats", stats)
-    assert precious.read_text() == "precious" and not stats.is_symlink()
     assert json.loads(stats.read_text())["bytes_read"] >= 0
 
 
