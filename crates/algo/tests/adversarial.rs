@@ -49,7 +49,7 @@ fn check(given: &Given, sources: &[u32]) {
             check_personalized_pagerank(&graph, &model);
             let found = components(&graph, &ComponentsOptions::default()).unwrap();
             let labels = model.labels();
-            same(&labels, &found.labels.to_vec(), "labels");
+            same(&labels, &found.labels, "labels");
             let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
             assert_eq!(found.count, count as u64);
             verify_components(&graph, &found).unwrap();
@@ -81,7 +81,7 @@ fn check_triads(graph: &Graph, expected: &[Triads]) {
     };
     let mean = |values: f64| values / (expected.len() as f64).max(1.0);
     let found = triangles(graph, &TrianglesOptions::default()).unwrap();
-    same(&expected.iter().map(|triads| triads.triangles).collect::<Vec<_>>(), &found.counts.to_vec(), "triangles");
+    same(&expected.iter().map(|triads| triads.triangles).collect::<Vec<_>>(), &found.counts, "triangles");
     assert_eq!(3 * found.total, expected.iter().map(|triads| triads.triangles).sum::<u64>());
     verify_triangles(graph, &found).unwrap();
     let found = clustering(graph, &ClusteringOptions::default()).unwrap();
@@ -107,7 +107,7 @@ fn check_strong_components(graph: &Graph, model: &Model) {
     let labels = model.strong_labels();
     for in_memory_bytes in [None, Some(4096), Some(0)] {
         let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes }).unwrap();
-        same(&labels, &found.labels.to_vec(), &format!("strong components, {in_memory_bytes:?} in memory"));
+        same(&labels, &found.labels, &format!("strong components, {in_memory_bytes:?} in memory"));
         let count = labels.iter().enumerate().filter(|&(vertex, &label)| vertex as u32 == label).count();
         assert_eq!(found.count, count as u64);
         if in_memory_bytes.is_none() {
@@ -218,7 +218,7 @@ fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_
 fn check_core_number(graph: &Graph, model: &Model) {
     let found = core_number(graph, &CoreNumbersOptions::default()).unwrap();
     let cores = model.cores(graph.is_directed());
-    same(&cores, &found.cores.to_vec(), "core numbers");
+    same(&cores, &found.cores, "core numbers");
     assert_eq!(Some(&found.max_core), cores.iter().max());
     verify_core_number(graph, &found).unwrap();
 }
@@ -228,7 +228,7 @@ fn check_label_propagation(graph: &Graph, model: &Model) {
         let options = LabelPropagationOptions { max_iter };
         let found = label_propagation(graph, &options).unwrap();
         let (labels, iterations, converged) = model.propagated(graph.is_directed(), max_iter);
-        same(&labels, &found.labels.to_vec(), &format!("labels after {max_iter} iterations"));
+        same(&labels, &found.labels, &format!("labels after {max_iter} iterations"));
         assert_eq!((found.iterations, found.converged), (iterations, converged));
         assert_eq!(found.count, labels.iter().collect::<BTreeSet<_>>().len() as u64);
         verify_label_propagation(graph, &options, &found).unwrap();

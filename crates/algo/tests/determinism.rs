@@ -154,13 +154,13 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             let (triangles, clustered, local) =
                 (counted.counts.to_vec(), clustered.coefficients.to_vec(), local.coefficients.to_vec());
             let mut all = under_ids(&ids, &results);
-            let values = cores.cores.to_vec().into_iter().zip(propagated.labels.to_vec());
+            let values = cores.cores.iter().copied().zip(propagated.labels.to_vec());
             for (vertex, (&id, (core, label))) in ids.iter().zip(values).enumerate() {
                 all.cores[id as usize] = core;
                 all.labels[id as usize] = ids[label as usize];
                 all.triads[id as usize] = [triangles[vertex], clustered[vertex].to_bits(), local[vertex].to_bits()];
             }
-            (all, smallest_ids(&ids, &strong.labels.to_vec()))
+            (all, smallest_ids(&ids, &strong.labels))
         });
         let [(input, strong), degree, auto] = &answers;
         for (name, (other, other_strong)) in [("degree", degree), ("auto", auto)] {

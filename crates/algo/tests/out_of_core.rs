@@ -300,7 +300,7 @@ fn label_propagation_reads_what_may_change_and_no_more() {
         let state_bytes = estimate_label_propagation(&graph, &options).state_bytes;
         let _held = budget.reserve("all but the least", budget.available_bytes() - state_bytes).unwrap();
         let least = label_propagation(&graph, &options).unwrap();
-        same(&found.labels.to_vec(), &least.labels.to_vec(), "labels with the least memory");
+        same(&found.labels, &least.labels, "labels with the least memory");
         let (passes, said) = (least.stats.passes, estimate_label_propagation(&graph, &options).passes);
         assert!(passes > found.stats.passes && passes < 7.0 && passes <= said, "{passes} passes, {said} said");
     }

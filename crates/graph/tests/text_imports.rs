@@ -311,6 +311,29 @@ fn files_of_one_import_agree_in_their_columns() {
 }
 
 #[test]
+fn a_message_in_the_place_of_a_table_replaces_no_image() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("g.oc");
+    let run = |name: &str, text: &str, delimiter: Option<&str>| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let input = InputOptions { delimiter: delimiter.map(str::to_owned), ..InputOptions::default() };
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
+        made_of(std::slice::from_ref(&path), &input, &options, &image)
+    };
+    run("day.csv", "source,target\n1,2\n2,3\n", None).unwrap();
+    for (name, text, expected) in [
+        ("day.csv", "Access denied\n", "--delimiter blanks"),
+        ("day.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "a pointer of Git LFS"),
+    ] {
+        let error = run(name, text, None).err().expect("refused").to_string();
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(open(&image).manifest.edges, 2);
+    }
+    assert_eq!(run("day.csv", "1 2\n", Some("blanks")).unwrap().edges, ["1 2"]);
+}
+
+#[test]
 fn an_input_without_rows_replaces_no_image() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("g.csv");

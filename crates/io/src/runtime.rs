@@ -334,7 +334,7 @@ mod tests {
         let sound = Runtime::new(options(MOST_THREADS)).unwrap();
         for wrong in [0, MOST_THREADS + 1, usize::MAX] {
             for refused in [Runtime::new(options(wrong)), sound.for_work(options(wrong))] {
-                let error = refused.err().expect("too few or too many");
+                let error = refused.expect_err("too few or too many");
                 assert_eq!(error.to_string(), format!("expected threads from 1 to 1024, found {wrong}"));
             }
         }

@@ -37,7 +37,7 @@ pub fn check_searches(graph: &Graph, model: &Model, sources: &[u32]) {
         }
         let values = |v: usize| limited.iter().filter_map(move |levels| levels[v]);
         let counts: Vec<_> = (0..model.out.len()).map(|v| values(v).count() as u32).collect();
-        same(&counts, &found.reached_by.to_vec(), "sources that reach a vertex");
+        same(&counts, &found.reached_by, "sources that reach a vertex");
         for (v, sum) in found.distance_sums.iter().enumerate() {
             assert_eq!(*sum, values(v).map(u64::from).sum::<u64>(), "distances of {v}");
         }

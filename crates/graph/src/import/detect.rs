@@ -201,8 +201,10 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
         None => RowCounts::new(&data).separator(first, path)?,
     };
     // What comes in the place of a table, such as the message of a server, has words between blanks.
-    if options.delimiter.is_none() && separator == Separator::Blanks && is_called_csv(path) && !data.is_empty() {
-        let shown = String::from_utf8_lossy(data[0]).chars().take(80).collect::<String>();
+    let first_row = data.iter().find(|line| Comments::usual().is_data(line));
+    if let (None, Separator::Blanks, true, Some(row)) = (&options.delimiter, separator, is_called_csv(path), first_row)
+    {
+        let shown = String::from_utf8_lossy(row).chars().take(80).collect::<String>();
         let expected = "columns between commas, semicolons or tabs, as in a .csv file";
         return Err(bad_record(path, first.first_line, expected, shown.as_bytes())
             .advise("say --delimiter blanks if blanks are between them"));
