@@ -171,7 +171,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
             bytes_text(stats.memory_peak_bytes)
         ),
     );
-    report.notes.iter().for_each(|note| note!("note: {}", escaped(note)));
+    report.notes.iter().for_each(|note| note!("note: {note}"));
 }
 
 /// A number of things, with their name.

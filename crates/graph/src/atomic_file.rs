@@ -43,9 +43,6 @@ impl AtomicFile {
     }
 
     fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
-        if target.file_name().is_none() || target.is_dir() {
-            return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
-        }
         let reservation = runtime.budget().reserve("an output buffer", BUFFER_BYTES as u64)?;
         let (temporary, output) = Partial::file(&**runtime.backend(), target)?;
         Ok(AtomicFile {

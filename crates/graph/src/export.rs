@@ -336,12 +336,7 @@ impl Job<'_> {
     fn write_isolated(&self) -> Result<(u64, Vec<Beside>)> {
         let count = self.isolated()?;
         if count == 0 {
-            // One that an earlier export left would add its vertices to this graph.
-            let stale = beside(self.output);
-            return match std::fs::remove_file(&stale) {
-                Err(error) if error.kind() != ErrorKind::NotFound => Err(IoError::file(stale, "remove", error).into()),
-                _ => Ok((0, Vec::new())),
-            };
+            return Ok((0, Vec::new()));
         }
         let mut degrees = Degrees::new(self.graph)?;
         let file = self.write_ids(beside(self.output), |_| Ok(degrees.next()? == 0))?;
@@ -422,6 +417,16 @@ impl Job<'_> {
         }
         // Only now that all of them are on the disk does the first get its name.
         whole.into_iter().try_for_each(AtomicFile::commit)?;
+        if files.is_empty() {
+            // What an earlier export left beside would add its vertices to this graph.
+            let stale = self::beside(self.output);
+            match std::fs::remove_file(&stale) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(IoError::file(stale, "remove", error).into());
+                }
+                _ => {}
+            }
+        }
         files.push(self.output.to_owned());
         Ok(ExportReport { edges, isolated_vertices, renumbered, files })
     }

@@ -27,6 +27,9 @@ fn check_target(target: &Path) -> Result<()> {
             "{path}: expected the name of a file to write or to replace, found {found}; {advice}"
         )))
     };
+    if target.file_name().is_none() || target.is_dir() {
+        return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
+    }
     match std::fs::symlink_metadata(target) {
         Ok(there) if there.is_symlink() => return refused("a link", "name the file that it leads to"),
         Ok(there) if !there.is_file() => {

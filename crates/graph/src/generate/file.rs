@@ -62,9 +62,6 @@ enum Packing {
 pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Result<GenerateReport> {
     let generator = Generator::new(options)?;
     let (layout, packing) = format_of(path, options.weights.is_some())?;
-    if path.file_name().is_none() || path.is_dir() {
-        return Err(Error::Usage(format!("expected the name of a file to write, found {}", path.display())));
-    }
     let (temporary, output) = Partial::file(&**runtime.backend(), path)?;
     let directed = options.shape != Shape::Grid;
     let comment = OwnComment { directed, string_ids: false, weight: Some("weight".to_owned()) };

@@ -5,7 +5,9 @@
 //! `#` and `%` begin comments. Lines may have any length: one longer than a block is cut behind a separator, and each
 //! part is parsed as a line of the same vertex. NetworkX calls the form with blanks `adjlist`.
 
-use super::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record};
+use super::batch::{
+    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Weights, bad_record,
+};
 use super::blocks::LineBlocks;
 use super::columns::{Comments, Cut, Separator, Skipped};
 use super::detect::{first_comments, is_padded, looks_like_integer, padded_id};
@@ -204,13 +206,7 @@ impl Adjacency {
     }
 
     /// Appends the edges of a line to `batch`, and hands the batch over whenever it is full.
-    fn list(
-        &self,
-        line: &[u8],
-        number: u64,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn list(&self, line: &[u8], number: u64, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         let bad = |expected| bad_record(&self.path, number, expected, line);
         let (own, mut neighbours) = self.cut(line).map_err(bad)?;
         let Some(first) = neighbours.next() else { return self.push(own, number, &mut batch.vertices) };
@@ -224,12 +220,7 @@ impl Adjacency {
         Ok(())
     }
 
-    fn hand_over(
-        &self,
-        number: u64,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn hand_over(&self, number: u64, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         for ids in [&batch.ids, &batch.vertices] {
             ids.check_one_kind(&self.path, number, "say --ids string")?;
         }
@@ -269,12 +260,7 @@ impl Parser for Adjacency {
         self.parse_in_batches(block, batch, &mut |_| Ok(()))
     }
 
-    fn parse_in_batches(
-        &self,
-        block: &Block,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, self.strings);
         batch.weights = Weights::None;
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {

@@ -324,6 +324,9 @@ pub trait Source: Send {
     }
 }
 
+/// Takes the edges of a batch and empties it.
+pub type TakeBatch<'a> = dyn FnMut(&mut EdgeBatch) -> Result<()> + 'a;
+
 /// Turns blocks into edges. Any worker may parse any block, in any order, but every block exactly once: formats that
 /// state how many edges follow are checked by whoever finishes the last block.
 pub trait Parser: Send + Sync {
@@ -334,12 +337,7 @@ pub trait Parser: Send + Sync {
     /// Parses a block and hands its edges to `take`, which empties the batch: all in one batch by default. Formats
     /// whose edges may take far more memory than the block hand them over in several batches of bounded size, in the
     /// order of the block.
-    fn parse_in_batches(
-        &self,
-        block: &Block,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         self.parse(block, batch)?;
         take(batch)
     }

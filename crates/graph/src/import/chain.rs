@@ -4,7 +4,7 @@
 //! held open, so that the memory does not depend on how many there are. Blocks are numbered through; the parser
 //! finds the input of a block by its number.
 
-use super::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source};
+use super::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
 use super::input::Input;
 use super::open::{Format, open_one};
 use super::vertices::hull;
@@ -198,12 +198,7 @@ impl Parser for ChainParser {
         self.parser_of(block).parse(block, batch)
     }
 
-    fn parse_in_batches(
-        &self,
-        block: &Block,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         self.parser_of(block).parse_in_batches(block, batch, take)
     }
 

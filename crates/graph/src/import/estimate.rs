@@ -61,15 +61,7 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
 /// known before it begins. Images are smaller than announced where lists are long: a third of that must be free.
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
     let needed = estimate(facts, options);
-    let free = free_disk_bytes(folder).unwrap_or(u64::MAX);
-    if needed.image_bytes / 3 > free {
-        return Err(Error::DiskSpace {
-            purpose: "the image".into(),
-            needed_bytes: needed.image_bytes,
-            free_bytes: free,
-            directory: folder.to_owned(),
-        });
-    }
+    require_bytes("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
     if needed.temporary_bytes <= SMALL_BYTES {
         return Ok(());
     }
@@ -78,23 +70,28 @@ pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Pa
         (None, Some((_, vertices))) => format!("{vertices} vertices"),
         (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
     };
-    require_bytes(&what, needed.temporary_bytes, directory)
+    require_temporary(&what, needed.temporary_bytes, directory)
 }
 
 /// An error if a directory has not as much space as the temporary files of so many edges need.
 pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) -> Result<()> {
-    require_bytes(&format!("{edges} edges"), temporary_bytes, directory)
+    require_temporary(&format!("{edges} edges"), temporary_bytes, directory)
 }
 
-fn require_bytes(what: &str, temporary_bytes: u64, directory: &Path) -> Result<()> {
+fn require_temporary(what: &str, bytes: u64, directory: &Path) -> Result<()> {
+    require_bytes(&format!("temporary files of an import of {what}"), bytes, bytes, directory)
+}
+
+/// An error if a directory has less left than is the least of what is announced.
+fn require_bytes(purpose: &str, needed_bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
     // A file system that does not tell how much it has left may have enough.
     let free = free_disk_bytes(directory).unwrap_or(u64::MAX);
-    if temporary_bytes <= free {
+    if least_bytes <= free {
         return Ok(());
     }
     Err(Error::DiskSpace {
-        purpose: format!("temporary files of an import of {what}"),
-        needed_bytes: temporary_bytes,
+        purpose: purpose.to_owned(),
+        needed_bytes,
         free_bytes: free,
         directory: directory.to_owned(),
     })

@@ -74,7 +74,7 @@ mod workspace;
 mod zstd_frames;
 
 pub use batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TextFacts, Weights,
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, TextFacts, Weights,
 };
 pub use estimate::{ImportEstimate, estimate};
 pub use graphalytics::GraphalyticsProperties;

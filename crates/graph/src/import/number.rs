@@ -98,8 +98,8 @@ pub(super) fn weight(token: &[u8]) -> Option<f64> {
     let number = real(token)?;
     // Real numbers hold all whole ones of fifteen digits.
     let is_exact = token.len() <= 15 || !is_whole(token) || is_exactly(token, number);
-    let mantissa = token.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
-    let is_lost = number == 0.0 && mantissa.iter().any(|byte| (b'1'..=b'9').contains(byte));
+    let mut mantissa = token.iter().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let is_lost = number == 0.0 && mantissa.any(|byte| (b'1'..=b'9').contains(byte));
     (is_exact && !is_lost).then_some(number)
 }
 

@@ -9,7 +9,7 @@
 //! memory, as the length of a line of text does.
 
 use super::batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, Weights,
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
 use super::column_names::{column_asked, find_ends, kinds_note};
 use super::text_source::begin;
@@ -524,12 +524,7 @@ impl Parser for TableParser {
         Ok(())
     }
 
-    fn parse_in_batches(
-        &self,
-        block: &Block,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         if !self.columns.strings {
             self.parse(block, batch)?;
             return take(batch);

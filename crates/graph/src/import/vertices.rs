@@ -4,7 +4,7 @@
 //! or a table of one column. Both are read behind the edges, whose first block tells better what ids are like. The
 //! table goes through the parser of edges, as a table of loops whose ends are kept once.
 
-use super::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
+use super::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch, Weights};
 use super::input::Input;
 use super::table::from_batches;
 use super::vertex_lines;
@@ -179,12 +179,7 @@ impl Parser for Both {
         self.parser_of(block).parse(block, batch)
     }
 
-    fn parse_in_batches(
-        &self,
-        block: &Block,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         self.parser_of(block).parse_in_batches(block, batch, take)
     }
 
@@ -209,12 +204,7 @@ impl Parser for Ends {
         Ok(())
     }
 
-    fn parse_in_batches(
-        &self,
-        block: &Block,
-        batch: &mut EdgeBatch,
-        take: &mut dyn FnMut(&mut EdgeBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         self.loops.parse_in_batches(block, batch, &mut |batch| {
             keep_ends(batch);
             take(batch)
