@@ -348,6 +348,15 @@ def test_entries_of_a_matrix_at_one_place_obey_duplicates(make, tmp_path):
         make(matrix, duplicates="error")
 
 
+@pytest.mark.parametrize("name", ["daily.csv", "daily.txt", "daily.parquet"])
+def test_an_export_takes_no_vertices_of_an_earlier_one_along(make, tmp_path, name):
+    path = tmp_path / name
+    make([(1, 2)], vertices=[77, 78]).export(path)
+    assert make(path).vertices == 4
+    make([(5, 6), (6, 7)]).export(path)
+    assert make(path).vertices == 3 and not path.with_name(f"{name}.vertices").exists()
+
+
 def test_masked_arrays_and_tuples_of_tuples_are_refused(make):
     masked = np.ma.masked_equal([0.5, -9999.0], -9999.0)
     for columns in [(SOURCE[:2], TARGET[:2], masked), (np.ma.masked_equal([1, -1], -1), TARGET[:2])]:
