@@ -41,7 +41,7 @@ def run_outcore(program, algorithm, image, memory, folder, *options, output=Fals
 
 def first_number(program, algorithm, image, *options):
     """The number that the answer begins with."""
-    text = subprocess.check_output([program, "run", algorithm, image, "--quiet", *map(str, options)], text=True)
+    text = subprocess.check_output([program, "run", algorithm, image, *map(str, options)], text=True)
     return int(text.split()[0])
 
 

@@ -18,7 +18,7 @@ else
     show generate $generator "$image" --memory "$memory"
 fi
 show info "$image"
-source=$("$outcore" run pagerank "$image" --memory "$memory" --max-iter 1 --tol 1 --allow-unconverged --quiet | awk 'NR == 2 { print $1 }')
+source=$("$outcore" run pagerank "$image" --memory "$memory" --max-iter 1 --tol 1 --allow-unconverged | awk 'NR == 2 { print $1 }')
 show run pagerank "$image" --memory "$memory" --tol 1e-9 --verify --stats "$work/pagerank.json"
 if [ -n "$source" ]; then
     show run bfs --source "$source" "$image" --memory "$memory" --verify --stats "$work/bfs.json"

@@ -200,7 +200,7 @@ pub fn bfs(
     let (found, path) = graph.run(py, || {
         let target = target_id.map(|id| graph.vertex(&id)).transpose()?;
         let options = BfsOptions { source: graph.vertex(&id)?, depth_limit, target };
-        check_room(&graph, verify, &outcore::estimate_bfs(&graph))?;
+        outcore::estimate_bfs(&graph).check_result(&graph, verify)?;
         let found = outcore::bfs(&graph, &options)?;
         if verify {
             verify::verify_bfs(&graph, &options, &found)?;
@@ -213,11 +213,6 @@ pub fn bfs(
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth, path })
-}
-
-/// Refuses a run whose result there will be no memory to verify, before the work is done.
-fn check_room(graph: &outcore::Graph, verify: bool, estimate: &Estimate) -> outcore::Result<()> {
-    if verify { estimate.check_verification(graph) } else { Ok(()) }
 }
 
 /// Ids as text.
@@ -249,7 +244,7 @@ pub fn multi_source_bfs(
     let found = graph.run(py, || {
         let (sources, targets) = (graph.vertices_of(&source_ids)?, graph.vertices_of(&target_ids)?);
         let options = MultiSourceBfsOptions { sources, targets, depth_limit };
-        check_room(&graph, verify, &outcore::estimate_multi_source_bfs(&graph, &options))?;
+        outcore::estimate_multi_source_bfs(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::multi_source_bfs(&graph, &options)?;
         if verify {
             verify::verify_multi_source_bfs(&graph, &options, &found)?;
@@ -282,7 +277,7 @@ pub fn all_pairs(
         let drawn = Sources::Drawn { k: k.0, seed: seed.0 };
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options = AllPairsOptions { sources: given.map_or(drawn, Sources::Given) };
-        check_room(&graph, verify, &outcore::estimate_all_pairs(&graph, &options))?;
+        outcore::estimate_all_pairs(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::all_pairs(&graph, &options)?;
         if verify {
             verify::verify_all_pairs(&graph, &options, &found)?;
@@ -318,7 +313,7 @@ pub fn betweenness_centrality(
         let given = given.map(|ids| graph.vertices_of(&ids)).transpose()?;
         let options =
             BetweennessOptions { sources: given.map_or(drawn, Sources::Given), normalized, endpoints, failure };
-        check_room(&graph, verify, &outcore::estimate_betweenness_centrality(&graph, &options))?;
+        outcore::estimate_betweenness_centrality(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::betweenness_centrality(&graph, &options)?;
         if verify {
             verify::verify_betweenness_centrality(&graph, &options, &found)?;
@@ -345,7 +340,7 @@ pub fn sssp(
     let weights = has_lengths(py, &graph, weight)?;
     let found = graph.run(py, || {
         let options = SsspOptions { source: graph.vertex(&id)?, weights, delta };
-        check_room(&graph, verify, &outcore::estimate_sssp(&graph, &options))?;
+        outcore::estimate_sssp(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::sssp(&graph, &options)?;
         if verify {
             verify::verify_sssp(&graph, &options, &found)?;
@@ -393,7 +388,7 @@ pub fn pagerank(
     let weights = has_weights(py, &graph, weight)?;
     let options = PageRankOptions { alpha, tol, stop, max_iter: max_iter.0, method, dangling, weights };
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_pagerank(&graph, &options))?;
+        outcore::estimate_pagerank(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::pagerank(&graph, &options)?;
         if verify {
             verify::verify_pagerank(&graph, &options, &found)?;
@@ -428,7 +423,7 @@ pub fn personalized_pagerank(
     let mut found = graph.run(py, || {
         let seeds = outcore::seeds_of_ids(&graph, &sets)?;
         let options = PersonalizedPageRankOptions { seeds, alpha, tol, stop, max_iter: max_iter.0, weights };
-        check_room(&graph, verify, &outcore::estimate_personalized_pagerank(&graph, &options))?;
+        outcore::estimate_personalized_pagerank(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::personalized_pagerank(&graph, &options)?;
         if verify {
             verify::verify_personalized_pagerank(&graph, &options, &found)?;
@@ -463,7 +458,7 @@ fn converged_or_error(py: Python<'_>, table: Py<PageRank>, tol: f64) -> PyResult
 pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_components(&graph))?;
+        outcore::estimate_components(&graph).check_result(&graph, verify)?;
         let found = outcore::components(&graph, &ComponentsOptions::default())?;
         if verify {
             verify::verify_components(&graph, &found)?;
@@ -478,7 +473,7 @@ pub fn components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<
 pub fn strong_components(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Components>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_strong_components(&graph))?;
+        outcore::estimate_strong_components(&graph).check_result(&graph, verify)?;
         let found = outcore::strong_components(&graph, &StrongComponentsOptions::default())?;
         if verify {
             verify::verify_strong_components(&graph, &found)?;
@@ -498,7 +493,7 @@ fn labelled(py: Python<'_>, graph: Opened, found: outcore::Components) -> PyResu
 pub fn core_number(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<CoreNumbers>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_core_number(&graph))?;
+        outcore::estimate_core_number(&graph).check_result(&graph, verify)?;
         let found = outcore::core_number(&graph, &CoreNumbersOptions::default())?;
         if verify {
             verify::verify_core_number(&graph, &found)?;
@@ -520,7 +515,7 @@ pub fn label_propagation(
     let graph = graph.open(py)?;
     let options = LabelPropagationOptions { max_iter: max_iter.0 };
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_label_propagation(&graph, &options))?;
+        outcore::estimate_label_propagation(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::label_propagation(&graph, &options)?;
         if verify {
             verify::verify_label_propagation(&graph, &options, &found)?;
@@ -537,7 +532,7 @@ pub fn label_propagation(
 pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Triangles>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_triangles(&graph))?;
+        outcore::estimate_triangles(&graph).check_result(&graph, verify)?;
         let found = outcore::triangles(&graph, &TrianglesOptions::default())?;
         if verify {
             verify::verify_triangles(&graph, &found)?;
@@ -553,7 +548,7 @@ pub fn triangles(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<T
 pub fn clustering(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Clustering>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_clustering(&graph))?;
+        outcore::estimate_clustering(&graph).check_result(&graph, verify)?;
         let found = outcore::clustering(&graph, &ClusteringOptions::default())?;
         if verify {
             verify::verify_clustering(&graph, &found)?;
@@ -571,7 +566,7 @@ pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify:
     let graph = graph.open(py)?;
     let options = ScanStatisticsOptions { top: top.0 };
     let (found, column, ids) = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_scan_statistics(&graph, &options))?;
+        outcore::estimate_scan_statistics(&graph, &options).check_result(&graph, verify)?;
         let found = outcore::scan_statistics(&graph, &options)?;
         if verify {
             verify::verify_scan_statistics(&graph, &options, &found)?;
@@ -590,7 +585,7 @@ pub fn scan_statistics(py: Python<'_>, graph: &PyGraph, top: Whole<u64>, verify:
 pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
     let graph = graph.open(py)?;
     let found = graph.run(py, || {
-        check_room(&graph, verify, &outcore::estimate_lcc(&graph))?;
+        outcore::estimate_lcc(&graph).check_result(&graph, verify)?;
         let found = outcore::lcc(&graph, &LccOptions::default())?;
         if verify {
             verify::verify_lcc(&graph, &found)?;

@@ -1,6 +1,9 @@
 //! What an operation will need, said before it starts.
 
-use outcore_graph::{ColumnKind, Graph, PAGE_BYTES, Result};
+use outcore_graph::{ColumnKind, Graph, IdStream, PAGE_BYTES, Result};
+
+/// The memory of the ids that are told of a result, a few at a time.
+const TOLD_BYTES: u64 = 1 << 20;
 
 /// What an operation will need.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +18,8 @@ pub struct Estimate {
     pub read_bytes: u64,
     /// What is known of the number of passes.
     pub bound: Bound,
+    /// The memory of the result, and of the few ids that are told of it, in bytes.
+    pub result_bytes: u64,
     /// The memory of the result and of its verification together, in bytes. The rest of the state is given back by
     /// then.
     pub verify_bytes: u64,
@@ -63,13 +68,16 @@ pub(crate) struct Cost {
 impl Cost {
     pub fn estimate(self, graph: &Graph) -> Estimate {
         let values = self.columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(graph.vertices());
+        let held = values.saturating_add(self.more_result_bytes);
+        let result_bytes = held.saturating_add(IdStream::bytes(graph) + TOLD_BYTES);
         Estimate {
             state_bytes: self.state_bytes,
-            memory_bytes: least_limit(graph, self.state_bytes),
+            memory_bytes: least_limit(graph, self.state_bytes.max(result_bytes)),
             passes: self.passes,
             read_bytes: ((self.passes * self.pages_per_pass as f64).ceil() as u64 + self.more_pages) * PAGE_BYTES,
             bound: self.bound,
-            verify_bytes: values.saturating_add(self.more_result_bytes).saturating_add(self.verify_bytes),
+            result_bytes,
+            verify_bytes: held.saturating_add(self.verify_bytes),
             columns: self.columns,
         }
     }
@@ -95,12 +103,13 @@ impl Estimate {
         self
     }
 
-    /// Refuses a run whose result there will be no memory to verify, before the work is done.
+    /// Refuses a run whose result there will be no memory to tell, or to verify, before the work is done.
     ///
     /// # Errors
     /// Too little memory, with the numbers.
-    pub fn check_verification(&self, graph: &Graph) -> Result<()> {
-        graph.make_room("the result and its verification", self.verify_bytes)
+    pub fn check_result(&self, graph: &Graph, verified: bool) -> Result<()> {
+        graph.make_room("the result and the ids that are told of it", self.result_bytes)?;
+        if verified { graph.make_room("the result and its verification", self.verify_bytes) } else { Ok(()) }
     }
 }
 

@@ -37,7 +37,7 @@ const ENDS: usize = 2048;
 /// # Errors
 /// Ids that are strings, a column that cannot be read or is damaged, or no memory.
 pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
-    graph.make_room("the degrees", 4 * graph.vertices() + IdStream::bytes())?;
+    graph.make_room("the degrees", 4 * graph.vertices() + IdStream::bytes(graph))?;
     let (degrees, _) = graph.degrees(Direction::Out)?;
     // Every vertex draws a number; those with the least are chosen.
     let mut least = Least::new(count);
@@ -47,6 +47,13 @@ pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
         }
     })?;
     Ok(least.vertices())
+}
+
+/// The memory of a search's result and of its validation.
+pub fn validation_bytes(graph: &Graph) -> u64 {
+    let vertices = graph.vertices();
+    // Distances are of 8 bytes, parents of 4.
+    12 * vertices + 4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes(graph)
 }
 
 /// Validates a breadth-first search of a whole component by the five rules; `options` are what the image was generated
@@ -93,7 +100,7 @@ fn verify<L: Length>(
     tree: &Tree<impl Fn(u32) -> Option<u64> + Sync, impl Fn(u32) -> Option<u32> + Sync>,
 ) -> Result<u64> {
     let vertices = graph.vertices();
-    graph.make_room("validation of a search", 4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes())?;
+    graph.make_room("validation of a search", 4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes(graph))?;
     let joined = Bitmap::new(graph.runtime().budget(), "validation of a search", vertices)?;
     let numbers = vertices_of_ids(graph, options)?;
     let (apart, outside, unjoined) = (Contradiction::none(), Contradiction::none(), Contradiction::none());

@@ -106,6 +106,14 @@ pub fn run(graph: &Graph, kernel: Kernel, properties: &GraphalyticsProperties) -
     Ok(Some((column, stats)))
 }
 
+/// The memory that the largest result and its comparison with a reference take.
+pub fn comparison_bytes(graph: &Graph) -> u64 {
+    let vertices = graph.vertices();
+    // The greatest values are of 8 bytes; components have names besides.
+    let state = 16 * vertices + 2 * Bitmap::bytes(vertices);
+    graph.by_id_bytes().max(IdLookup::bytes(graph)).saturating_add(state)
+}
+
 /// Compares an output with a reference by the rule that its kind of values has. Lines may come in any order; that of
 /// the ids is the fastest.
 ///

@@ -34,7 +34,7 @@ impl Sources {
     /// The memory that finding them takes, in bytes.
     pub(crate) fn bytes(&self, graph: &Graph) -> u64 {
         match self {
-            Sources::Drawn { .. } => 20 * self.count(graph) + IdStream::bytes(),
+            Sources::Drawn { .. } => 20 * self.count(graph) + IdStream::bytes(graph),
             _ => 4 * self.count(graph),
         }
     }

@@ -627,7 +627,7 @@ pub fn verify_label_propagation(
 /// The memory that checking labels takes, beside the result.
 pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
     let ids = IdLookup::bytes(graph);
-    ids + (8 * graph.vertices() + 4 * least_labels(graph) + loops_bytes(graph)).max(IdStream::bytes())
+    ids + (8 * graph.vertices() + 4 * least_labels(graph) + loops_bytes(graph)).max(IdStream::bytes(graph))
 }
 
 /// The memory of a loop over the lists of every direction, all at the same time.

@@ -224,15 +224,17 @@ fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
     for algorithm in Algorithm::ALL {
         let graph = open(&image, 2, None, Some(0));
         let (said, run) = runs(algorithm, &graph);
-        if said.verify_bytes <= said.state_bytes {
+        let enough = said.state_bytes.max(said.result_bytes);
+        if said.verify_bytes <= enough {
             continue;
         }
         larger += 1;
         let budget = graph.runtime().budget();
-        let _held = budget.reserve("a test", budget.available_bytes() - said.state_bytes).unwrap();
+        let _held = budget.reserve("a test", budget.available_bytes() - enough).unwrap();
+        said.check_result(&graph, false).unwrap();
         run(false).unwrap();
         assert!(run(true).is_err(), "{algorithm:?} is verified with less than {} bytes", said.verify_bytes);
-        let error = said.check_verification(&graph).unwrap_err().to_string();
+        let error = said.check_result(&graph, true).unwrap_err().to_string();
         assert!(error.contains("the result and its verification") && error.contains("raise the limit"), "{error}");
     }
     assert!(larger > 3, "{larger} algorithms need more memory for verification");

@@ -30,6 +30,7 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     if sources.is_empty() {
         return Err(Error::Unsuitable(format!("expected an edge, found none in {}", args.image.display())));
     }
+    check_room(&graph, &sources)?;
     say(format_args!(
         "{:16}{:>8}{:>12}{:>12}{:>12}{:>12}",
         "kernel", "trials", "average s", "least", "greatest", "MiB read"
@@ -38,21 +39,17 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     let (singly, together) = (sources.iter().take(most), sources.chunks(SOURCES_AT_ONCE).take(most));
     let searches: Vec<_> = singly.map(|&source| BfsOptions { source, ..BfsOptions::default() }).collect();
     kernel(&graph, "bfs", &searches, outcore::bfs, verify::verify_bfs, |found| &found.stats)?;
-    let paths = |search: &BfsOptions| SsspOptions { source: search.source, weights: true, delta: None };
-    let paths: Vec<_> = searches.iter().map(paths).collect();
+    let paths: Vec<_> = searches.iter().map(|search| path_options(search.source)).collect();
     match graph.weight_name() {
         None => say(format_args!("{:16}{:>8}  the image has no weights", "sssp", 0))?,
         Some(_) => kernel(&graph, "sssp", &paths, outcore::sssp, verify::verify_sssp, |found| &found.stats)?,
     }
-    let ranks =
-        PageRankOptions { tol: TOLERANCE, max_iter: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() };
-    let ranks = vec![ranks; TRIALS.min(most)];
+    let ranks = vec![rank_options(); TRIALS.min(most)];
     kernel(&graph, "pagerank", &ranks, outcore::pagerank, verify::verify_pagerank, |found| &found.stats)?;
     let components = vec![ComponentsOptions::default(); TRIALS.min(most)];
     let verify_components = |graph: &_, _: &_, found: &_| verify::verify_components(graph, found);
     kernel(&graph, "components", &components, outcore::components, verify_components, |found| &found.stats)?;
-    let between = |chunk: &[u32]| BetweennessOptions { sources: Sources::Given(chunk.to_vec()), ..Default::default() };
-    let between: Vec<_> = together.map(between).collect();
+    let between: Vec<_> = together.map(between_options).collect();
     kernel(
         &graph,
         "betweenness",
@@ -66,6 +63,38 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     kernel(&graph, "triangles", &triangles, outcore::triangles, verify_triangles, |found| &found.stats)?;
     note_memory(&runtime, &args.limits);
     Ok(())
+}
+
+/// Refuses what a kernel or the verification of its result will have no memory for, before the first one begins.
+fn check_room(graph: &Graph, sources: &[u32]) -> Result<()> {
+    let between = between_options(&sources[..sources.len().min(SOURCES_AT_ONCE)]);
+    let mut needs = vec![
+        outcore::estimate_bfs(graph),
+        outcore::estimate_pagerank(graph, &rank_options()),
+        outcore::estimate_components(graph),
+        outcore::estimate_betweenness_centrality(graph, &between),
+        outcore::estimate_triangles(graph),
+    ];
+    if graph.weight_name().is_some() {
+        needs.push(outcore::estimate_sssp(graph, &path_options(sources[0])));
+    }
+    for needed in needs {
+        graph.make_room("the state of a kernel", needed.state_bytes)?;
+        needed.check_result(graph, true)?;
+    }
+    Ok(())
+}
+
+fn rank_options() -> PageRankOptions {
+    PageRankOptions { tol: TOLERANCE, max_iter: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() }
+}
+
+fn path_options(source: u32) -> SsspOptions {
+    SsspOptions { source, weights: true, delta: None }
+}
+
+fn between_options(sources: &[u32]) -> BetweennessOptions {
+    BetweennessOptions { sources: Sources::Given(sources.to_vec()), ..BetweennessOptions::default() }
 }
 
 /// Runs a kernel once with each of the options, verifies what it finds, and says how long it took.

@@ -8,7 +8,7 @@ use crate::args::Graph500Args;
 use crate::progress::{note_memory, runtime, scratch};
 use crate::run::say;
 use outcore::generate::{self, GenerateOptions, GeneratedWeights, Shape};
-use outcore::graph500::{roots, verify_bfs, verify_sssp};
+use outcore::graph500::{roots, validation_bytes, verify_bfs, verify_sssp};
 use outcore::import::{self, Duplicates, ImportOptions, SelfLoops};
 use outcore::{BfsOptions, Error, Graph, GraphOptions, Result, SsspOptions, Unit};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
     if roots.is_empty() {
         return Err(Error::Usage("expected a vertex with an edge to another, found none; raise --scale".into()));
     }
+    graph.make_room("a search's result and its validation", validation_bytes(&graph))?;
     let bfs = searches("bfs", &graph, &roots, |source| {
         let (seconds, found) = timed(|| outcore::bfs(&graph, &BfsOptions { source, ..BfsOptions::default() }));
         let found = found?;

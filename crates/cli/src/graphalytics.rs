@@ -4,7 +4,7 @@ use crate::args::GraphalyticsArgs;
 use crate::convert::output_error;
 use crate::progress::{note_memory, runtime, scratch};
 use crate::run::say;
-use outcore::graphalytics::{Kernel, run, verify_output};
+use outcore::graphalytics::{Kernel, comparison_bytes, run, verify_output};
 use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use serde_json::{Value, json};
@@ -96,6 +96,7 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
     let image = place.path().join("graph.oc");
     let load_seconds = load(&runtime.renewed()?, &file(folder, name, ".e"), &image)?;
     let graph = Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default())?;
+    graph.make_room("a result and its comparison with the reference", comparison_bytes(&graph))?;
     let mut kernels = Vec::new();
     for &(kernel, kernel_name, _) in Kernel::ALL {
         let (seconds, outcome) = match run(&graph, kernel, &properties)? {

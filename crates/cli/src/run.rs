@@ -3,7 +3,7 @@
 use crate::args::{Algorithm, Common, IdList, RunArgs, Walk, all_ids};
 use crate::convert::output_error;
 use crate::progress::runtime;
-use outcore::io::{bytes_text, escaped};
+use outcore::io::{bytes_text, escaped, folder};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
     CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
+/// So many ids are looked up together.
+const IDS_AT_ONCE: usize = 4096;
 /// The exit code of a run whose ranks did not converge.
 const UNCONVERGED: u8 = 4;
 
@@ -108,7 +110,7 @@ fn bfs(source: &str, depth_limit: Option<u32>, target: Option<&str>, common: &Co
         match found.path(&graph, vertex)? {
             Some(path) => {
                 common.say(format_args!("path of {} edges from {source} to {id}", path.len() - 1))?;
-                graph.ids(&path)?.iter().try_for_each(|id| common.say(format_args!("  {id}")))?;
+                for_each_id(&graph, &path, |_, id| common.say(format_args!("  {id}")))?;
             }
             None => common.say(format_args!("no path from {source} to {id}"))?,
         }
@@ -158,9 +160,10 @@ fn all_pairs(graph: &Arc<Graph>, options: &AllPairsOptions, common: &Common) -> 
     }
     common
         .say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most))?;
-    for (id, reach) in graph.ids(&found.sources)?.iter().zip(&found.search.reach) {
-        common.say(format_args!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth))?;
-    }
+    for_each_id(graph, &found.sources, |i, id| {
+        let reach = &found.search.reach[i];
+        common.say(format_args!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth))
+    })?;
     finish_search(graph, found.search, common)
 }
 
@@ -391,9 +394,7 @@ fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<(
         verify::verify_scan_statistics(&graph, options, &found)?;
     }
     common.say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()))?;
-    for (id, edges) in graph.ids(&found.vertices)?.iter().zip(&found.statistics) {
-        common.say(format_args!("  {id:24} {edges}"))?;
-    }
+    for_each_id(&graph, &found.vertices, |i, id| common.say(format_args!("  {id:24} {}", found.statistics[i])))?;
     finish(&graph, vec![("edges".to_owned(), found.column(&graph)?)], &found.stats, common)
 }
 
@@ -442,22 +443,15 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         graph.check_output(output, &estimate.columns)?;
     }
     if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
-        let folder = |file: &Path| {
-            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            folder.unwrap_or(Path::new(".")).to_owned()
-        };
         let place = |file: &Path| (folder(file).canonicalize().ok(), file.file_name().map(ToOwned::to_owned));
         if common.output.as_ref().is_some_and(|output| place(output) == place(file)) {
             let text = format!("expected different files for --output and --stats, found {} for both", file.display());
             return Err(Error::Usage(text));
         }
-        let folder = folder(file);
-        std::fs::metadata(folder).map_err(|error| outcore::io::Error::file(file, "write", error))?;
+        std::fs::metadata(folder(file)).map_err(|error| outcore::io::Error::file(file, "write", error))?;
     }
     if !common.explain {
-        if common.verify {
-            estimate.check_verification(graph)?;
-        }
+        estimate.check_result(graph, common.verify)?;
         return Ok(false);
     }
     let mut needs = estimate.clone();
@@ -473,12 +467,23 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
     }
     if common.verify {
-        say(format_args!("verify   {} of memory for the result and its verification", bytes_text(needs.verify_bytes)))?;
+        let bytes = bytes_text(needs.verify_bytes);
+        say(format_args!("verify   {bytes} of memory for the result and its verification; its reads are not counted"))?;
     }
     let (bound, passes) = (needs.bound.words(), (1000.0 * needs.passes).ceil() / 1000.0);
     say(format_args!("passes   {bound} {passes}"))?;
     say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))?;
     Ok(true)
+}
+
+/// Calls `tell` with the place and the id of some vertices, a few at a time.
+fn for_each_id(graph: &Graph, vertices: &[u32], mut tell: impl FnMut(usize, &str) -> Result<()>) -> Result<()> {
+    for (part, vertices) in vertices.chunks(IDS_AT_ONCE).enumerate() {
+        for (i, id) in graph.ids(vertices)?.iter().enumerate() {
+            tell(part * IDS_AT_ONCE + i, &id.to_string())?;
+        }
+    }
+    Ok(())
 }
 
 fn show_top(table: &Table, column: &str, common: &Common) -> Result<()> {

@@ -74,8 +74,8 @@ impl Origin {
         bytes[..4].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Checks a page's checksum, kind, flags, reserved bytes and section ends, and that nothing stands behind the last
-    /// section.
+    /// Checks a page's checksum, kind, flags, reserved bytes and section ends, that sections which the kind does not use
+    /// are empty, and that nothing stands behind the last section.
     ///
     /// # Errors
     /// The first of these that is wrong, with what was expected and found.
@@ -91,6 +91,17 @@ impl Origin {
         }
         let page = self.trust(bytes)?;
         let end = page.section_end(2);
+        if matches!(self.kind, Kind::Column | Kind::Text) {
+            let used = page.section_end(0);
+            if let Some(section) = (1..3).find(|&section| page.section_end(section) != used) {
+                let at = 24 + 2 * section as u64;
+                let found = page.section_end(section).to_string();
+                return Err(Error::new(at, format!("an empty section, which ends at {used}"), found));
+            }
+        }
+        if self.kind == Kind::Text && page.base() != 0 {
+            return Err(Error::new(16, "zero", page.base().to_string()));
+        }
         match bytes[end..].iter().position(|&byte| byte != 0) {
             None => Ok(page),
             Some(behind) => {

@@ -6,9 +6,9 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::partial::{Partial, parent};
+use crate::partial::Partial;
 use outcore_io::backend::Output;
-use outcore_io::{Reservation, Runtime};
+use outcore_io::{Reservation, Runtime, folder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl AtomicFile {
         self.finish()?;
         let backend = self.runtime.backend();
         backend.rename(self.temporary.path(), &self.target)?;
-        Ok(backend.sync_directory(parent(&self.target))?)
+        Ok(backend.sync_directory(folder(&self.target))?)
     }
 
     /// Why writing failed; `what` says so if it was not the operating system's fault.

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph};
 use crate::image::{ImageFile, MANIFEST};
 use crate::stream::ColumnStream;
-use outcore_format::{FORMAT_VERSION, Order};
+use outcore_format::{Manifest, Order};
 use outcore_io::{Array, Unit};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
@@ -107,21 +107,21 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
 }
 
-/// Compares the manifest's bytes with those that would be written today, if this version wrote them.
+/// Reads the manifest again, and looks for files that it does not name.
 fn check_manifest(graph: &Graph) -> Result<()> {
-    let manifest = graph.manifest();
-    if manifest.format_version != FORMAT_VERSION {
-        return Ok(());
-    }
     let path = graph.path().join(MANIFEST);
-    let found = graph.image().manifest_bytes()?;
-    let expected = manifest.to_bytes();
-    if found == expected {
-        return Ok(());
+    let found = Manifest::from_bytes(&graph.image().manifest_bytes()?);
+    if found.map_err(|error| Error::corrupt(&path, 0, error))? != *graph.manifest() {
+        let error = outcore_format::Error::new(0, "the manifest that was opened", "another one");
+        return Err(Error::corrupt(path, 0, error));
     }
-    let same = found.iter().zip(&expected).take_while(|(one, other)| one == other).count();
-    let error = outcore_format::Error::new(same as u64, "the manifest that was opened", "other bytes");
-    Err(Error::corrupt(path, 0, error))
+    match graph.image().unnamed() {
+        None => Ok(()),
+        Some(path) => {
+            let error = outcore_format::Error::new(0, "no such file, for the manifest names none", "one");
+            Err(Error::corrupt(path, 0, error))
+        }
+    }
 }
 
 /// Whether the degrees in the columns are those that classes were made of: not if edges were dropped at import, nor if
@@ -201,6 +201,9 @@ fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &C
 /// Compares the loops in the lists of one direction with what the import says that it did with them.
 fn check_loops(graph: &Graph, loops: u64) -> Result<()> {
     let facts = &graph.manifest().import;
+    if let Some(stored) = facts.self_loops_stored.filter(|&stored| stored != loops) {
+        return Err(bad_manifest(graph, "stored self-loops", loops, stored));
+    }
     // Duplicates of a loop are loops of the input too.
     let fits = match facts.self_loops_kept {
         true => loops <= facts.self_loops && (loops > 0) == (facts.self_loops > 0),

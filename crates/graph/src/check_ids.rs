@@ -49,7 +49,7 @@ fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
     // Parts are of about the same size; a part that is larger than its share after all is taken with the next size
     // down.
     let mut parts = (8 * vertices * 9 / 8).div_ceil(bytes.max(1)).max(1);
-    graph.make_room("comparing ids", bytes + IdStream::bytes())?;
+    graph.make_room("comparing ids", bytes + IdStream::bytes(graph))?;
     let mut hashes = Array::<u64>::zeroed(graph.runtime().budget(), "comparing ids", (bytes / 8) as usize)?;
     let most_parts = parts.saturating_mul(64);
     let mut part = 0;

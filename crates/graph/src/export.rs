@@ -306,7 +306,8 @@ impl Job<'_> {
     }
 
     fn lookup(&self) -> Result<IdLookup> {
-        self.graph.make_room("exporting", IdLookup::bytes(self.graph) + IdStream::bytes() + EDGE_STREAM_BYTES)?;
+        self.graph
+            .make_room("exporting", IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + EDGE_STREAM_BYTES)?;
         IdLookup::new(self.graph)
     }
 

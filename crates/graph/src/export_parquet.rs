@@ -28,7 +28,7 @@ const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
 /// Writes all edges and returns how many there are.
 pub(crate) fn write(graph: &Graph, output: &Path) -> Result<u64> {
     let bytes = BATCH_BYTES + ENCODER_BYTES;
-    graph.make_room("exporting", IdLookup::bytes(graph) + IdStream::bytes() + EDGE_STREAM_BYTES + bytes)?;
+    graph.make_room("exporting", IdLookup::bytes(graph) + IdStream::bytes(graph) + EDGE_STREAM_BYTES + bytes)?;
     let _reservation = graph.runtime().budget().reserve("encoding the output", bytes)?;
     let lookup = IdLookup::new(graph)?;
     let mut file = AtomicFile::create(graph, output)?;

@@ -147,13 +147,13 @@ impl std::fmt::Debug for IdStream {
 }
 
 impl IdStream {
-    /// The ids from vertex 0 on. Takes some 2 MiB at most.
+    /// The ids from vertex 0 on. Takes [`IdStream::bytes`].
     ///
     /// # Errors
     /// Ids that the manifest gets wrong, or no memory.
     pub fn new(graph: &Graph) -> Result<Self> {
         let vertices = graph.vertices();
-        let bytes = 8 * BATCH_IDS as u64 + if string_ids(graph) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 };
+        let bytes = batch_bytes(graph);
         graph.make_room("a batch of ids", bytes)?;
         let reservation = graph.runtime().budget().reserve("a batch of ids", bytes)?;
         let (source, batch) = match &graph.manifest().ids {
@@ -180,9 +180,14 @@ impl IdStream {
         Ok(IdStream { source, batch, budget, next: 0, vertices, _reservation: reservation })
     }
 
-    /// The memory that a stream takes.
-    pub fn bytes() -> u64 {
-        8 * BATCH_IDS as u64 + 2 * BATCH_TEXT_BYTES as u64 + 2 * STREAM_BYTES
+    /// The memory that a stream over the ids of a graph takes.
+    pub fn bytes(graph: &Graph) -> u64 {
+        batch_bytes(graph)
+            + match &graph.manifest().ids {
+                IdColumn::Range { .. } => 0,
+                IdColumn::U64 { .. } | IdColumn::I64 { .. } => STREAM_BYTES,
+                IdColumn::String { .. } => 2 * STREAM_BYTES,
+            }
     }
 
     /// The next ids, at most [`BATCH_IDS`], and the vertex of the first; `None` behind the last one.
@@ -242,6 +247,11 @@ impl IdStream {
         }
         Ok(())
     }
+}
+
+/// The memory of a batch of ids.
+fn batch_bytes(graph: &Graph) -> u64 {
+    8 * BATCH_IDS as u64 + if string_ids(graph) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 }
 }
 
 /// Where strings come from.
@@ -439,7 +449,7 @@ impl Graph {
     pub fn by_id_bytes(&self) -> u64 {
         match (self.manifest().order, &self.manifest().ids) {
             (Order::Input, _) | (_, IdColumn::Range { .. }) => 0,
-            _ => IdLookup::bytes(self) + IdStream::bytes() + 8 * self.vertices(),
+            _ => IdLookup::bytes(self) + IdStream::bytes(self) + 8 * self.vertices(),
         }
     }
 }
@@ -465,7 +475,7 @@ impl IdLookup {
     /// A column that cannot be read or is damaged, or no memory.
     pub fn new(graph: &Graph) -> Result<Self> {
         let bytes = Self::bytes(graph);
-        graph.make_room("the ids", bytes + IdStream::bytes())?;
+        graph.make_room("the ids", bytes + IdStream::bytes(graph))?;
         let (budget, count) = (graph.runtime().budget(), graph.vertices() as usize);
         let mut ids = match &graph.manifest().ids {
             IdColumn::Range { first } => {

@@ -103,6 +103,7 @@ pub const MANIFEST: &str = "manifest.json";
 
 /// An image's files, open.
 pub(crate) struct ImageFiles {
+    directory: Arc<Directory>,
     manifest: Manifest,
     manifest_file: DataFile,
     pages: Vec<(ImageFile, Arc<DataFile>)>,
@@ -117,7 +118,7 @@ impl ImageFiles {
     pub fn open(path: &Path, cancel: &CancelFlag) -> Result<Self> {
         loop {
             cancel.check()?;
-            let directory = open_directory(path)?;
+            let directory = Arc::new(open_directory(path)?);
             match Self::open_in(&directory) {
                 // The files of an image that has been replaced are removed: start again with the one that has the path.
                 Err(_) if !directory.is_current() => {}
@@ -126,7 +127,7 @@ impl ImageFiles {
         }
     }
 
-    fn open_in(directory: &Directory) -> Result<Self> {
+    fn open_in(directory: &Arc<Directory>) -> Result<Self> {
         let (manifest_file, manifest) = open_manifest(directory)?;
         let (mut pages, mut indexes) = (Vec::new(), Vec::new());
         for (file, len_pages) in expected_files(&manifest) {
@@ -135,7 +136,7 @@ impl ImageFiles {
                 indexes.push((file, directory.file(name)?));
             }
         }
-        Ok(ImageFiles { manifest, manifest_file, pages, indexes })
+        Ok(ImageFiles { directory: Arc::clone(directory), manifest, manifest_file, pages, indexes })
     }
 
     /// What the image is.
@@ -146,6 +147,17 @@ impl ImageFiles {
     /// The manifest as it lies on the disk.
     pub fn manifest_bytes(&self) -> Result<Vec<u8>> {
         Ok(self.manifest_file.read_whole()?)
+    }
+
+    /// A file of an image that lies in the directory although the manifest names none of its kind.
+    pub fn unnamed(&self) -> Option<PathBuf> {
+        let missing = ImageFile::ALL.into_iter().filter(|file| !self.pages.iter().any(|(named, _)| named == file));
+        let mut names = missing.flat_map(|file| [Some(file.name()), file.index_name()]).flatten();
+        let lies_there = |name: &&str| match self.directory.file(name) {
+            Err(error) => io_kind(&error) != Some(ErrorKind::NotFound),
+            Ok(_) => true,
+        };
+        names.find(lies_there).map(|name| self.directory.path().join(name))
     }
 
     /// The files of pages.

@@ -10,13 +10,14 @@ use crate::atomic_file::{AtomicFile, Compression, FILE_BYTES, TextFile};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, string_ids};
+use crate::partial::require_disk;
 use crate::table::{ColumnKind, Table, reader_bytes};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, SchemaRef};
-use outcore_io::{Unit, escaped};
+use outcore_io::{Unit, escaped, folder};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -44,6 +45,18 @@ enum Format {
 }
 
 impl Format {
+    /// So many bytes a file of so many rows has at least, ids beside `columns` columns; nothing is known of what is
+    /// compressed.
+    fn least_bytes(self, rows: u64, columns: u64) -> u64 {
+        let row = match self {
+            Format::Npy | Format::Arrow => 8 * columns,
+            // An id, the separators, the end of the line.
+            Format::Csv(Compression::None) => columns + 2,
+            Format::Csv(_) | Format::Parquet => 0,
+        };
+        row.saturating_mul(rows)
+    }
+
     fn of(output: &Path) -> Result<Self> {
         let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
         let (compression, bare) = Compression::of(&name);
@@ -63,17 +76,20 @@ impl Format {
 impl Graph {
     /// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending
     /// that is none, a folder that is not there or in which nothing can be made, ids that the format cannot hold, too
-    /// little memory for the result, the ids and the encoder.
+    /// little memory for the result, the ids and the encoder, a disk without room for the least that the file can have.
     ///
     /// # Errors
     /// What [`Table::write`] would say, with nothing in the place of an older file.
     pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
         let output = output.as_ref();
-        if Format::of(output)? == Format::Npy && string_ids(self) {
+        let format = Format::of(output)?;
+        if format == Format::Npy && string_ids(self) {
             return Err(no_strings(output));
         }
         // The file itself, under its temporary name: nothing else tells all that may be in its way.
         drop(AtomicFile::create(self, output)?);
+        let least_bytes = format.least_bytes(self.vertices(), columns.len() as u64);
+        require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
         self.make_room("the result and what writes it", self.output_bytes(columns))
     }
 
@@ -382,4 +398,20 @@ fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, 
     // Either type is its low 64 bits.
     rows.extend((whole as u64).to_le_bytes());
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_the_disk_cannot_hold_is_refused() {
+        let least = |name: &str| Format::of(Path::new(name)).unwrap().least_bytes(1 << 55, 2);
+        assert_eq!([least("a.npy"), least("a.arrow"), least("a.csv")], [16 << 55, 16 << 55, 4 << 55]);
+        assert_eq!([least("a.parquet"), least("a.csv.gz"), least("a.csv.zst")], [0; 3]);
+        let here = std::env::temp_dir();
+        let error = require_disk("a.csv", least("a.csv"), least("a.csv"), &here).unwrap_err().to_string();
+        assert!(error.starts_with("a.csv needs 128 PiB") && error.contains("left"), "{error}");
+        require_disk("a.csv.gz", 0, 0, &here).unwrap();
+    }
 }

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::image::MANIFEST;
 use outcore_io::backend::Output;
-use outcore_io::{Backend, Error as IoError, lock_path, random};
+use outcore_io::{Backend, Error as IoError, folder, free_disk_bytes, lock_path, random};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -37,7 +37,7 @@ fn check_target(target: &Path) -> Result<()> {
         }
         _ => {}
     }
-    match std::fs::symlink_metadata(parent(target).join(MANIFEST)) {
+    match std::fs::symlink_metadata(folder(target).join(MANIFEST)) {
         Ok(_) => refused("a place within an image", "choose another folder"),
         Err(_) => Ok(()),
     }
@@ -65,8 +65,8 @@ impl Partial {
     /// A folder that is an image, which such a file does not belong into.
     pub fn file(backend: &dyn Backend, target: &Path) -> Result<(Self, Box<dyn Output>)> {
         check_target(target)?;
-        remove_leftovers(parent(target));
-        Partial::create(parent(target), target.file_name().unwrap_or_default(), |path| backend.create(path))
+        remove_leftovers(folder(target));
+        Partial::create(folder(target), target.file_name().unwrap_or_default(), |path| backend.create(path))
     }
 
     fn create<T>(parent: &Path, name: &OsStr, make: impl Fn(&Path) -> outcore_io::Result<T>) -> Result<(Self, T)> {
@@ -107,9 +107,15 @@ impl Drop for Partial {
     }
 }
 
-/// The directory that a path is in.
-pub(crate) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// An error if a directory has less left than is the least of what is announced.
+pub(crate) fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
+    // A file system that does not tell how much it has left may have enough.
+    let free_bytes = free_disk_bytes(directory).unwrap_or(u64::MAX);
+    if least_bytes <= free_bytes {
+        return Ok(());
+    }
+    let (purpose, directory) = (purpose.to_owned(), directory.to_owned());
+    Err(Error::DiskSpace { purpose, needed_bytes, free_bytes, directory })
 }
 
 /// Removes what killed processes left in a directory; returns what that was.

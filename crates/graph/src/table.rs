@@ -76,7 +76,7 @@ impl ColumnKind {
 
 /// The memory that reading the rows of a table with such columns takes.
 pub(crate) fn reader_bytes(graph: &Graph, columns: &[ColumnKind]) -> u64 {
-    let (mut bytes, ids) = (batch_bytes(graph, columns.len()) + IdStream::bytes(), IdLookup::bytes(graph));
+    let (mut bytes, ids) = (batch_bytes(graph, columns.len()) + IdStream::bytes(graph), IdLookup::bytes(graph));
     if columns.iter().any(|column| column.names_vertices()) {
         bytes = bytes.saturating_add(ids);
         if columns.contains(&ColumnKind::Component) && graph.manifest().order != Order::Input {

@@ -87,7 +87,8 @@ fn a_flipped_byte_anywhere_names_its_file() {
                 assert!(matches!(error, Error::Corrupt { .. }), "{error}");
                 assert!(error.to_string().contains(&format!("{name} is damaged")), "{name} byte {place}: {error}");
             }
-            for len in [0, 1, whole.len() / 2, whole.len() - 1, whole.len() + 4096] {
+            // The last byte of a manifest is the end of its line.
+            for len in [0, 1, whole.len() / 2, whole.len() - 2, whole.len() + 4096] {
                 let mut other = whole.clone();
                 other.resize(len, 0);
                 std::fs::write(&path, &other).unwrap();
@@ -200,7 +201,26 @@ fn what_the_manifest_says_of_loops_is_compared_with_the_lists() {
             let text = check_at(&image, 1).unwrap_err().to_string();
             assert!(text.contains(MANIFEST) && text.contains("self-loops"), "{text}");
         }
+        let directory = tempfile::tempdir().unwrap();
+        let model = Model::random(5, 500, 12_000, directed, true);
+        let image = model.write(directory.path());
+        let loops = model.edges.iter().filter(|(source, target, _)| source == target).count() as u64;
+        edit_manifest(&image, |manifest| manifest.import.self_loops_stored = Some(loops));
+        check_at(&image, 1).unwrap();
+        edit_manifest(&image, |manifest| manifest.import.self_loops_stored = Some(loops + 1));
+        let text = check_at(&image, 1).unwrap_err().to_string();
+        assert!(text.contains(&format!("expected {loops} stored self-loops")), "{text}");
     }
+}
+
+/// Changes a page and its checksum, so that the page is as whole as its writer made it.
+fn edit_page(image: &Path, file: ImageFile, number: usize, edit: impl FnOnce(&mut [u8; 4096])) {
+    let mut pages = std::fs::read(file.path(image)).unwrap();
+    let page = pages[4096 * number..].first_chunk_mut::<4096>().unwrap();
+    edit(page);
+    let checksum = file.origin(common::IMAGE_ID).checksum(number as u64, page);
+    page[..4].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(file.path(image), pages).unwrap();
 }
 
 #[test]
@@ -211,22 +231,62 @@ fn fields_that_are_reserved_are_zero() {
         (ImageFile::OutLists, 30, "expected zero"),
         (ImageFile::OutLists, 31, "expected zero"),
         (ImageFile::Id, 30, "expected zero"),
+        (ImageFile::IdText, 16, "expected zero"),
         (ImageFile::OutLists, 5, "expected flags"),
         (ImageFile::OutDegree, 5, "expected flags"),
         (ImageFile::IdText, 5, "expected flags"),
     ] {
         let whole = std::fs::read(file.path(&image)).unwrap();
-        let mut damaged = whole.clone();
-        damaged[at] |= 0x80;
-        let page = damaged.first_chunk_mut::<4096>().unwrap();
-        let checksum = file.origin(common::IMAGE_ID).checksum(0, page);
-        page[..4].copy_from_slice(&checksum.to_le_bytes());
-        std::fs::write(file.path(&image), &damaged).unwrap();
+        edit_page(&image, file, 0, |page| page[at] |= 0x80);
         let text = check_at(&image, 1).unwrap_err().to_string();
         assert!(text.contains(file.name()) && text.contains(found), "{} at {at}: {text}", file.name());
         std::fs::write(file.path(&image), &whole).unwrap();
     }
     check_at(&image, 1).unwrap();
+}
+
+#[test]
+fn sections_that_columns_and_text_do_not_use_are_empty() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = models()[1].write(directory.path());
+    for (file, section) in [(ImageFile::OutDegree, 1), (ImageFile::OutWeight, 2), (ImageFile::IdText, 1)] {
+        let whole = std::fs::read(file.path(&image)).unwrap();
+        let last = whole.len() / 4096 - 1;
+        edit_page(&image, file, last, |page| {
+            let end = u16::from_le_bytes([page[24], page[25]]) + 1;
+            (section..3).for_each(|i| page[24 + 2 * i..26 + 2 * i].copy_from_slice(&end.to_le_bytes()));
+        });
+        let text = check_at(&image, 1).unwrap_err().to_string();
+        assert!(text.contains(file.name()) && text.contains("an empty section"), "{text}");
+        std::fs::write(file.path(&image), &whole).unwrap();
+    }
+    check_at(&image, 1).unwrap();
+}
+
+#[test]
+fn members_of_later_writers_are_no_damage() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = models()[1].write(directory.path());
+    let text = std::fs::read_to_string(image.join(MANIFEST)).unwrap();
+    let body = text[text.find("\"manifest\": ").unwrap() + 12..text.rfind('}').unwrap()].trim_end();
+    let body = body.replacen('{', "{\n    \"later\": [1, 2],", 1);
+    let checksum = crc32c::crc32c(body.as_bytes());
+    let later = format!("{{\"other\": 3, \"checksum\": \"{checksum:08x}\", \"manifest\": {body}}}");
+    std::fs::write(image.join(MANIFEST), later).unwrap();
+    check_at(&image, 1).unwrap();
+}
+
+#[test]
+fn files_that_the_manifest_does_not_name_are_told() {
+    let model = Model::random(5, 500, 12_000, false, true);
+    for name in ["edges/out_weight.pages", "in.index", "columns/id.text.pages"] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = model.write(directory.path());
+        std::fs::create_dir_all(image.join(name).parent().unwrap()).unwrap();
+        std::fs::write(image.join(name), "x").unwrap();
+        let text = check_at(&image, 1).unwrap_err().to_string();
+        assert!(text.contains(name) && text.contains("the manifest names none"), "{text}");
+    }
 }
 
 #[test]
@@ -239,18 +299,13 @@ fn what_follows_the_last_section_of_a_page_is_zero() {
         let last = whole.len() - 4096;
         let end = usize::from(u16::from_le_bytes([whole[last + 28], whole[last + 29]]));
         for at in [end, 4095] {
-            let mut damaged = whole.clone();
-            damaged[last + at] = 1;
-            let page = damaged.last_chunk_mut::<4096>().unwrap();
-            let checksum = file.origin(common::IMAGE_ID).checksum(last as u64 / 4096, page);
-            page[..4].copy_from_slice(&checksum.to_le_bytes());
-            std::fs::write(file.path(&image), &damaged).unwrap();
+            edit_page(&image, file, last / 4096, |page| page[at] = 1);
             let text = check_at(&image, 1).unwrap_err().to_string();
             let place = format!("{} is damaged at byte {}: expected zero", file.name(), last + at);
             assert!(text.contains(&place), "{place}: {text}");
             tried += 1;
+            std::fs::write(file.path(&image), &whole).unwrap();
         }
-        std::fs::write(file.path(&image), &whole).unwrap();
     }
     assert_eq!(tried, 2 * 10, "lists, degrees, hubs and weights of both directions, ids and their text");
     check_at(&image, 1).unwrap();

@@ -21,7 +21,7 @@ pub use backend::{Backend, random};
 pub use budget::{Budget, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
-pub use directory::{DataFile, Directory};
+pub use directory::{DataFile, Directory, folder};
 pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};

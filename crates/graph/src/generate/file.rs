@@ -7,11 +7,10 @@ use super::{BLOCK_EDGES, GenerateOptions, Generator, Shape};
 use crate::error::{Error, Result};
 use crate::import::Weights;
 use crate::import::own_comment::OwnComment;
-use crate::partial::{Partial, parent};
+use crate::partial::Partial;
 use flate2::write::GzEncoder;
 use outcore_io::backend::Output;
-use outcore_io::{Error as IoError, Runtime, Task, Unit};
-use outcore_io::{into_inner, lock};
+use outcore_io::{Error as IoError, Runtime, Task, Unit, folder, into_inner, lock};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,7 +77,7 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Resul
     };
     let report = writing.run()?;
     runtime.backend().rename(temporary.path(), path)?;
-    runtime.backend().sync_directory(parent(path))?;
+    runtime.backend().sync_directory(folder(path))?;
     Ok(report)
 }
 

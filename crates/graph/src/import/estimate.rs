@@ -2,8 +2,8 @@
 
 use super::batch::Facts;
 use super::options::ImportOptions;
-use crate::error::{Error, Result};
-use outcore_io::free_disk_bytes;
+use crate::error::Result;
+use crate::partial::require_disk;
 use std::path::Path;
 
 /// How many bytes of text an edge takes, where the format does not say how many edges there are.
@@ -61,7 +61,7 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
 /// known before it begins. Images are smaller than announced where lists are long: a third of that must be free.
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
     let needed = estimate(facts, options);
-    require_bytes("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
+    require_disk("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
     if needed.temporary_bytes <= SMALL_BYTES {
         return Ok(());
     }
@@ -79,22 +79,7 @@ pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) 
 }
 
 fn require_temporary(what: &str, bytes: u64, directory: &Path) -> Result<()> {
-    require_bytes(&format!("temporary files of an import of {what}"), bytes, bytes, directory)
-}
-
-/// An error if a directory has less left than is the least of what is announced.
-fn require_bytes(purpose: &str, needed_bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
-    // A file system that does not tell how much it has left may have enough.
-    let free = free_disk_bytes(directory).unwrap_or(u64::MAX);
-    if least_bytes <= free {
-        return Ok(());
-    }
-    Err(Error::DiskSpace {
-        purpose: purpose.to_owned(),
-        needed_bytes,
-        free_bytes: free,
-        directory: directory.to_owned(),
-    })
+    require_disk(&format!("temporary files of an import of {what}"), bytes, bytes, directory)
 }
 
 #[cfg(test)]

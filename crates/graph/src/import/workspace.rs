@@ -6,8 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::image::read_manifest;
-use crate::partial::{Partial, parent, remove_leftovers};
-use outcore_io::{Error as IoError, Runtime, lock_path};
+use crate::partial::{Partial, remove_leftovers};
+use outcore_io::{Error as IoError, Runtime, folder, lock_path};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Places {
             return Err(Error::Usage(format!("expected a path for the image, found {}", image.display())));
         }
         check_target(&image, replace)?;
-        let temporary = runtime.temporary().map_or(parent(&image), |directory| directory).to_owned();
+        let temporary = runtime.temporary().map_or(folder(&image), |directory| directory).to_owned();
         Ok(Places { image, replace, temporary })
     }
 
@@ -57,7 +57,7 @@ impl Places {
 
     /// The directory that the image is made in.
     pub(super) fn folder(&self) -> &Path {
-        parent(&self.image)
+        folder(&self.image)
     }
 }
 
@@ -65,7 +65,7 @@ impl Workspace {
     /// Makes the directories of an import.
     pub(super) fn create(runtime: &Runtime, places: Places) -> Result<Self> {
         let Places { image, replace, temporary } = places;
-        let (folder, name) = (parent(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
+        let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
         let mut removed = remove_leftovers(folder);
         let partial = Partial::directory(folder, name)?;
         let elsewhere = match runtime.temporary() {
@@ -123,7 +123,7 @@ impl Workspace {
         } else {
             backend.rename(self.partial(), &self.image)?;
         }
-        if let Err(error) = backend.sync_directory(parent(&self.image)) {
+        if let Err(error) = backend.sync_directory(folder(&self.image)) {
             // Nobody was told of the new image yet: go back.
             let undone = if replaced { self.exchange(runtime) } else { Ok(()) };
             if undone.is_ok() && !replaced {

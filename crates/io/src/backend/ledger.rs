@@ -5,6 +5,7 @@
 //! the directory of that name. The first half is asserted at every rename; for the second half, tests ask what is left
 //! unsynced.
 
+use crate::directory::folder;
 use crate::lock::lock;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ impl Ledger {
     /// A file was created.
     pub fn created(&self, file: &Path) {
         self.changed(file);
-        self.changed(parent(file));
+        self.changed(folder(file));
     }
 
     /// A file was written, or the names in a directory are others.
@@ -46,8 +47,8 @@ impl Ledger {
         take(&mut synced, to);
         let moved = take(&mut synced, from);
         put(&mut synced, to, moved);
-        synced.insert(parent(from).to_owned(), false);
-        synced.insert(parent(to).to_owned(), false);
+        synced.insert(folder(from).to_owned(), false);
+        synced.insert(folder(to).to_owned(), false);
     }
 
     /// Two files or directories exchanged their names.
@@ -56,8 +57,8 @@ impl Ledger {
         let (first, second) = (take(&mut synced, one), take(&mut synced, other));
         put(&mut synced, other, first);
         put(&mut synced, one, second);
-        synced.insert(parent(one).to_owned(), false);
-        synced.insert(parent(other).to_owned(), false);
+        synced.insert(folder(one).to_owned(), false);
+        synced.insert(folder(other).to_owned(), false);
     }
 
     /// Asserts that a file or directory is synced with all that is in it, unless nothing of it was changed under this
@@ -76,10 +77,6 @@ impl Ledger {
             }
         }
     }
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Removes what is known of a path and all below it. The paths of the answer begin there.

@@ -15,7 +15,7 @@ pub use sim::{Faults, Sim};
 #[cfg(target_os = "linux")]
 pub use uring::Uring;
 
-use crate::directory::DataFile;
+use crate::directory::{DataFile, folder};
 use crate::error::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -133,7 +133,7 @@ struct ScratchFile {
 
 fn create_scratch(path: &Path) -> Result<File> {
     let failed = |error| Error::file(path, "create", error);
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = folder(path);
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
     #[cfg(target_os = "linux")]
