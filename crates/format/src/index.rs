@@ -452,6 +452,22 @@ mod tests {
     }
 
     #[test]
+    fn errors_say_which_key_and_where() {
+        // Keys 3, 2, 9: low bits 1, 0, 1 and ones at 1, 2, 6.
+        let falling = Index::from_bytes(&ORIGIN, &forged(1, 3, 9, &[0b101, 0b100_0110])).unwrap_err();
+        assert_eq!(falling.found, "2 with high bits 1 at 1 after 3");
+        // Two keys of 62 low bits fill 60 bits of the second word.
+        let last = (1 << 63) + 5;
+        let sound = index_bytes(&ORIGIN, &[1 << 63, last]);
+        let mut words: Vec<u64> = (HEADER_BYTES..sound.len()).step_by(8).map(|at| read_u64(&sound, at)).collect();
+        assert_eq!(sound, forged(62, 2, last, &words));
+        words[1] |= 1 << 60;
+        let behind = Index::from_bytes(&ORIGIN, &forged(62, 2, last, &words)).unwrap_err();
+        assert_eq!(behind.offset_bytes, HEADER_BYTES as u64 + 8);
+        assert!(behind.expected.contains("behind 60 bits"), "{behind}");
+    }
+
+    #[test]
     fn damage_is_noticed() {
         let bytes = index_bytes(&ORIGIN, &[3, 4, 9, 200]);
         for i in 0..bytes.len() {
