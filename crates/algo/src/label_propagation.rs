@@ -32,8 +32,7 @@ use outcore_graph::{
     Bitmap, ColumnKind, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan, vertex_map,
 };
 use outcore_io::buffer::prefetched;
-use outcore_io::lock;
-use outcore_io::{Array, Unit};
+use outcore_io::{Array, Unit, lock};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -26,9 +26,8 @@ use outcore_graph::{
     Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE, Stats,
     StatsBuilder, SweepStats, WeightKind, distance_bits, fold, scan,
 };
-use outcore_io::Array;
 use outcore_io::buffer::prefetched;
-use outcore_io::{into_inner, lock};
+use outcore_io::{Array, into_inner, lock};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

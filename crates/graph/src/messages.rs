@@ -12,8 +12,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use outcore_io::buffer::{Raw, raw_bytes, raw_bytes_mut, zeroed};
-use outcore_io::lock;
-use outcore_io::{Reservation, Spill};
+use outcore_io::{Reservation, Spill, lock};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
