@@ -45,6 +45,21 @@ def test_help_and_exit_codes(tmp_path):
     assert outcore("run", "bfs", "k.oc", check=False).returncode == 2
 
 
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_strings_that_share_their_beginnings_are_not_unpacked_beyond_the_limit(tmp_path, version):
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    texts = ["x" * 20_000 + str(i % 40) for i in range(8000)]
+    encoding = {"column_encoding": {"source": "DELTA_BYTE_ARRAY", "target": "DELTA_BYTE_ARRAY"}, "use_dictionary": False}
+    table, path = pa.table({"source": texts, "target": texts[1:] + texts[:1]}), tmp_path / "long.parquet"
+    pa.parquet.write_table(table, path, data_page_version=version, **encoding)
+    assert path.stat().st_size < 10_000 < 300 << 20 < table.nbytes, "unpacked, the file is many times the limit"
+    said = outcore("import", path, tmp_path / "long.oc", "--memory", "40MiB").stderr
+    assert "40 vertices" in said
+    peak, unit = said.split("peak memory ")[1].split()[:2]
+    assert unit == "MiB" and float(peak) <= 40, said
+
+
 def test_threads_that_cannot_be_are_refused_with_advice(image):
     for wrong in (0, 1025, 100000):
         refused = outcore("run", "components", image, "--threads", wrong, check=False)

@@ -20,6 +20,9 @@ use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::ChunkReader;
 use std::sync::Arc;
 
+/// Strings that are unpacked from the beginnings of others may take this part of what is left.
+const ROOM_SHARE: u64 = 16;
+
 /// Opens a Parquet file.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     match input.bytes() {
@@ -48,7 +51,9 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         metadata = guarded(load).map_err(failed)?;
     }
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.chosen());
-    let decoding = guarded(|| decoding(reader, metadata.metadata(), &mask, columns.block_rows())).map_err(failed)?;
+    let room_bytes = input.budget().available_bytes() / ROOM_SHARE;
+    let decoding =
+        guarded(|| decoding(reader, metadata.metadata(), &mask, columns.block_rows(), room_bytes)).map_err(failed)?;
     let longest_id_bytes = input.longest_line_bytes();
     let facts = Facts {
         input_bytes: input.size_bytes(),

@@ -22,6 +22,8 @@ const MOST_PAGE_BYTES: i64 = 256 << 20;
 const HEADER_READ_BYTES: [usize; 2] = [4 << 10, 4 << 20];
 /// The strings of the rows that are decoded at a time take about this much, or two pages.
 const MOST_TEXT_BYTES: u64 = 2 << 20;
+/// Strings of which each says how much of the one before it begins with.
+const DELTA_BYTE_ARRAY: i64 = 7;
 /// Structures within structures; headers need three.
 const MOST_DEPTH: u32 = 8;
 
@@ -81,12 +83,14 @@ pub(super) struct Decoding {
 /// A column has a page as it lies in the file, that page unpacked, the page before it and a dictionary in memory, or
 /// its whole content if it has fewer pages. Numbers are copied from there; strings lie in their pages until the rows
 /// are parsed, so all pages count that the rows lie in. Where strings are long, these are many pages, and fewer rows
-/// are decoded at a time.
+/// are decoded at a time. So they are where a string may share the beginning of the one before it, for then each may be
+/// as long as a page: there they may take `room_bytes`.
 pub(super) fn decoding<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
     mask: &ProjectionMask,
     most_rows: usize,
+    room_bytes: u64,
 ) -> Result<Decoding, String> {
     let (mut most_bytes, mut rows) = (0, most_rows);
     let mut all_pages = Vec::new();
@@ -100,7 +104,8 @@ pub(super) fn decoding<R: ChunkReader>(
             let is_text = column.column_type() == Type::BYTE_ARRAY;
             let mut pages = Pages::default();
             group_bytes += column_bytes(reader, start, end, &mut pages)?;
-            while is_text && rows > 1 && pages.holding(rows) > 2 * pages.largest_bytes + MOST_TEXT_BYTES {
+            let room_bytes = if pages.are_shared { room_bytes.max(MOST_TEXT_BYTES) } else { MOST_TEXT_BYTES };
+            while is_text && rows > 1 && pages.holding(rows) > 2 * pages.largest_bytes + room_bytes {
                 rows /= 2;
             }
             all_pages.extend(is_text.then_some(pages));
@@ -116,10 +121,12 @@ struct Pages {
     /// Rows and bytes of each.
     pages: Vec<(u64, u64)>,
     largest_bytes: u64,
+    /// Strings may share the beginnings of others.
+    are_shared: bool,
 }
 
 impl Pages {
-    /// The most bytes of adjacent pages that so many adjacent rows lie in.
+    /// The most bytes of adjacent pages that so many adjacent rows lie in, and of strings that lie in none.
     fn holding(&self, rows: usize) -> u64 {
         let (mut most_bytes, mut held_bytes, mut held_rows) = (0, 0, 0);
         let mut first = 0;
@@ -134,7 +141,9 @@ impl Pages {
             }
             most_bytes = most_bytes.max(held_bytes);
         }
-        most_bytes
+        // No string is longer than what its page has of all of them.
+        let shared_bytes = if self.are_shared { self.largest_bytes.saturating_mul(rows as u64) } else { 0 };
+        most_bytes.saturating_add(shared_bytes)
     }
 }
 
@@ -155,6 +164,7 @@ fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64, pages: &mut P
         if let Some(rows) = header.rows {
             pages.pages.push((rows, header.unpacked_bytes as u64));
             pages.largest_bytes = pages.largest_bytes.max(header.unpacked_bytes as u64);
+            pages.are_shared |= header.are_shared;
         }
     }
     Ok(packed_bytes + content_bytes.min(3 * unpacked_bytes))
@@ -165,6 +175,7 @@ struct PageHeader {
     /// How many rows have a value in the page, if it is no dictionary; there are no lists in columns of ids and
     /// weights.
     rows: Option<u64>,
+    are_shared: bool,
     unpacked_bytes: i64,
     packed_bytes: i64,
     len_bytes: usize,
@@ -186,19 +197,25 @@ fn read_header<R: ChunkReader>(reader: &R, at: u64, end: u64) -> Option<PageHead
 
 fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
     let mut thrift = Thrift { bytes, at: 0 };
-    let (mut unpacked, mut packed, mut rows) = (None, None, None);
+    let (mut unpacked, mut packed, mut rows, mut encoding) = (None, None, None, 0);
     let mut field = 0;
     while let Some((number, kind)) = thrift.field(field)? {
         field = number;
         match (number, kind) {
             (2, 5) => unpacked = Some(thrift.signed()?),
             (3, 5) => packed = Some(thrift.signed()?),
-            (5 | 8, 12) => rows = Some(thrift.first_number()?),
+            // Data pages of version 1 and 2: the number of values first, the encoding second or fourth.
+            (5 | 8, 12) => {
+                let numbers = thrift.first_numbers()?;
+                rows = Some(numbers[0]);
+                encoding = numbers[if number == 5 { 1 } else { 3 }];
+            }
             _ => thrift.skip(kind, MOST_DEPTH)?,
         }
     }
     let rows = rows.map(|rows| u64::try_from(rows).unwrap_or(0).max(1));
-    Some(PageHeader { rows, unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
+    let are_shared = encoding == DELTA_BYTE_ARRAY;
+    Some(PageHeader { rows, are_shared, unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
 }
 
 /// A place in bytes in Thrift's compact form.
@@ -245,13 +262,13 @@ impl Thrift<'_> {
         Some(Some((number, byte & 15)))
     }
 
-    /// The number in field 1 of a structure, zero if there is none.
-    fn first_number(&mut self) -> Option<i64> {
-        let (mut found, mut field) = (0, 0);
+    /// The numbers in fields 1 to 4 of a structure, zero where there is none.
+    fn first_numbers(&mut self) -> Option<[i64; 4]> {
+        let (mut found, mut field) = ([0; 4], 0);
         while let Some((number, kind)) = self.field(field)? {
             field = number;
             match (number, kind) {
-                (1, 5) => found = self.signed()?,
+                (1..=4, 5) => found[number as usize - 1] = self.signed()?,
                 _ => self.skip(kind, MOST_DEPTH)?,
             }
         }
@@ -309,11 +326,14 @@ mod tests {
 
     #[test]
     fn rows_lie_in_as_many_pages_as_they_touch() {
-        let pages = Pages { pages: vec![(10, 5), (10, 7), (1, 100), (10, 7)], largest_bytes: 100 };
+        let pages = vec![(10, 5), (10, 7), (1, 100), (10, 7)];
+        let mut pages = Pages { pages, largest_bytes: 100, are_shared: false };
         for (rows, expected) in [(1, 100), (2, 107), (3, 114), (12, 114), (13, 119), (1000, 119)] {
             assert_eq!(pages.holding(rows), expected, "{rows} rows");
         }
         assert_eq!(Pages::default().holding(8), 0);
+        pages.are_shared = true;
+        assert_eq!((pages.holding(1), pages.holding(12)), (200, 1314));
     }
 
     #[test]
@@ -327,7 +347,16 @@ mod tests {
         }
         // The header of a page of 100 values.
         let header = [0x15, 0, 0x15, 96, 0x15, 88, 0x2c, 0x15, 0xc8, 1, 0x15, 0, 0, 0];
-        assert_eq!(parse_header(&header).unwrap().rows, Some(100));
+        let found = parse_header(&header).unwrap();
+        assert_eq!((found.rows, found.are_shared), (Some(100), false));
+        // Pages of version 1 and 2 with strings that share beginnings: encoding 7 in field 2 and in field 4.
+        for header in [
+            &[0x15, 0, 0x15, 96, 0x15, 88, 0x2c, 0x15, 6, 0x15, 14, 0, 0][..],
+            &[0x15, 6, 0x15, 96, 0x15, 88, 0x5c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 14, 0, 0],
+        ] {
+            let found = parse_header(header).unwrap();
+            assert_eq!((found.rows, found.are_shared), (Some(3), true));
+        }
         assert!(parse_header(&[0x1c; 40]).is_none(), "structures without end");
         assert!(parse_header(&[0x15, 0, 0]).is_none(), "no sizes");
         assert!(parse_header(&[0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0]).is_none());
