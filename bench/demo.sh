@@ -18,10 +18,17 @@ else
     show generate $generator "$image" --memory "$memory"
 fi
 show info "$image"
-source=$("$outcore" run pagerank "$image" --memory "$memory" --max-iter 1 --tol 1 --allow-unconverged | awk 'NR == 2 { print $1 }')
+source=$("$python" - "$image" <<'END'
+import sys
+import outcore as oc
+with oc.Graph(sys.argv[1]) as graph:
+    for first, _ in oc.pagerank(graph, tol=0, max_iter=1).top(1):
+        print(first)
+END
+)
 show run pagerank "$image" --memory "$memory" --tol 1e-9 --verify --stats "$work/pagerank.json"
 if [ -n "$source" ]; then
-    show run bfs --source "$source" "$image" --memory "$memory" --verify --stats "$work/bfs.json"
+    show run bfs --source="$source" "$image" --memory "$memory" --verify --stats "$work/bfs.json"
 fi
 show run components "$image" --memory "$memory" --verify --stats "$work/components.json"
 

@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -574,6 +575,34 @@ def test_gap_times_every_kernel(image, tmp_path):
     for bad, message in ((tmp_path / "text.oc", "numbers"), (tmp_path / "none.oc", "no such directory")):
         refused = outcore("gap", bad, check=False)
         assert refused.returncode == 1 and message in refused.stderr, refused.stderr
+
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+
+
+@pytest.mark.parametrize("text, isolated", [
+    ("# outcore undirected weight=sim\n1\t2\t0.5\n2\t3\t1.5\n", ""),
+    ("source,target\n-New York,Old York\nOld York,Duke of York\n", ""),
+    ("source,target\n", "a\nb\n"),
+])
+def test_the_demo_runs_on_graphs_of_users(tmp_path, text, isolated):
+    graph = tmp_path / ("edges.csv" if text.startswith("source") else "edges.txt")
+    graph.write_text(text)
+    if isolated:
+        (tmp_path / "edges.csv.vertices").write_text(isolated)
+    command = ["bash", BENCH / "demo.sh", OUTCORE, sys.executable, "256MiB", graph, ""]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"\$ outcore run ([a-z]+)", done.stdout) == ["pagerank", "bfs", "components"]
+    assert done.stdout.count("verified") == 3 and "peak MiB" in done.stdout
+
+
+def test_the_benchmarks_name_all_that_they_need():
+    needed = (BENCH / "requirements.txt").read_text()
+    for file in BENCH.glob("*.py"):
+        for module in re.findall(r"^ *(?:import|from) (\w+)", file.read_text(), re.MULTILINE):
+            if module not in sys.stdlib_module_names | {"outcore"}:
+                assert re.search(rf"^{module}\b", needed, re.MULTILINE), f"{file.name} imports {module}"
 
 
 def limit_address_space(limit_bytes):
