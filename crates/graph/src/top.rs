@@ -69,7 +69,11 @@ impl Table {
         let wrong = |what: &str| {
             let ordered = self.columns().iter().filter(|(_, column)| !column.names_vertices());
             let names: Vec<_> = ordered.map(|(own, _)| format!("`{own}`")).collect();
-            Error::Usage(format!("{what} `{name}`; this table can be ranked by {}", names.join(", ")))
+            let known = match names.is_empty() {
+                true => "none of its columns can rank this table".to_owned(),
+                false => format!("this table can be ranked by {}", names.join(", ")),
+            };
+            Error::Usage(format!("{what} `{name}`; {known}"))
         };
         match found {
             None => Err(wrong("there is no column")),

@@ -155,6 +155,11 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
             let text = table.top(1, wrong).unwrap_err().to_string();
             assert!(text.contains(&format!("`{wrong}`")) && text.contains("`real`, `number`"), "{text}");
         }
+        let unranked = Table::new(Arc::clone(&graph), vec![table.columns()[5].clone()]);
+        for wrong in ["component", "rank"] {
+            let text = unranked.top(1, wrong).unwrap_err().to_string();
+            assert!(text.ends_with(&format!("`{wrong}`; none of its columns can rank this table")), "{text}");
+        }
     }
 }
 
