@@ -221,10 +221,11 @@ def generate(
             removed.
         seed: Other seeds give other graphs.
         weights: Whether edges get weights: whole numbers from 1 to 255.
-        directed: Whether edges have a direction; by default they have, in a grid they have not.
+        directed: Whether edges have a direction; by default they have, in a grid they have not. Of the files of edges,
+            those that end in .txt say it; False is refused for the others.
 
-    The other arguments (`replace` for an image), and what is returned and raised, are as for `import_graph`; for a file
-    of edges, `edges` and `bytes` are returned.
+    The other arguments (`order` and `replace` are for an image), and what is returned and raised, are as for
+    `import_graph`; for a file of edges, `edges` and `bytes` are returned.
 
     >>> report = oc.generate("path", scale=4, output="path.oc")
     >>> report["vertices"], report["edges"]

@@ -43,7 +43,7 @@ pub fn generate<'py>(
         let outcome = run(py, &runtime, || import_noting(&runtime, source(&options)?, &output, &imported));
         return crate::to_dict(py, &outcome?);
     }
-    let written = run(py, &runtime, || write(&runtime, &options, &output))?;
+    let written = run(py, &runtime, || write(&runtime, &options, &imported, &output))?;
     let report = PyDict::new(py);
     report.set_item("edges", written.edges)?;
     report.set_item("bytes", written.bytes)?;

@@ -443,6 +443,29 @@ def test_statistics_replace_a_file_and_no_link(tmp_path):
     assert json.loads(stats.read_text())["bytes_read"] >= 0
 
 
+def test_generated_edge_files_say_their_direction_or_refuse_it(tmp_path):
+    text, image = tmp_path / "u.txt", tmp_path / "u.oc"
+    directed = lambda: json.loads(outcore("info", image, "--json").stdout)["directed"]
+    for options, first in (
+        (["kronecker", "--undirected", "--weights", "uniform"], "# outcore undirected weight=weight"),
+        (["path", "--undirected"], "# outcore undirected"),
+        (["grid"], "# outcore undirected"),
+        (["kronecker", "--weights", "uniform"], "# outcore directed weight=weight"),
+    ):
+        outcore("generate", *options, text, "--scale", 4)
+        assert text.read_text().splitlines()[0] == first
+        outcore("import", text, image, "--replace")
+        assert directed() is (first.split()[2] == "directed")
+        outcore("generate", *options, image, "--scale", 4, "--replace")
+        assert directed() is (first.split()[2] == "directed")
+    for name in ("r.csv", "r.el", "r.graph500"):
+        refused = outcore("generate", "path", tmp_path / name, "--scale", 4, "--undirected", check=False)
+        assert refused.returncode == 1 and "choose .txt" in refused.stderr and "--undirected" in refused.stderr, refused
+    refused = outcore("generate", "path", tmp_path / "r.txt", "--scale", 4, "--order", "degree", check=False)
+    assert refused.returncode == 1 and "--order" in refused.stderr and ".oc" in refused.stderr, refused
+    assert {path.name for path in tmp_path.iterdir()} == {"u.txt", "u.oc"}
+
+
 # A triangle and a vertex on its own, and what the kernels find in it.
 DATA_SET = {
     ".v": "1\n2\n3\n9\n",

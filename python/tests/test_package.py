@@ -402,6 +402,17 @@ def test_generating(scratch):
     assert not os.path.exists("wrong.oc")
 
 
+def test_files_of_generated_edges_say_their_direction_or_refuse_it(scratch):
+    for name, options in (("k", {"shape": "kronecker", "directed": False, "weights": True}), ("g", {"shape": "grid"})):
+        oc.generate(scale=6, output=f"{name}.txt", **options)
+        report = oc.import_graph(f"{name}.txt", f"{name}.oc")
+        assert report["directed"] is False and report["weights"] == ("weight" if name == "k" else None)
+    for name, options in (("w.csv", {"directed": False}), ("w.txt", {"order": "degree"})):
+        with pytest.raises(oc.UsageError, match="for edges without direction|an order of vertices"):
+            oc.generate("path", scale=3, output=name, **options)
+        assert not os.path.exists(name)
+
+
 def test_the_lock_is_released(tmp_path):
     oc.generate("kronecker", scale=14, output=tmp_path / "k.oc")
     graph = oc.Graph(tmp_path / "k.oc", threads=1)

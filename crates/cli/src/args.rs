@@ -223,7 +223,7 @@ pub struct GenerateArgs {
     /// Give edges weights
     #[arg(long, value_parser = choice::<GeneratedWeights>())]
     pub weights: Option<GeneratedWeights>,
-    /// Edges of the image have no direction
+    /// Edges have no direction; of edge files, only .txt can say so
     #[arg(long)]
     pub undirected: bool,
     /// How vertices are numbered inside the image

@@ -53,16 +53,16 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
         seed: args.seed,
         weights: args.weights,
     };
-    if args.output.extension().is_none_or(|ending| ending != "oc") {
-        return generate::write(&runtime, &options, &args.output).map(|_| ());
-    }
-    let import_options = ImportOptions {
+    let how = ImportOptions {
         directed: args.undirected.then_some(false),
         order: args.order,
         replace: args.replace,
         ..ImportOptions::default()
     };
-    let report = import::import(&runtime, generate::source(&options)?, &args.output, &import_options)?;
+    if args.output.extension().is_none_or(|ending| ending != "oc") {
+        return generate::write(&runtime, &options, &how, &args.output).map(|_| ());
+    }
+    let report = import::import(&runtime, generate::source(&options)?, &args.output, &how)?;
     tell(&report, None, &args.limits);
     Ok(())
 }

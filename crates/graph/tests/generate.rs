@@ -4,7 +4,7 @@ mod given;
 
 use given::{entries, files, open};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
-use outcore_graph::import::{self, ImportOptions, InputOptions, import};
+use outcore_graph::import::{self, ImportOptions, InputOptions, OrderChoice, import};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::sync::Arc;
@@ -33,10 +33,10 @@ fn files_of_every_format_hold_the_same_graph() {
         let direct = open(&image);
         for name in names {
             let path = directory.path().join(name);
-            let report = write(&runtime(1), &options, &path).unwrap();
+            let report = write(&runtime(1), &options, &ImportOptions::default(), &path).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             assert_eq!((report.edges, report.bytes), (9 << 14, bytes.len() as u64));
-            write(&runtime(3), &options, &path).unwrap();
+            write(&runtime(3), &options, &ImportOptions::default(), &path).unwrap();
             assert!(std::fs::read(&path).unwrap() == bytes, "{name}");
             let input = match name.ends_with("graph500") {
                 true => InputOptions { format: Some("graph500".into()), ..InputOptions::default() },
@@ -61,7 +61,7 @@ fn empty_graphs_can_be_written() {
     let options = GenerateOptions { shape: Shape::Path, scale: 0, ..GenerateOptions::default() };
     for (name, expected) in [("p.el", &b""[..]), ("p.csv", b"source,target\n"), ("p.graph500", b"")] {
         let path = directory.path().join(name);
-        assert_eq!(write(&runtime(2), &options, &path).unwrap().edges, 0);
+        assert_eq!(write(&runtime(2), &options, &ImportOptions::default(), &path).unwrap().edges, 0);
         assert_eq!(std::fs::read(&path).unwrap(), expected);
     }
 }
@@ -74,8 +74,66 @@ fn names_that_do_not_fit_are_refused() {
     {
         let weights = weights.then_some(GeneratedWeights::Uniform);
         let options = GenerateOptions { scale: 3, weights, ..GenerateOptions::default() };
-        let error = write(&runtime(1), &options, &directory.path().join(name)).unwrap_err().to_string();
+        let error = write(&runtime(1), &options, &ImportOptions::default(), &directory.path().join(name))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("expected a name") || error.contains("choose another name"), "{name}: {error}");
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn text_files_say_whether_edges_have_a_direction() {
+    let directory = tempfile::tempdir().unwrap();
+    let weights = Some(GeneratedWeights::Uniform);
+    for (shape, weights, directed, first) in [
+        (Shape::Kronecker, None, Some(false), "# outcore undirected\n"),
+        (Shape::Kronecker, weights, Some(false), "# outcore undirected weight=weight\n"),
+        (Shape::Kronecker, weights, None, "# outcore directed weight=weight\n"),
+        (Shape::Path, None, Some(true), "# outcore directed\n0 1\n"),
+        (Shape::Path, None, None, "0 1\n1 2\n"),
+        (Shape::Grid, None, None, "# outcore undirected\n0 1\n"),
+        (Shape::Grid, weights, Some(false), "# outcore undirected weight=weight\n0 1 "),
+    ] {
+        let options = GenerateOptions { shape, scale: 8, weights, ..GenerateOptions::default() };
+        let how = ImportOptions { directed, replace: true, ..ImportOptions::default() };
+        let images = ["direct.oc", "file.oc"].map(|name| directory.path().join(name));
+        import(&runtime(2), source(&options).unwrap(), &images[0], &how).unwrap();
+        for name in ["g.txt", "g.txt.gz", "g.txt.zst"] {
+            let path = directory.path().join(name);
+            write(&runtime(2), &options, &how, &path).unwrap();
+            if name == "g.txt" {
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert!(text.starts_with(first), "{shape:?} {directed:?}: {}", &text[..60]);
+            }
+            let input = import::open(&runtime(2), &[path], &InputOptions::default()).unwrap();
+            import(&runtime(2), input, &images[1], &ImportOptions { replace: true, ..ImportOptions::default() })
+                .unwrap();
+            let [direct, from_file] = [open(&images[0]), open(&images[1])];
+            assert_eq!(from_file.manifest.directed, direct.manifest.directed, "{name} of {shape:?}, {directed:?}");
+            assert!(entries(&from_file, false) == entries(&direct, false), "{name} of {shape:?}, {directed:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_file_cannot_say_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let refusal = |shape, how: &ImportOptions, name: &str| {
+        let options = GenerateOptions { shape, scale: 3, ..GenerateOptions::default() };
+        write(&runtime(1), &options, how, &directory.path().join(name)).unwrap_err().to_string()
+    };
+    let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    for name in ["g.csv", "g.el", "g.graph500", "g.bin16", "g.csv.gz"] {
+        let text = refusal(Shape::Kronecker, &undirected, name);
+        assert!(text.contains("--undirected") && text.contains("choose .txt") && text.contains(name), "{text}");
+    }
+    let directed = ImportOptions { directed: Some(true), ..ImportOptions::default() };
+    let text = refusal(Shape::Grid, &directed, "g.txt");
+    assert!(text.contains("expected no direction in a file of a grid"), "{text}");
+    for (order, named) in [(OrderChoice::Degree, "found degree"), (OrderChoice::Input, "found input")] {
+        let text = refusal(Shape::Path, &ImportOptions { order, ..ImportOptions::default() }, "g.txt");
+        assert!(text.contains("--order") && text.contains(named) && text.contains(".oc"), "{text}");
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
@@ -90,7 +148,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
     loop {
         let sim = Sim::new(Faults { fail_at: Some(failed), ..Faults::default() });
         let options_ = RuntimeOptions { threads: Some(2), backend: Some(Arc::new(sim)), ..RuntimeOptions::default() };
-        let result = write(&Runtime::new(options_).unwrap(), &options, &path);
+        let result = write(&Runtime::new(options_).unwrap(), &options, &ImportOptions::default(), &path);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
         if result.is_ok() {
             break;

@@ -253,7 +253,7 @@ fn child() {
     }
     let text = directory.path().join("graph.txt.gz");
     let graph = GenerateOptions { scale: 17, edge_factor: 8, ..GenerateOptions::default() };
-    write(&runtime, &graph, &text).unwrap();
+    write(&runtime, &graph, &ImportOptions::default(), &text).unwrap();
     for ids in [IdKind::Integer, IdKind::String] {
         let input = InputOptions { ids, ..InputOptions::default() };
         let path = directory.path().join("text.oc");

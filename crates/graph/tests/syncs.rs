@@ -62,7 +62,9 @@ fn files_are_synced_before_they_get_their_name() {
     };
     let options = GenerateOptions { scale: 8, ..GenerateOptions::default() };
     for name in ["g.el", "g.csv.gz", "g.txt.zst", "g.graph500"] {
-        written(name, &|runtime, path| assert!(generate::write(runtime, &options, path).unwrap().bytes > 0));
+        written(name, &|runtime, path| {
+            assert!(generate::write(runtime, &options, &ImportOptions::default(), path).unwrap().bytes > 0)
+        });
     }
     written("stats.json", &|runtime, path| write_file(runtime, path, b"{}").unwrap());
     let open = |runtime: &Arc<Runtime>| Arc::new(Graph::open(runtime, &image, GraphOptions::default()).unwrap());

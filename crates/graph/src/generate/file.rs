@@ -3,10 +3,11 @@
 //! Workers make blocks of the file at the same time, compressed ones as members of their own, and write them in order.
 //! The file has a temporary name until it is complete.
 
-use super::{BLOCK_EDGES, GenerateOptions, Generator, Shape};
+use super::{BLOCK_EDGES, GenerateOptions, Generator};
+use crate::choice::Choice;
 use crate::error::{Error, Result};
-use crate::import::Weights;
 use crate::import::own_comment::OwnComment;
+use crate::import::{ImportOptions, OrderChoice, Weights};
 use crate::partial::Partial;
 use flate2::write::GzEncoder;
 use outcore_io::backend::Output;
@@ -43,7 +44,8 @@ enum Opening {
     None,
     /// The names of the columns.
     Names,
-    /// Outcore's own comment, where there are weights: an import takes no third column for them that has no name.
+    /// Outcore's own comment, where there are weights, of which an import takes none from a third column without a
+    /// name, and where something is known of the direction.
     Comment,
 }
 
@@ -54,22 +56,23 @@ enum Packing {
     Zstd,
 }
 
-/// Writes a generated graph as an edge file, of the format that its name ends in.
+/// Writes a generated graph as an edge file, of the format that its name ends in. `how` is what an import of the graph
+/// would be told: of that a `.txt` file says the direction, in its first line.
 ///
 /// # Errors
-/// A name or options that do not fit each other, a full disk, a request to stop. There is no new file then.
-pub fn write(runtime: &Runtime, options: &GenerateOptions, path: &Path) -> Result<GenerateReport> {
+/// A name or options that do not fit each other, as a direction or an order that the file cannot say; a full disk, a
+/// request to stop. There is no new file then.
+pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<GenerateReport> {
     let generator = Generator::new(options)?;
     let (layout, packing) = format_of(path, options.weights.is_some())?;
+    let opening = opening(layout, options, how, path)?;
     let (temporary, output) = Partial::file(&**runtime.backend(), path)?;
-    let directed = options.shape != Shape::Grid;
-    let comment = OwnComment { directed, string_ids: false, weight: Some("weight".to_owned()) };
     let writing = Writing {
         runtime,
         generator,
         layout,
         packing,
-        comment: comment.line() + "\n",
+        opening,
         path,
         turn: Mutex::new(Turn { next: 0, output, bytes: 0, failure: None }),
         passed: Condvar::new(),
@@ -118,13 +121,50 @@ fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
     Ok((layout, packing))
 }
 
+/// What stands above the edges of a file. Refuses what an import could be told but the file cannot say.
+fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<String> {
+    let (shape, file) = (options.shape, path.display());
+    let refused = |text: String| Err(Error::Usage(text));
+    if how.order != OrderChoice::Auto {
+        return refused(format!(
+            "expected an order of vertices (--order) for an image only, found {} for {file}; choose a name that ends \
+             in .oc, or leave the order out and import the file with it",
+            how.order.name()
+        ));
+    }
+    if how.directed == Some(true) && shape.directed() == Some(false) {
+        return refused(format!(
+            "expected no direction in a file of a {}, whose edges have none, found one for {file}; choose .txt without \
+             a direction, and import the file as directed",
+            shape.name()
+        ));
+    }
+    match layout {
+        Layout::Text { weights, opening: Opening::Comment, .. } => {
+            let said = how.directed.or(shape.directed());
+            let weight = weights.then(|| "weight".to_owned());
+            if said.is_none() && weight.is_none() {
+                return Ok(String::new());
+            }
+            Ok(OwnComment { directed: said.unwrap_or(true), string_ids: false, weight }.line() + "\n")
+        }
+        _ if how.directed == Some(false) => refused(format!(
+            "expected a name that ends in .txt for edges without direction (--undirected), found {file}, which cannot \
+             say it; choose .txt, or leave the option out and import the file with --undirected"
+        )),
+        Layout::Text { weights: true, opening: Opening::Names, .. } => Ok("source,target,weight\n".to_owned()),
+        Layout::Text { opening: Opening::Names, .. } => Ok("source,target\n".to_owned()),
+        _ => Ok(String::new()),
+    }
+}
+
 struct Writing<'a> {
     runtime: &'a Runtime,
     generator: Generator,
     layout: Layout,
     packing: Packing,
-    /// Outcore's own first line.
-    comment: String,
+    /// What stands above the edges.
+    opening: String,
     path: &'a Path,
     turn: Mutex<Turn>,
     passed: Condvar,
@@ -183,16 +223,12 @@ impl Writing<'_> {
     }
 
     fn render(&self, begins: bool, ids: &[u64], weights: &Weights, bytes: &mut Vec<u8>) {
-        let Layout::Text { separator, weights: weighted, opening } = self.layout else {
+        let Layout::Text { separator, weights: weighted, .. } = self.layout else {
             bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
             return;
         };
-        match opening {
-            Opening::Names if begins => {
-                bytes.extend_from_slice(if weighted { b"source,target,weight\n" } else { b"source,target\n" });
-            }
-            Opening::Comment if begins && weighted => bytes.extend_from_slice(self.comment.as_bytes()),
-            _ => {}
+        if begins {
+            bytes.extend_from_slice(self.opening.as_bytes());
         }
         for (i, edge) in ids.chunks_exact(2).enumerate() {
             decimal(edge[0], bytes);

@@ -56,6 +56,13 @@ impl Choice for Shape {
     ];
 }
 
+impl Shape {
+    /// Whether its edges have a direction, where that follows from the shape.
+    fn directed(self) -> Option<bool> {
+        (self == Shape::Grid).then_some(false)
+    }
+}
+
 /// Weights of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratedWeights {
@@ -101,7 +108,7 @@ pub fn source(options: &GenerateOptions) -> Result<Box<dyn Source>> {
     let generator = Generator::new(options)?;
     let facts = Facts {
         format: options.shape.name(),
-        directed: (options.shape == Shape::Grid).then_some(false),
+        directed: options.shape.directed(),
         weights: options.weights.map(|_| "weight".to_owned()),
         declared: Some((0, 1 << options.scale)),
         // As large as it would be in the binary format: what progress is counted in.
