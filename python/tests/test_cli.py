@@ -579,6 +579,13 @@ def test_graph500_prints_the_official_block(tmp_path):
     assert float(note.split("peak memory ")[1].split(" MiB of 28 MiB")[0]) <= 28, note
     refused = outcore("graph500", "--scale", 0, "--temporary", tmp_path, check=False)
     assert refused.returncode == 1 and "raise --scale" in refused.stderr and not list(tmp_path.iterdir())
+    # Generating so many edges takes minutes or days: what cannot be is refused before it.
+    for options, said in (
+        (["--scale", 31, "--memory", "64MiB"], "a search's result and its validation needs 32 GiB"),
+        (["--scale", 20, "--edge-factor", 1 << 20, "--memory", "64MiB"], "the image needs"),
+    ):
+        refused = outcore("graph500", *options, "--temporary", tmp_path, check=False, timeout=60)
+        assert refused.returncode == 1 and said in refused.stderr and not list(tmp_path.iterdir()), refused
 
 
 def test_gap_times_every_kernel(image, tmp_path):

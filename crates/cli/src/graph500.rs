@@ -14,6 +14,9 @@ use outcore::{BfsOptions, Error, Graph, GraphOptions, Result, SsspOptions, Unit}
 use std::sync::Arc;
 use std::time::Instant;
 
+/// The distance, the parent and the number of a vertex: the least that a search and its validation take, in bytes.
+const VERTEX_BYTES: u64 = 16;
+
 /// `outcore graph500`.
 pub fn graph500(args: &Graph500Args) -> Result<()> {
     let runtime = runtime(&args.limits, args.temporary.clone())?;
@@ -24,8 +27,9 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
         seed: args.seed,
         weights: Some(GeneratedWeights::Unit),
     };
-    let (generation_seconds, made) = timed(|| generate::for_each_edges(&runtime, &options, |_, _| {}));
-    made?;
+    // What can be refused is refused before the work: the import looks at the disk and at what it needs itself.
+    let room = "a search's result and its validation";
+    runtime.budget().require(room, VERTEX_BYTES << args.scale)?;
     let place = scratch(&runtime)?;
     let image = place.path().join("graph.oc");
     // Loops and all but the least of multiple edges lead nowhere that others do not; validation has them all.
@@ -35,16 +39,17 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
         self_loops: SelfLoops::Drop,
         ..ImportOptions::default()
     };
-    let (construction_seconds, graph) = timed(|| -> Result<Graph> {
-        import::import(&runtime, generate::source(&options)?, &image, &how)?;
-        Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default())
-    });
+    let (import_seconds, imported) = timed(|| import::import(&runtime, generate::source(&options)?, &image, &how));
+    imported?;
+    let (generation_seconds, made) = timed(|| generate::for_each_edges(&runtime, &options, |_, _| {}));
+    made?;
+    let (open_seconds, graph) = timed(|| Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default()));
     let graph = graph?;
     let roots = roots(&graph, args.seed, args.roots as usize)?;
     if roots.is_empty() {
         return Err(Error::Usage("expected a vertex with an edge to another, found none; raise --scale".into()));
     }
-    graph.make_room("a search's result and its validation", validation_bytes(&graph))?;
+    graph.make_room(room, validation_bytes(&graph))?;
     let bfs = searches("bfs", &graph, &roots, |source| {
         let (seconds, found) = timed(|| outcore::bfs(&graph, &BfsOptions { source, ..BfsOptions::default() }));
         let found = found?;
@@ -62,7 +67,7 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
     line("NBFS", roots.len().to_string())?;
     line("graph_generation", format!("{generation_seconds:.6}"))?;
     line("num_mpi_processes", "1".to_owned())?;
-    line("construction_time", format!("{construction_seconds:.6}"))?;
+    line("construction_time", format!("{:.6}", import_seconds + open_seconds))?;
     let both = [("bfs  ", &bfs), ("sssp ", &sssp)];
     for (kernel, found) in both {
         say_summary(kernel, "time", 6, &Summary::of(found.iter().map(|search| search.seconds)))?;
