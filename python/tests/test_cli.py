@@ -46,6 +46,38 @@ def test_help_and_exit_codes(tmp_path):
     assert outcore("run", "bfs", "k.oc", check=False).returncode == 2
 
 
+def test_help_names_what_can_be_typed(image):
+    words = lambda *command: " ".join(outcore(*command, "--help").stdout.split())
+    assert all(ending in words("export") for ending in (".txt", ".edges", ".mtx", ".graph", ".e", ".parquet"))
+    assert all(ending in words("generate") for ending in (".bin16", ".graph500", ".wel"))
+    assert ".csv.zst" in words("run", "pagerank") and "its answer" in words("run", "pagerank")
+    assert "words among integers are refused" in words("import")
+    for command in (["check"], ["run", "components"]):
+        assert all(f"- {name}:" in words(*command) for name in ("auto", "uring", "posix"))
+        wrong = outcore(*command, image, "--backend", "foo", check=False)
+        assert wrong.returncode == 2 and "foo" in wrong.stderr and "posix" in wrong.stderr, wrong.stderr
+
+
+def test_sources_are_given_or_drawn(image):
+    run = lambda algorithm, *options: outcore("run", algorithm, image, "--explain", *options, check=False)
+    drawn, given = ("--k", 3, "--seed", 5), ("--sources", "1,2")
+    for algorithm in ("betweenness-centrality", "all-pairs"):
+        assert run(algorithm).returncode == run(algorithm, *drawn).returncode == run(algorithm, *given).returncode == 0
+        for wrong in ((*given, "--seed", 5), (*given, "--k", 3), ("--k", 0)):
+            refused = run(algorithm, *wrong)
+            assert refused.returncode == 2 and refused.stdout == "", (algorithm, wrong, refused)
+    assert run("all-pairs", "--seed", 5).returncode == run("betweenness-centrality", *drawn, "--failure", 0.3).returncode == 0
+    for wrong in (("--seed", 5), ("--failure", 0.3), (*given, "--failure", 0.3), (*given, "--seed", 5, "--failure", 0.3)):
+        refused = run("betweenness-centrality", *wrong)
+        assert refused.returncode == 2 and refused.stdout == "", (wrong, refused)
+
+
+def test_explain_refuses_vertices_that_are_not_there(image):
+    for command in (["bfs", "--source", "nobody"], ["bfs", "--source", 1, "--target", "nobody"], ["sssp", "--source", "nobody"]):
+        refused = outcore("run", *command, image, "--explain", check=False)
+        assert refused.returncode == 1 and "`nobody`" in refused.stderr and refused.stdout == "", refused
+
+
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 def test_strings_that_share_their_beginnings_are_not_unpacked_beyond_the_limit(tmp_path, version):
     pa = pytest.importorskip("pyarrow")

@@ -2,10 +2,10 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use outcore::generate::{GeneratedWeights, Shape};
+use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
-use outcore::io::MOST_THREADS;
-use outcore::{Choice, Dangling, Graph, PageRankMethod, Result, Sources, Stop};
+use outcore::io::{MOST_THREADS, backend};
+use outcore::{Choice, Dangling, EXPORT_ENDINGS, Graph, OUTPUT_ENDINGS, PageRankMethod, Result, Sources, Stop};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -51,10 +51,9 @@ fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(values).try_map(|name| T::named(&name).ok_or("no such name"))
 }
 
-/// Takes the names of formats that can be read.
-fn formats() -> PossibleValuesParser {
-    let values = import::formats().iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning));
-    PossibleValuesParser::new(values)
+/// Takes names, each with what it means.
+fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
+    PossibleValuesParser::new(all.iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning)))
 }
 
 /// Ids as they are typed: with commas between them, and in double quotes where an id has a comma or begins with a quote
@@ -122,9 +121,9 @@ pub struct Limits {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
     pub threads: Option<u16>,
     /// How files are read
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = names(backend::NAMES))]
     pub backend: String,
-    /// No progress bar and no messages
+    /// No progress bar and no messages; `run` keeps its answer to itself too, but for files
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -144,7 +143,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub undirected: bool,
     /// The input's format; detected if not given
-    #[arg(long, value_name = "NAME", value_parser = formats())]
+    #[arg(long, value_name = "NAME", value_parser = names(import::formats()))]
     pub format: Option<String>,
     /// Which column holds the sources of edges, by name or by number from 1
     #[arg(long, value_name = "NAME")]
@@ -165,7 +164,7 @@ pub struct ImportArgs {
     /// What comments in a text file begin with, or `none`; # and % if not given, but nothing in CSV
     #[arg(long, value_name = "SIGN", allow_hyphen_values = true)]
     pub comment: Option<String>,
-    /// How ids are read
+    /// How ids are read; by `auto`, a few words among integers are refused
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,
     /// What is done with edges that have the same ends
@@ -209,7 +208,8 @@ pub struct GenerateArgs {
     /// What the graph is like
     #[arg(value_parser = choice::<Shape>())]
     pub shape: Shape,
-    /// An edge file (.txt, .el, .wel, .csv, .graph500, and .gz or .zst of the texts), or IMAGE.oc
+    /// An edge file or an image
+    #[arg(help = format!("An edge file ({GENERATE_ENDINGS}, and .gz or .zst of the texts), or IMAGE.oc"))]
     pub output: PathBuf,
     /// The graph has 2 to this power vertices
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=31))]
@@ -262,7 +262,8 @@ pub struct CheckArgs {
 pub struct ExportArgs {
     /// The image
     pub image: PathBuf,
-    /// The file to write; its ending says the format
+    /// The file to write
+    #[arg(help = format!("The file to write; its ending says the format: {EXPORT_ENDINGS}"))]
     pub output: PathBuf,
     /// How much of the machine may be used
     #[command(flatten)]
@@ -391,8 +392,8 @@ pub enum Algorithm {
         /// The ends of a path count as vertices that it leads through
         #[arg(long)]
         endpoints: bool,
-        /// The probability that the error of some vertex may exceed the bound that is printed
-        #[arg(long, value_name = "P", default_value_t = 0.1)]
+        /// The probability that the error of some vertex may exceed the bound that is printed for vertices drawn
+        #[arg(long, value_name = "P", default_value_t = 0.1, requires = "k")]
         failure: f64,
         /// What every algorithm takes
         #[command(flatten)]
@@ -556,7 +557,7 @@ pub struct Drawn {
     #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true, conflicts_with_all = ["k", "seed"])]
     sources: Option<Vec<IdList>>,
     /// How many vertices are drawn
-    #[arg(long, value_name = "K", default_value_t = 32)]
+    #[arg(long, value_name = "K", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..))]
     k: u64,
     /// Other seeds draw other vertices
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -577,13 +578,14 @@ impl Drawn {
 #[derive(Args)]
 pub struct SomeOrAll {
     /// The ids of the vertices to start from: with commas between them, or given again; '"a,b",c' are the ids a,b and c
-    #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true, conflicts_with = "k")]
+    #[arg(long, value_name = "ID,ID,...", allow_hyphen_values = true,
+        conflicts_with_all = ["k", "seed", "failure"])]
     sources: Option<Vec<IdList>>,
     /// Start from so many vertices, drawn at random
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     k: Option<u64>,
     /// Other seeds draw other vertices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "k")]
     seed: u64,
 }
 
@@ -603,8 +605,8 @@ impl SomeOrAll {
 pub struct Common {
     /// The image
     pub image: PathBuf,
-    /// Write the result, one row per vertex: .parquet, .csv, .npy or .arrow
-    #[arg(long, value_name = "FILE")]
+    /// Write the result
+    #[arg(long, value_name = "FILE", help = format!("Write the result, one row per vertex: {OUTPUT_ENDINGS}"))]
     pub output: Option<PathBuf>,
     /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
     #[arg(long, value_name = "FILE")]

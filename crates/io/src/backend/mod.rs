@@ -233,7 +233,14 @@ pub fn best() -> Arc<dyn Backend> {
     Arc::new(Posix)
 }
 
-/// The back end of that name: `auto`, `uring` or `posix`.
+/// The names of back ends, and what they mean.
+pub const NAMES: &[(&str, &str)] = &[
+    ("auto", "io_uring where it works, threads elsewhere"),
+    ("uring", "io_uring: the kernel reads while workers compute"),
+    ("posix", "Threads that read"),
+];
+
+/// The back end of that name, one of [`NAMES`].
 ///
 /// # Errors
 /// A message for the user if there is none, or if it does not work here.
@@ -251,6 +258,16 @@ pub fn by_name(name: &str) -> std::result::Result<Arc<dyn Backend>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_those_of_back_ends() {
+        let unknown = by_name("foo").err().unwrap();
+        for (name, _) in NAMES {
+            assert!(unknown.contains(name), "{unknown}");
+            // Where io_uring is not allowed, that is what is said.
+            assert!(by_name(name).err().is_none_or(|text| !text.contains("expected a back end")), "{name}");
+        }
+    }
 
     #[test]
     fn syncs_reach_the_kernel() {
