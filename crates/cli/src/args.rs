@@ -1,12 +1,12 @@
 //! The command line: what can be typed, and what it means.
 
+use crate::run::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::io::{MOST_THREADS, backend};
 use outcore::{Choice, Dangling, EXPORT_ENDINGS, Graph, OUTPUT_ENDINGS, PageRankMethod, Result, Sources, Stop};
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -620,9 +620,9 @@ pub struct Common {
     /// The most memory for the page cache; all that is left if not given
     #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
     pub cache: Option<u64>,
-    /// Why the first line of the report that nobody took could not be written
+    /// The report
     #[arg(skip)]
-    pub unheard: RefCell<Option<std::io::Error>>,
+    pub answer: Answer,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

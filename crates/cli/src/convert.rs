@@ -2,6 +2,7 @@
 
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, YesNo};
 use crate::progress::runtime;
+use crate::run::say;
 use outcore::format::{IdColumn, WeightKind};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportReport, InputOptions, TextFacts};
@@ -34,7 +35,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         replace: args.replace,
         allow_empty: args.allow_empty,
     };
-    announce(source.facts(), &options, args.explain, &args.limits);
+    announce(source.facts(), &options, args.explain, &args.limits)?;
     if args.explain {
         return Ok(());
     }
@@ -83,17 +84,18 @@ pub fn export(args: &ExportArgs) -> Result<()> {
 }
 
 /// Says beforehand what an import will need.
-fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limits) {
+fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limits) -> Result<()> {
     let need = import::estimate(facts, options);
     if explain {
         let edges = need.edges.map_or("unknown".to_owned(), |edges| format!("about {edges}"));
-        println!("format           {}", facts.format);
-        println!("edges            {edges}");
-        println!("temporary space  {}", bytes_text(need.temporary_bytes));
-        println!("image            {}", bytes_text(need.image_bytes));
-        println!("memory           {} or more", bytes_text(need.memory_bytes));
-        facts.notes.iter().for_each(|note| println!("note             {}", escaped(note)));
-    } else if !limits.quiet {
+        say(format_args!("format           {}", facts.format))?;
+        say(format_args!("edges            {edges}"))?;
+        say(format_args!("temporary space  {}", bytes_text(need.temporary_bytes)))?;
+        say(format_args!("image            {}", bytes_text(need.image_bytes)))?;
+        say(format_args!("memory           {} or more", bytes_text(need.memory_bytes)))?;
+        return facts.notes.iter().try_for_each(|note| say(format_args!("note             {note}")));
+    }
+    if !limits.quiet {
         note!(
             "importing {}: temporary space about {}, image about {}",
             facts.format,
@@ -101,6 +103,7 @@ fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limi
             bytes_text(need.image_bytes)
         );
     }
+    Ok(())
 }
 
 /// Says how the input was read and what was made of it, on one screen.

@@ -5,11 +5,12 @@ use crate::convert::output_error;
 use crate::progress::runtime;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::{
-    AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
+    AllPairsOptions, BetweennessOptions, Bfs, BfsOptions, ClusteringOptions, Column, Components, ComponentsOptions,
     CoreNumbersOptions, Error, Estimate, Graph, GraphOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs,
     MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, SsspOptions,
     Stats, StoppedBy, StrongComponentsOptions, Table, TrianglesOptions, cell_text, verify,
 };
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
@@ -90,36 +91,41 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
 
 fn bfs(source: &str, depth_limit: Option<u32>, target: Option<&str>, common: &Common) -> Result<()> {
     let graph = open(common)?;
+    let target_vertex = target.map(|id| graph.vertex(id)).transpose()?;
+    let options = BfsOptions { source: graph.vertex(source)?, depth_limit, target: target_vertex };
     if planned(&graph, common, &outcore::estimate_bfs(&graph))? {
         return Ok(());
     }
-    let target_vertex = target.map(|id| graph.vertex(id)).transpose()?;
-    let options = BfsOptions { source: graph.vertex(source)?, depth_limit, target: target_vertex };
     let found = outcore::bfs(&graph, &options)?;
     if common.verify {
         verify::verify_bfs(&graph, &options, &found)?;
     }
-    common.say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()))?;
-    for (level, size) in found.level_sizes(&graph)?.iter().enumerate().take(20) {
-        common.say(format_args!("  level {level:<4} {size}"))?;
-    }
-    if found.depth >= 20 {
-        common.say(format_args!("  ... and {} more levels", found.depth - 19))?;
-    }
-    if let (Some(id), Some(vertex)) = (target, target_vertex) {
-        match found.path(&graph, vertex)? {
-            Some(path) => {
-                common.say(format_args!("path of {} edges from {source} to {id}", path.len() - 1))?;
-                for_each_id(&graph, &path, |_, id| common.say(format_args!("  {id}")))?;
-            }
-            None => common.say(format_args!("no path from {source} to {id}"))?,
-        }
+    if !common.limits.quiet {
+        show_search(&graph, &found, source, target.zip(target_vertex), common)?;
     }
     let columns = vec![
         ("level".to_owned(), Column::Level(Arc::new(found.levels))),
         ("parent".to_owned(), Column::Vertex(Arc::new(found.parents))),
     ];
     finish(&graph, columns, &found.stats, common)
+}
+
+/// Says how many vertices are on each level, and the path to the target.
+fn show_search(graph: &Graph, found: &Bfs, source: &str, target: Option<(&str, u32)>, common: &Common) -> Result<()> {
+    common.say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()));
+    for (level, size) in found.level_sizes(graph)?.iter().enumerate().take(20) {
+        common.say(format_args!("  level {level:<4} {size}"));
+    }
+    if found.depth >= 20 {
+        common.say(format_args!("  ... and {} more levels", found.depth - 19));
+    }
+    let Some((id, vertex)) = target else { return Ok(()) };
+    let Some(path) = found.path(graph, vertex)? else {
+        common.say(format_args!("no path from {source} to {id}"));
+        return Ok(());
+    };
+    common.say(format_args!("path of {} edges from {source} to {id}", path.len() - 1));
+    show_ids(graph, &path, common, |_, id| format!("  {id}"))
 }
 
 fn multi_source_bfs(
@@ -136,14 +142,12 @@ fn multi_source_bfs(
         verify::verify_multi_source_bfs(graph, options, &found)?;
     }
     for (i, (source, reach)) in sources.iter().zip(&found.reach).enumerate() {
-        common.say(format_args!(
-            "{source} reaches {} vertices, the farthest at distance {}",
-            reach.reached, reach.depth
-        ))?;
+        common
+            .say(format_args!("{source} reaches {} vertices, the farthest at distance {}", reach.reached, reach.depth));
         for (j, target) in targets.iter().enumerate() {
             match found.level(i, j) {
-                Some(level) => common.say(format_args!("  {target:24} {level}"))?,
-                None => common.say(format_args!("  {target:24} no path"))?,
+                Some(level) => common.say(format_args!("  {target:24} {level}")),
+                None => common.say(format_args!("  {target:24} no path")),
             }
         }
     }
@@ -158,11 +162,10 @@ fn all_pairs(graph: &Arc<Graph>, options: &AllPairsOptions, common: &Common) -> 
     if common.verify {
         verify::verify_all_pairs(graph, options, &found)?;
     }
-    common
-        .say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most))?;
-    for_each_id(graph, &found.sources, |i, id| {
+    common.say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most));
+    show_ids(graph, &found.sources, common, |i, id| {
         let reach = &found.search.reach[i];
-        common.say(format_args!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth))
+        format!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth)
     })?;
     finish_search(graph, found.search, common)
 }
@@ -184,10 +187,10 @@ fn betweenness_centrality(graph: &Arc<Graph>, options: &BetweennessOptions, comm
     if common.verify {
         verify::verify_betweenness_centrality(graph, options, &found)?;
     }
-    common.say(format_args!("from {} of {} vertices", found.sources.len(), graph.vertices()))?;
+    common.say(format_args!("from {} of {} vertices", found.sources.len(), graph.vertices()));
     if found.error_bound.is_finite() && found.error_bound > 0.0 {
         let sure = 1.0 - options.failure;
-        common.say(format_args!("with probability {sure}, no vertex is off by more than {:e}", found.error_bound))?;
+        common.say(format_args!("with probability {sure}, no vertex is off by more than {:e}", found.error_bound));
     }
     let scores = Column::Real(Arc::new(found.scores));
     show_top(&Table::new(Arc::clone(graph), vec![("betweenness".to_owned(), scores.clone())]), "betweenness", common)?;
@@ -202,9 +205,9 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
     if common.verify {
         verify::verify_sssp(graph, options, &found)?;
     }
-    common.say(format_args!("{} of {} vertices have a path from {source}", found.reached, graph.vertices()))?;
+    common.say(format_args!("{} of {} vertices have a path from {source}", found.reached, graph.vertices()));
     let distances = Column::Distance(Arc::new(found.distances), found.kind);
-    common.say("farthest")?;
+    common.say("farthest");
     show_top(&Table::new(Arc::clone(graph), vec![("distance".to_owned(), distances.clone())]), "distance", common)?;
     let parents = Column::Vertex(Arc::new(found.parents));
     let columns = vec![("distance".to_owned(), distances), ("parent".to_owned(), parents)];
@@ -219,9 +222,9 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, co
     if common.verify {
         verify::verify_pagerank(graph, options, &found)?;
     }
-    show_convergence(found.stopped_by, found.iterations, found.residual, common)?;
+    show_convergence(found.stopped_by, found.iterations, found.residual, common);
     if let (false, Some(name)) = (options.weights, graph.weight_name()) {
-        common.say(format_args!("every edge counts 1: its weight, `{name}`, was not used"))?;
+        common.say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
     }
     // A tolerance of 0 asks for so many iterations, not for convergence.
     if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
@@ -232,7 +235,7 @@ fn pagerank(graph: &Arc<Graph>, options: &PageRankOptions, unconverged: bool, co
 }
 
 /// Says what ended the iterations, and what is known of the ranks then.
-fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, common: &Common) -> Result<()> {
+fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, common: &Common) {
     let (outcome, rule) = match stopped_by.converged() {
         true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
         false => ("did not converge", "stopped by the number of iterations".to_owned()),
@@ -243,12 +246,12 @@ fn show_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, commo
 
 /// Writes no ranks, but what they cost, and says so in the exit code.
 fn not_converged(graph: &Graph, residual: f64, tol: f64, stats: &Stats, common: &Common) -> Result<ExitCode> {
-    report(stats, common)?;
-    write_stats(graph, stats, common)?;
+    report(stats, common);
     note!(
         "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
          ranks were written. Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
     );
+    write_stats(graph, stats, common)?;
     Ok(ExitCode::from(UNCONVERGED))
 }
 
@@ -266,14 +269,14 @@ fn personalized_pagerank(
     if common.verify {
         verify::verify_personalized_pagerank(graph, options, &found)?;
     }
-    show_convergence(found.stopped_by, found.iterations, found.residual, common)?;
+    show_convergence(found.stopped_by, found.iterations, found.residual, common);
     if !found.stopped_by.converged() && options.tol > 0.0 && !unconverged {
         return not_converged(graph, found.residual, options.tol, &found.stats, common);
     }
     let columns = found.take_columns();
     let table = Table::new(Arc::clone(graph), columns.clone());
     for (set, (column, _)) in sets.iter().zip(&columns) {
-        common.say(format_args!("from {}", set.text))?;
+        common.say(format_args!("from {}", set.text));
         show_top(&table, column, common)?;
     }
     finish(graph, columns, &found.stats, common)?;
@@ -304,8 +307,11 @@ fn strong_components(common: &Common) -> Result<()> {
     show_components(&graph, found, common)
 }
 
-/// As [`planned`], with the memory of the components' sizes, of which the largest are shown.
+/// As [`planned`], with the memory of the components' sizes, of which the largest are shown unless nothing is.
 fn planned_components(graph: &Graph, common: &Common, estimate: Estimate) -> Result<bool> {
+    if common.limits.quiet {
+        return planned(graph, common, &estimate);
+    }
     let estimate = estimate.with_state(graph, 8 * graph.vertices());
     if planned(graph, common, &estimate)? {
         return Ok(true);
@@ -315,7 +321,16 @@ fn planned_components(graph: &Graph, common: &Common, estimate: Estimate) -> Res
 }
 
 fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Result<()> {
-    common.say(format_args!("{} components", found.count))?;
+    if !common.limits.quiet {
+        show_sizes(graph, &found, common)?;
+    }
+    let labels = Column::Component(Arc::new(found.labels));
+    finish(graph, vec![("component".to_owned(), labels)], &found.stats, common)
+}
+
+/// Says how many components there are, and how large the largest.
+fn show_sizes(graph: &Graph, found: &Components, common: &Common) -> Result<()> {
+    common.say(format_args!("{} components", found.count));
     let sizes = found.sizes(graph)?;
     let mut largest: Vec<u32> = Vec::with_capacity(SHOWN + 1);
     for &size in sizes.iter() {
@@ -325,10 +340,8 @@ fn show_components(graph: &Arc<Graph>, found: Components, common: &Common) -> Re
         }
     }
     let text: Vec<String> = largest.iter().map(u32::to_string).collect();
-    common.say(format_args!("  largest: {} vertices", text.join(", ")))?;
-    drop(sizes);
-    let labels = Column::Component(Arc::new(found.labels));
-    finish(graph, vec![("component".to_owned(), labels)], &found.stats, common)
+    common.say(format_args!("  largest: {} vertices", text.join(", ")));
+    Ok(())
 }
 
 fn core_number(common: &Common) -> Result<()> {
@@ -340,7 +353,7 @@ fn core_number(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_core_number(&graph, &found)?;
     }
-    common.say(format_args!("the greatest core number is {}", found.max_core))?;
+    common.say(format_args!("the greatest core number is {}", found.max_core));
     finish_one(&graph, "core", Column::Number(Arc::new(found.cores)), &found.stats, common)
 }
 
@@ -354,7 +367,7 @@ fn label_propagation(options: &LabelPropagationOptions, common: &Common) -> Resu
         verify::verify_label_propagation(&graph, options, &found)?;
     }
     let outcome = if found.converged { "nothing changes any more" } else { "some labels still change" };
-    common.say(format_args!("{} labels after {} iterations, {outcome}", found.count, found.iterations))?;
+    common.say(format_args!("{} labels after {} iterations, {outcome}", found.count, found.iterations));
     finish(&graph, vec![("label".to_owned(), Column::Label(Arc::new(found.labels)))], &found.stats, common)
 }
 
@@ -367,7 +380,7 @@ fn triangles(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_triangles(&graph, &found)?;
     }
-    common.say(format_args!("{} triangles", found.total))?;
+    common.say(format_args!("{} triangles", found.total));
     finish_one(&graph, "triangles", Column::Count(Arc::new(found.counts)), &found.stats, common)
 }
 
@@ -380,7 +393,7 @@ fn clustering(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_clustering(&graph, &found)?;
     }
-    common.say(format_args!("average {}, transitivity {}", found.average, found.transitivity))?;
+    common.say(format_args!("average {}, transitivity {}", found.average, found.transitivity));
     finish_one(&graph, "clustering", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
@@ -393,8 +406,8 @@ fn scan_statistics(options: &ScanStatisticsOptions, common: &Common) -> Result<(
     if common.verify {
         verify::verify_scan_statistics(&graph, options, &found)?;
     }
-    common.say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()))?;
-    for_each_id(&graph, &found.vertices, |i, id| common.say(format_args!("  {id:24} {}", found.statistics[i])))?;
+    common.say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()));
+    show_ids(&graph, &found.vertices, common, |i, id| format!("  {id:24} {}", found.statistics[i]))?;
     finish(&graph, vec![("edges".to_owned(), found.column(&graph)?)], &found.stats, common)
 }
 
@@ -407,7 +420,7 @@ fn lcc(common: &Common) -> Result<()> {
     if common.verify {
         verify::verify_lcc(&graph, &found)?;
     }
-    common.say(format_args!("average {}", found.average))?;
+    common.say(format_args!("average {}", found.average));
     finish_one(&graph, "lcc", Column::Real(Arc::new(found.coefficients)), &found.stats, common)
 }
 
@@ -416,23 +429,41 @@ pub fn say(line: impl Display) -> Result<()> {
     writeln!(std::io::stdout(), "{}", escaped(line)).map_err(output_error)
 }
 
+/// An answer on the standard output. One that nobody takes, as in `outcore run ... | head`, stops no work and loses no
+/// other result: see [`Answer::heard`].
+#[derive(Default)]
+pub struct Answer {
+    /// Why the first part that nobody took could not be written.
+    unheard: RefCell<Option<std::io::Error>>,
+}
+
+impl Answer {
+    /// Says a line, as [`say`] does.
+    pub fn say(&self, line: impl Display) {
+        self.write(format_args!("{}\n", escaped(line)));
+    }
+
+    /// Writes lines as they are.
+    pub fn write(&self, lines: impl Display) {
+        if self.unheard.borrow().is_none() {
+            self.unheard.replace(write!(std::io::stdout(), "{lines}").err());
+        }
+    }
+
+    /// An error if a part could not be written; asked when all else is done.
+    pub fn heard(&self) -> Result<()> {
+        self.unheard.take().map_or(Ok(()), |error| Err(output_error(error)))
+    }
+}
+
 impl Common {
     /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
-    ///
-    /// A report that nobody takes, as in `outcore run ... | head`, loses no result: see [`Common::heard`].
-    fn say(&self, line: impl Display) -> Result<()> {
+    fn say(&self, line: impl Display) {
         match &self.stats {
             _ if self.limits.quiet => {}
             Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
-            _ if self.unheard.borrow().is_some() => {}
-            _ => self.unheard.replace(writeln!(std::io::stdout(), "{}", escaped(line)).err()).map_or((), drop),
+            _ => self.answer.say(line),
         }
-        Ok(())
-    }
-
-    /// An error if a line of the report could not be written; asked when all files are complete.
-    fn heard(&self) -> Result<()> {
-        self.unheard.take().map_or(Ok(()), |error| Err(output_error(error)))
     }
 }
 
@@ -448,7 +479,7 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
             let text = format!("expected different files for --output and --stats, found {} for both", file.display());
             return Err(Error::Usage(text));
         }
-        std::fs::metadata(folder(file)).map_err(|error| outcore::io::Error::file(file, "write", error))?;
+        outcore::check_file(graph, file)?;
     }
     if !common.explain {
         estimate.check_result(graph, common.verify)?;
@@ -476,20 +507,27 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     Ok(true)
 }
 
-/// Calls `tell` with the place and the id of some vertices, a few at a time.
-fn for_each_id(graph: &Graph, vertices: &[u32], mut tell: impl FnMut(usize, &str) -> Result<()>) -> Result<()> {
+/// Says a line for each of some vertices, of its place among them and its id. Looks ids up a few at a time.
+fn show_ids(graph: &Graph, vertices: &[u32], common: &Common, line: impl Fn(usize, &str) -> String) -> Result<()> {
+    if common.limits.quiet {
+        return Ok(());
+    }
     for (part, vertices) in vertices.chunks(IDS_AT_ONCE).enumerate() {
         for (i, id) in graph.ids(vertices)?.iter().enumerate() {
-            tell(part * IDS_AT_ONCE + i, &id.to_string())?;
+            common.say(line(part * IDS_AT_ONCE + i, &id.to_string()));
         }
     }
     Ok(())
 }
 
 fn show_top(table: &Table, column: &str, common: &Common) -> Result<()> {
+    if common.limits.quiet {
+        return Ok(());
+    }
     let rows = table.top(SHOWN, column)?;
     let text = |column: usize, row| cell_text(rows.column(column), row);
-    (0..rows.num_rows()).try_for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))))
+    (0..rows.num_rows()).for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))));
+    Ok(())
 }
 
 /// Shows the greatest values of a result of one column, and finishes it.
@@ -501,21 +539,21 @@ fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, com
 
 /// Writes the result and the statistics where they are wanted.
 fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, common: &Common) -> Result<()> {
-    report(stats, common)?;
+    report(stats, common);
     if let Some(output) = &common.output {
         Table::new(Arc::clone(graph), columns).write(output)?;
     }
     write_stats(graph, stats, common)?;
-    common.heard()
+    common.answer.heard()
 }
 
 /// Says what a run cost.
-fn report(stats: &Stats, common: &Common) -> Result<()> {
+fn report(stats: &Stats, common: &Common) {
     if common.verify {
-        common.say("verified")?;
+        common.say("verified");
     }
     if let Some(name) = &stats.weights {
-        common.say(format_args!("edges count by their weights, `{name}`"))?;
+        common.say(format_args!("edges count by their weights, `{name}`"));
     }
     let total = &stats.total;
     common.say(format_args!(
@@ -536,7 +574,10 @@ fn write_stats(graph: &Graph, stats: &Stats, common: &Common) -> Result<()> {
     let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
     let text = serde_json::to_string_pretty(&stats).map_err(Error::custom)? + "\n";
     match file == Path::new("-") {
-        true => std::io::stdout().write_all(text.as_bytes()).map_err(output_error),
+        true => {
+            common.answer.write(text);
+            Ok(())
+        }
         false => outcore::write_file(graph.runtime(), file, text.as_bytes()),
     }
 }

@@ -135,6 +135,15 @@ pub fn write_file(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result
     }
 }
 
+/// Refuses a file that [`write_file`] could not write, before the work is done whose results it is for.
+///
+/// # Errors
+/// What [`write_file`] would say, with nothing in the place of an older file.
+pub fn check_file(graph: &Graph, target: &Path) -> Result<()> {
+    // The file itself, under its temporary name: nothing else tells all that may be in its way.
+    AtomicFile::create(graph, target).map(drop)
+}
+
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {

@@ -39,7 +39,7 @@ mod vertex_set;
 mod weights;
 
 pub use active::SPARSE_SHARE;
-pub use atomic_file::write_file;
+pub use atomic_file::{check_file, write_file};
 pub use check::{CheckReport, check};
 pub use choice::Choice;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};

@@ -6,7 +6,7 @@
 //! refused if it holds a whole number beyond 2^53; ids must be integers, and the array is structured, with a field per
 //! column.
 
-use crate::atomic_file::{AtomicFile, Compression, FILE_BYTES, TextFile};
+use crate::atomic_file::{AtomicFile, Compression, FILE_BYTES, TextFile, check_file};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, string_ids};
@@ -86,8 +86,7 @@ impl Graph {
         if format == Format::Npy && string_ids(self) {
             return Err(no_strings(output));
         }
-        // The file itself, under its temporary name: nothing else tells all that may be in its way.
-        drop(AtomicFile::create(self, output)?);
+        check_file(self, output)?;
         let least_bytes = format.least_bytes(self.vertices(), columns.len() as u64);
         require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
         self.make_room("the result and what writes it", self.output_bytes(columns))

@@ -32,7 +32,7 @@
 // Images: opened, imported, generated, written back and checked.
 pub use outcore_graph::{
     CheckReport, Choice, Direction, EXPORT_ENDINGS, Edges, Error, ExportReport, Graph, GraphInfo, GraphOptions,
-    ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, export, generate, import,
+    ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, check_file, export, generate, import,
     read_manifest, write_file,
 };
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
