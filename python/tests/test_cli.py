@@ -582,6 +582,31 @@ def test_graphalytics_refuses_a_damaged_reference(data_set, kernel, damage):
     assert refused.returncode == 3 and "expected 6 outputs that agree" in refused.stderr and "found 1" in refused.stderr
     (invalid,) = (line for line in refused.stdout.splitlines() if "INVALID" in line)
     assert invalid.split()[0] == kernel and f"small-{kernel}:" in invalid
+    # Who stops reading, as `grep -q` does, learns it all the same.
+    code, said = unread(*command)
+    assert code == 3 and "found 1" in said
+
+
+def test_graphalytics_tells_what_it_has_when_a_data_set_fails(data_set):
+    folder, command = data_set
+    failed = outcore(*command, "small", "other", "--json", check=False)
+    assert failed.returncode == 1 and "other.properties" in failed.stderr
+    (report,) = json.loads(failed.stdout)
+    assert report["name"] == "small" and {kernel["outcome"] for kernel in report["kernels"]} == {"valid"}
+    failed = outcore(*command, "small", "other", check=False)
+    assert failed.returncode == 1 and failed.stdout.count("  valid") == 6
+
+
+def test_graphalytics_says_that_a_reference_is_compressed(data_set):
+    folder, command = data_set
+    (folder / "small-BFS.gz").write_bytes(gzip.compress((folder / "small-BFS").read_bytes()))
+    assert "compressed" not in outcore(*command).stdout
+    (folder / "small-BFS").unlink()
+    bfs = outcore(*command).stdout.splitlines()[1]
+    assert bfs.endswith("no reference: its reference is compressed, decompress small-BFS.gz")
+    (report,) = json.loads(outcore(*command, "--json").stdout)
+    assert report["kernels"][0]["outcome"] == "no reference" and "small-BFS.gz" in report["kernels"][0]["reason"]
+    assert "uncompressed" in " ".join(outcore("graphalytics", "--help").stdout.split())
 
 
 @pytest.mark.parametrize("ending", [".v", ".e", ".properties"])

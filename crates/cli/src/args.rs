@@ -273,13 +273,14 @@ pub struct ExportArgs {
 /// `outcore graphalytics`.
 #[derive(Args)]
 pub struct GraphalyticsArgs {
-    /// Where data sets lie: NAME.v, NAME.e, NAME.properties, and reference outputs such as NAME-BFS
+    /// Where data sets lie: NAME.v, NAME.e, NAME.properties, compressed or not, and reference outputs such as NAME-BFS,
+    /// which are read uncompressed only
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Which of them; all if none is named
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// As one JSON array
+    /// As one JSON array; it has the data sets before one that fails
     #[arg(long)]
     pub json: bool,
     /// Where images and temporary files go; the system's place for them if not given

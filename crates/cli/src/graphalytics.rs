@@ -1,15 +1,13 @@
 //! `outcore graphalytics`: the benchmark's six kernels over data sets, validated by its own rules.
 
 use crate::args::GraphalyticsArgs;
-use crate::convert::output_error;
 use crate::progress::{note_memory, runtime, scratch};
-use crate::run::say;
+use crate::run::Answer;
 use outcore::graphalytics::{Kernel, comparison_bytes, run, verify_output};
 use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,18 +20,23 @@ const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
     let runtime = runtime(&args.limits, args.temporary.clone())?;
     let names = if args.names.is_empty() { data_sets(&args.folder)? } else { args.names.clone() };
-    let mut reports = Vec::new();
+    let (answer, mut reports, mut failure) = (Answer::default(), Vec::new(), None);
     for name in &names {
-        let report = benchmark(&runtime, &args.folder, name)?;
-        if !args.json {
-            report.say()?;
+        match benchmark(&runtime, &args.folder, name) {
+            Ok(report) => reports.push(report),
+            // What was found before is told all the same.
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
         }
-        reports.push(report);
+        if let (false, Some(report)) = (args.json, reports.last()) {
+            report.say(&answer);
+        }
     }
     if args.json {
         let values: Vec<Value> = reports.iter().map(DataSetReport::json).collect();
-        let text = serde_json::to_string_pretty(&values).unwrap_or_default();
-        writeln!(std::io::stdout(), "{text}").map_err(output_error)?;
+        answer.write(serde_json::to_string_pretty(&values).unwrap_or_default() + "\n");
     }
     let count = |wanted: fn(&Outcome) -> bool| {
         reports.iter().flat_map(|report| &report.kernels).filter(|kernel| wanted(&kernel.outcome)).count()
@@ -41,11 +44,14 @@ pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
     let valid = count(|outcome| matches!(outcome, Outcome::Valid));
     let invalid = count(|outcome| matches!(outcome, Outcome::Invalid(_)));
     note_memory(&runtime, &args.limits);
+    if let Some(error) = failure {
+        return Err(error);
+    }
     if invalid > 0 {
         let expected = format!("{} outputs that agree with their references", valid + invalid);
         return Err(Error::verification(expected, format!("{invalid} that do not")));
     }
-    Ok(())
+    answer.heard()
 }
 
 /// The names of the data sets of a folder.
@@ -68,7 +74,8 @@ fn data_sets(folder: &Path) -> Result<Vec<String>> {
 enum Outcome {
     Valid,
     Invalid(String),
-    NoReference,
+    /// There is none, or the file that is there instead, which is not read.
+    NoReference(Option<String>),
     NotRun,
 }
 
@@ -104,7 +111,7 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
             Some((output, stats)) => {
                 let reference = folder.join(format!("{name}-{kernel_name}"));
                 let outcome = match reference.exists().then(|| verify_output(&graph, &output, &reference)) {
-                    None => Outcome::NoReference,
+                    None => Outcome::NoReference(packed(&reference)),
                     Some(Ok(())) => Outcome::Valid,
                     Some(Err(Error::Verification { expected, found })) => {
                         Outcome::Invalid(format!("expected {expected}, found {found}"))
@@ -124,6 +131,18 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
         load_seconds,
         kernels,
     })
+}
+
+/// The name of a reference that is there compressed only.
+fn packed(reference: &Path) -> Option<String> {
+    let name = reference.file_name()?.to_string_lossy();
+    let mut names = PACKED[1..].iter().map(|packed| format!("{name}{packed}"));
+    names.find(|name| reference.with_file_name(name).exists())
+}
+
+/// What is to be done about a reference that is there compressed only.
+fn packed_reason(file: &str) -> String {
+    format!("its reference is compressed, decompress {file}")
 }
 
 /// Imports a data set; returns how long it took, in seconds.
@@ -146,28 +165,28 @@ impl DataSetReport {
         (per_second(self.edges), per_second(self.vertices + self.edges))
     }
 
-    fn say(&self) -> Result<()> {
+    fn say(&self, answer: &Answer) {
         let direction = if self.directed { "directed" } else { "undirected" };
-        say(format_args!(
+        answer.say(format_args!(
             "{}: {} vertices, {} {direction} edges, loaded in {:.3} s",
             self.name, self.vertices, self.edges, self.load_seconds
-        ))?;
+        ));
         for kernel in &self.kernels {
             let name = kernel.kernel.name();
             let (eps, evps) = self.rates(kernel);
             let outcome = match &kernel.outcome {
                 Outcome::NotRun => {
-                    say(format_args!("  {name:4} not run: the properties have no parameters for it"))?;
+                    answer.say(format_args!("  {name:4} not run: the properties have no parameters for it"));
                     continue;
                 }
                 Outcome::Valid => "valid".to_owned(),
-                Outcome::NoReference => "no reference".to_owned(),
+                Outcome::NoReference(None) => "no reference".to_owned(),
+                Outcome::NoReference(Some(file)) => format!("no reference: {}", packed_reason(file)),
                 Outcome::Invalid(reason) => format!("INVALID: {reason}"),
             };
             let seconds = kernel.seconds;
-            say(format_args!("  {name:4} {seconds:12.6} s {eps:12.3e} EPS {evps:12.3e} EVPS  {outcome}"))?;
+            answer.say(format_args!("  {name:4} {seconds:12.6} s {eps:12.3e} EPS {evps:12.3e} EVPS  {outcome}"));
         }
-        Ok(())
     }
 
     fn json(&self) -> Value {
@@ -176,8 +195,8 @@ impl DataSetReport {
             let (outcome, reason) = match &kernel.outcome {
                 Outcome::NotRun => return json!({ "kernel": name, "outcome": "not run" }),
                 Outcome::Valid => ("valid", None),
-                Outcome::NoReference => ("no reference", None),
-                Outcome::Invalid(reason) => ("invalid", Some(reason)),
+                Outcome::NoReference(file) => ("no reference", file.as_deref().map(packed_reason)),
+                Outcome::Invalid(reason) => ("invalid", Some(reason.clone())),
             };
             let (eps, evps) = self.rates(kernel);
             let seconds = kernel.seconds;
