@@ -265,7 +265,8 @@ def sssp(
     one pass over the in-lists for the parents; 12.5 bytes of memory per vertex, and what reading weights takes.
 
     Raises:
-        UsageError: No vertex of that id, no weights of that name, or a negative weight, named with its edge.
+        UsageError: No vertex of that id, no weights of that name, or a negative weight that a path leads to, named with
+            its edge, or a distance beyond 2^63 - 1 or the greatest real number.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
 
