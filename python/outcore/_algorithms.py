@@ -105,11 +105,12 @@ def multi_source_bfs(
         A table with a row per vertex: `vertex`, `reached_by` (how many of the sources have a path to it) and
         `distance_sum` (the sum of its distances from those). In the order of the sources, `reached` says how many
         vertices each has a path to, itself included, and `depths` the greatest distance among them. `distances` is a
-        masked array of shape (sources, targets), masked where there is no path.
+        masked array of shape (sources, targets), masked where there is no path; it is made when it is first asked for.
 
     Cost: up to 512 sources, as many as the memory limit holds, share one search, which reads the lists about once on
     graphs with hubs, and at most once per level. 16.4 bytes of memory per vertex, and 24 for every 64 sources that go
-    together; 4 bytes per source and target.
+    together; 4 bytes per source and target, and 9 more when `distances` are asked for. If there is no room for those,
+    asking raises MemoryLimitError, and the rest of the result is as useful as before.
 
     Raises:
         UsageError: No vertex of one of the ids.
@@ -152,9 +153,9 @@ def all_pairs(
     Returns:
         A table with a row per vertex, as that of `multi_source_bfs`. `sources` are the ids of the sources,
         `eccentricities` the greatest distance from each of them to a vertex that it has a path to, `distances` a masked
-        array of shape (sources, sources), masked where there is no path. `diameter` is a pair: the greatest distance
-        between any two vertices of the graph that have a path is at least the first and at most the second; both are
-        the same if all vertices are sources.
+        array of shape (sources, sources), masked where there is no path, which is made when it is first asked for, as
+        in `multi_source_bfs`. `diameter` is a pair: the greatest distance between any two vertices of the graph that
+        have a path is at least the first and at most the second; both are the same if all vertices are sources.
 
     Cost: that of `multi_source_bfs`, twice in directed graphs, and that of `components`; 40.4 bytes of memory per
     vertex.
