@@ -5,6 +5,7 @@ import os
 from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
+from outcore._errors import in_python
 from outcore._inputs import Tables, tables, vertex_ids
 from outcore._outcore import Runtime
 
@@ -169,7 +170,7 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
     if not isinstance(given, Tables):
-        return _outcore.import_files(given, image, more, settings)
+        return _in_python(_outcore.import_files(given, image, more, settings))
     if settings["format"] is not None:
         raise TypeError(f"expected a format only with files, found format={settings['format']!r} with a {kind}")
     if given.vertices is not None:
@@ -188,11 +189,17 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     report = _outcore.import_tables(given.edges, given.name, image, more, settings)
     if given.note is not None:
         report["notes"].append(given.note)
-    return report
+    return _in_python(report)
 
 
 def generate(
     shape: Literal["kronecker", "uniform", "grid", "path", "star"],
+def _in_python(report: dict[str, Any]) -> dict[str, Any]:
+    """The report, whose notes name options as Python does."""
+    return report | {"notes": [in_python(note) for note in report["notes"]]}
+
+
+@checked
     *,
     scale: int,
     output: str | os.PathLike[str],
