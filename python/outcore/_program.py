@@ -10,9 +10,11 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._options import checked
 from outcore._outcore import Graph, ProgramResult
 
 
+@checked
 def vertex_program(
     graph: Graph,
     state: np.ndarray[Any, Any],

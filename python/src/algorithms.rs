@@ -6,7 +6,7 @@ use crate::errors::{exception, raise};
 use crate::graph::{Opened, PyGraph};
 use crate::import::choose;
 use crate::result::PyTable;
-use crate::runtime::{Whole, settings};
+use crate::runtime::{Bytes, Whole, settings};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
     Estimate, LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions,
@@ -710,6 +710,12 @@ fn estimate_of(
         "lcc" => outcore::estimate_lcc(graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     })
+}
+
+/// The number of bytes that a number or a text is.
+#[pyfunction]
+pub fn parse_bytes(given: Bytes) -> u64 {
+    given.0
 }
 
 /// A number of bytes as people read it.
