@@ -50,6 +50,7 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
         Some(Column::Number(values)) => array(py, values.iter().map(|&value| i64::from(value)).collect()),
         Some(Column::Count(values)) => array(py, values.iter().copied().map(signed_count).collect()),
         Some(Column::Unsigned(values)) => array(py, values.to_vec()),
+        Some(Column::Signed(values)) => array(py, values.to_vec()),
         Some(Column::Level(values)) => masked(py, values.iter().map(level))?,
         Some(Column::Distance(values, WeightKind::I64)) => {
             masked(py, values.iter().map(|&value| distance_bits(value).map(|bits| bits as i64)))?
@@ -64,7 +65,6 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     Ok(array)
 }
 
-fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
 /// Sets memory aside for as long as an array lives.
 fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
     let kept = Bound::new(array.py(), Kept { _reservation: reservation })?;
@@ -72,6 +72,7 @@ fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
     Ok(())
 }
 
+fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, values).into_any()
 }
 
