@@ -5,6 +5,7 @@ use crate::progress::Bar;
 use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
 use outcore::{Progress, Result, Runtime, RuntimeOptions};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -80,15 +81,9 @@ pub struct PyRuntime {
 #[pymethods]
 impl PyRuntime {
     #[new]
-    #[pyo3(signature = (*, memory=None, threads=None, temporary=None, backend="auto"))]
-    fn new(
-        py: Python<'_>,
-        memory: Option<Bytes>,
-        threads: Option<Whole<u32>>,
-        temporary: Option<PathBuf>,
-        backend: &str,
-    ) -> PyResult<Self> {
-        let limits = Limits { runtime: None, memory, threads, backend: backend.to_owned(), temporary, progress: false };
+    #[pyo3(signature = (**options), text_signature = "(*, memory=None, threads=None, temporary=None, backend='auto')")]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let limits: Limits = settings(&checked_options(py, "runtime_options", (), options)?)?;
         let runtime = Runtime::new(limits.options(py)?).map_err(|error| raise(py, error))?;
         Ok(PyRuntime { runtime: Arc::new(runtime) })
     }
@@ -248,6 +243,17 @@ impl Drop for Turn<'_> {
         *lock(&self.0.is_busy) = false;
         self.0.ended.notify_one();
     }
+}
+
+/// The arguments of a class, as a function of `outcore._options` checks them and adds defaults.
+pub fn checked_options<'py>(
+    py: Python<'py>,
+    function: &str,
+    arguments: impl PyCallArgs<'py>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let checked = py.import("outcore._options")?.getattr(function)?.call(arguments, options)?;
+    Ok(checked.cast_into::<PyDict>()?)
 }
 
 /// Keyword arguments from a dict. An option that cannot be raises what it raised itself, not that a dict does not fit.

@@ -248,7 +248,7 @@ def test_columns_are_asked_for_or_have_names(make, tmp_path):
     """Three columns whose names mean nothing are refused, whoever hands them over."""
     columns = {"edge_id": [7, 8], "a": [1, 2], "b": [2, 3]}
     for table in (pl.DataFrame(columns), pd.DataFrame(columns), pa.table(columns)):
-        with pytest.raises(oc.InputError, match="edge_id, a, b; say with --source and --target"):
+        with pytest.raises(oc.InputError, match="edge_id, a, b; say with source= and target="):
             make(table)
         assert exported(make(table, source="a", target="b"), tmp_path) == [(1, 2), (2, 3)]
         assert exported(make(table, source=3, target="a", weight=1), tmp_path) == [(2, 1, 7), (3, 2, 8)]
@@ -467,7 +467,7 @@ def test_options_of_an_import(make, scratch):
     for wrong in ({"duplicates": "all"}, {"self_loops": "twice"}, {"order": "random"}, {"ids": "float"}):
         with pytest.raises(oc.UsageError, match="to be one of"):
             make([(1, 2)], **wrong)
-    for wrong in ({"memory": "much"}, {"threads": 0}, {"threads": "two"}, {"backend": "tape"}):
+    for wrong in ({"memory": "much"}, {"threads": 0}, {"backend": "tape"}):
         with pytest.raises(oc.UsageError, match="expected"):
             oc.import_graph([(1, 2)], "wrong.oc", **wrong)
     with pytest.raises(TypeError, match="directed"):

@@ -538,7 +538,9 @@ impl<'a> Sample<'a> {
         };
         let hint = match unread.iter().find(numeric) {
             Some(column) if options.weight.is_none() && used[2].is_none() => {
-                format!(" They are no weights unless you say so, such as --weight {}.", called(column))
+                let called = called(column);
+                let quote = if called.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { "'" };
+                format!(" They are no weights unless you say so, such as --weight {quote}{called}{quote}.")
             }
             _ => String::new(),
         };
