@@ -67,7 +67,11 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
             .advise("import the files one by one, or bring them into one form")
         };
         if facts.string_ids != joined.string_ids {
-            return Err(differs("kind of ids").advise("say --ids string"));
+            let is_table = matches!(facts.format, "parquet" | "arrow");
+            return Err(differs("kind of ids").advise(match is_table {
+                true => "cast the columns of ids to one type, strings or integers, in all files",
+                false => "say --ids string",
+            }));
         }
         if facts.directed != joined.directed {
             return Err(differs("direction"));
