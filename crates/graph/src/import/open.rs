@@ -35,6 +35,19 @@ pub(super) struct Format {
     open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
 }
 
+impl Format {
+    /// Refuses options that this format does not read.
+    fn check_options(&self, input: &Input, options: &InputOptions) -> Result<()> {
+        let taken: &[&str] = match self.name {
+            "edge-list" => &["delimiter", "header", "comment", "source", "target"],
+            "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
+            "parquet" | "arrow" => &["source", "target"],
+            _ => &[],
+        };
+        options.check_taken(taken, input.path(), &format!("of format {}", self.name))
+    }
+}
+
 /// The names of all formats and what they are, for `--help` and for errors.
 const NAMES: [(&str, &str); 17] = [
     ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
@@ -203,6 +216,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
 
 /// Opens one input of a known format, together with the file beside it that names more vertices, as exports make one.
 pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
+    format.check_options(input, options)?;
     let source = (format.open)(input, options)?;
     let mut name = input.path().file_name().unwrap_or_default().to_owned();
     name.push(".vertices");

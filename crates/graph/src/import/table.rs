@@ -54,6 +54,7 @@ pub fn from_batches(
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
     let path = PathBuf::from(name);
+    options.check_taken(&["source", "target"], &path, "a table")?;
     let schema = reader.schema();
     let columns = TableColumns::find(&schema, &path, options)?;
     let chosen = columns.chosen();
