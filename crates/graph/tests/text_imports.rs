@@ -282,6 +282,28 @@ fn adjacency_lists_are_read_and_proposed() {
         assert!(error.contains("--format adjacency"), "{text}: {error}");
     }
     assert!(failure("a.txt", "0\t1,2\n1\t2,3\n", &options()).contains("--format adjacency"));
+    // What another separator would cut is refused, and an option decides.
+    for text in [
+        "1 2,3\n4 5,6\n",
+        "1,2,3\n4 5,6\n",
+        "a b,c\nd e,f\n",
+        "1: 2,3\n2: 3\n",
+        "1;2;3\n2;3\n",
+        "a\tb,c\nd e,f\n",
+        &format!("{}a b,c\n", (0..2000).map(|i| format!("v{i} w\n")).collect::<String>()),
+    ] {
+        let error = failure("a.adj", text, &adjacency);
+        assert!(error.contains("and no other separator in them") && error.contains("--delimiter"), "{text}: {error}");
+    }
+    let comma = InputOptions { delimiter: Some("comma".into()), ..adjacency.clone() };
+    assert_eq!(
+        edges("a.adj", "New York,Boston\nBoston,Los Angeles\n", &comma),
+        ["Boston Los Angeles", "New York Boston"]
+    );
+    assert_eq!(
+        edges("a.adj", "New York\tBoston, Los Angeles\n", &adjacency),
+        ["New York Boston", "New York Los Angeles"]
+    );
 }
 
 #[test]
