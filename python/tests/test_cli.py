@@ -290,6 +290,10 @@ def test_a_truncated_gzip_and_an_image_as_input_are_refused(image, tmp_path):
     (tmp_path / "cut.txt.gz").write_bytes(whole[:-1000])
     refused = outcore("import", tmp_path / "cut.txt.gz", tmp_path / "cut.oc", check=False)
     assert refused.returncode == 1 and "truncated" in refused.stderr
+    (tmp_path / "cut.txt.gz").write_bytes(whole + whole + b"sent by mail")
+    refused = outcore("import", tmp_path / "cut.txt.gz", tmp_path / "cut.oc", check=False)
+    said = f"bytes after the end of the compressed data, from byte {2 * len(whole)} on"
+    assert refused.returncode == 1 and said in refused.stderr and "is truncated" not in refused.stderr
     refused = outcore("import", image, tmp_path / "again.oc", check=False)
     assert refused.returncode == 1 and "image" in refused.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["cut.txt.gz"]

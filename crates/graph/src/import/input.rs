@@ -4,6 +4,7 @@
 //! name. A compressed stream that stops in its middle is an error and never a shorter graph. Cost: one system
 //! call per block for plain files; zstd windows take up to 2 GiB, which the budget counts.
 
+use super::gzip_members::{self, BytesBehind, GzipMembers};
 use super::zstd_frames::{Windows, ZstdFrames, is_zstd};
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
@@ -183,7 +184,7 @@ impl Input {
         let mut magic = Vec::with_capacity(4);
         let failed = |e| outcore_io::Error::file_at(&self.path, "read", 0, e);
         raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
-        let coding = if magic.starts_with(&[0x1f, 0x8b]) {
+        let coding = if magic.starts_with(&gzip_members::MAGIC) {
             Coding::Gzip
         } else if is_zstd(&magic) {
             Coding::Zstd
@@ -198,7 +199,8 @@ impl Input {
         let reader: Box<dyn Read + Send> = match coding {
             Coding::Plain => Box::new(whole),
             Coding::Gzip => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(COMPRESSED_READ_BYTES, whole)))
+                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
+                Box::new(GzipMembers::new(buffered, Arc::clone(&position_bytes)))
             }
             Coding::Zstd => {
                 let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
@@ -386,7 +388,7 @@ mod tests {
 
     fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 20)?;
+        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 23)?;
         Ok(out)
     }
 
@@ -404,6 +406,21 @@ mod tests {
             for cut in [5, 9, 11, 12, whole.len() / 2, whole.len() - 1] {
                 let error = read_all(&whole[..cut]).expect_err("a cut stream").to_string();
                 assert!(error.contains("truncated"), "cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_behind_the_end_are_no_truncation() {
+        let text: Vec<u8> = (0..200_000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        let twice = [&text[..], &text].concat();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            let members = [&whole[..], &whole].concat();
+            assert!(read_all(&members).unwrap() == twice);
+            for behind in [&b"\0"[..], b"\n", b"1 2\n", b"\x1f?", b"a note of the sender, longer than a header"] {
+                let error = read_all(&[&members[..], behind].concat()).expect_err("bytes behind the end").to_string();
+                let expected = format!("after the end of the compressed data, from byte {} on", members.len());
+                assert!(error.contains(&expected) && !error.contains("truncated"), "{behind:?}: {error}");
             }
         }
     }

@@ -35,6 +35,7 @@ mod edges;
 mod encode;
 mod estimate;
 mod graphalytics;
+mod gzip_members;
 mod heap;
 mod ids;
 mod input;

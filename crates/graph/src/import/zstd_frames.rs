@@ -2,10 +2,11 @@
 //!
 //! A stream has any number of frames, each with a window of its own, and skippable ones between them. A frame's header
 //! says how large the window is, from 1 KiB to 2 GiB; the decoder keeps the largest so far. The budget decides which is
-//! too large.
+//! too large. The position of every frame is known, so that bytes behind the last one are told from one that is cut.
 //!
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
+use super::gzip_members::BytesBehind;
 use super::plan::longest_line_bytes;
 use outcore_io::{Budget, Reservation, Result, lock};
 use std::io::{self, BufRead, Read};
@@ -15,6 +16,8 @@ use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 const MAGIC_BYTES: usize = 4;
 const MAGIC: [u8; MAGIC_BYTES] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The first bytes of frames to skip.
+const SKIPPABLE_FIRST: std::ops::RangeInclusive<u8> = 0x50..=0x5f;
 /// Magic number, descriptor, dictionary, size of the content; there is a window only without a size of one byte.
 const MOST_HEADER_BYTES: usize = MAGIC_BYTES + 14;
 /// The largest window that the library takes, as a power of two.
@@ -96,6 +99,8 @@ pub(super) struct ZstdFrames<R> {
     windows: Arc<Windows>,
     window: Option<Window>,
     in_frame: bool,
+    /// How many bytes of the stream were decoded.
+    position_bytes: u64,
 }
 
 impl<R: BufRead> ZstdFrames<R> {
@@ -103,7 +108,7 @@ impl<R: BufRead> ZstdFrames<R> {
         let mut decoder = Decoder::new()?;
         decoder.set_parameter(DParameter::WindowLogMax(MOST_WINDOW_LOG))?;
         let (path, windows) = (path.to_owned(), Arc::clone(windows));
-        Ok(ZstdFrames { reader, path, decoder, windows, window: None, in_frame: false })
+        Ok(ZstdFrames { reader, path, decoder, windows, window: None, in_frame: false, position_bytes: 0 })
     }
 
     /// Reads a frame's header, counts its window and hands the header to the decoder.
@@ -118,9 +123,10 @@ impl<R: BufRead> ZstdFrames<R> {
             self.reader.read_exact(&mut header[MAGIC_BYTES + 1..len])?;
             self.count(fields.window_bytes(&header[MAGIC_BYTES + 1..len]))?;
         } else if !is_skippable(&header) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "bytes behind a frame that begin none"));
+            return Err(BytesBehind::error(self.position_bytes));
         }
         self.decoder.run_on_buffers(&header[..len], &mut [])?;
+        self.position_bytes += len as u64;
         self.in_frame = true;
         Ok(())
     }
@@ -141,14 +147,17 @@ impl<R: BufRead> Read for ZstdFrames<R> {
             let input = self.reader.fill_buf()?;
             let is_end = input.is_empty();
             if !self.in_frame {
-                if is_end {
-                    break;
+                match input.first() {
+                    None => break,
+                    Some(first) if *first == MAGIC[0] || SKIPPABLE_FIRST.contains(first) => {}
+                    Some(_) => return Err(BytesBehind::error(self.position_bytes)),
                 }
                 self.begin_frame()?;
                 continue;
             }
             let status = self.decoder.run_on_buffers(input, buffer)?;
             self.reader.consume(status.bytes_read);
+            self.position_bytes += status.bytes_read as u64;
             self.in_frame = status.remaining > 0;
             if status.bytes_written > 0 {
                 return Ok(status.bytes_written);
@@ -167,7 +176,7 @@ pub(super) fn is_zstd(start: &[u8]) -> bool {
 }
 
 fn is_skippable(start: &[u8]) -> bool {
-    matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+    matches!(start, [first, 0x2a, 0x4d, 0x18, ..] if SKIPPABLE_FIRST.contains(first))
 }
 
 /// The fields of a frame's header behind the descriptor, by their lengths in bytes.
@@ -299,8 +308,10 @@ mod tests {
             let error = read(&stream[..cut], 4 * MIB).expect_err("a cut stream");
             assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{cut}");
         }
-        let error = read(&[&stream[..], b"1 2\n"].concat(), 4 * MIB).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        for behind in [&b"1 2\n"[..], b"\n", b"(note)"] {
+            let error = read(&[&stream[..], behind].concat(), 4 * MIB).unwrap_err();
+            assert!(error.to_string().ends_with(&format!("from byte {} on", stream.len())), "{error}");
+        }
     }
 
     #[test]
