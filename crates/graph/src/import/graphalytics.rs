@@ -112,7 +112,7 @@ impl GraphalyticsProperties {
     /// # Errors
     /// A file that cannot be read or is longer.
     pub fn read(runtime: &Runtime, path: &Path) -> Result<Self> {
-        Self::of(&Input::file(path, &Windows::new(runtime.budget(), runtime.threads()))?)
+        Self::of(&Input::file(path, &Windows::of(runtime))?)
     }
 
     fn of(file: &Input) -> Result<Self> {

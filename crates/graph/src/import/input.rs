@@ -5,11 +5,11 @@
 //! call per block for plain files; zstd windows take up to 2 GiB, which the budget counts.
 
 use super::gzip_members::{self, BytesBehind, GzipMembers};
+use super::plan::enough_bytes;
 use super::zstd_frames::{Windows, ZstdFrames, is_zstd};
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
-use outcore_io::Budget;
-use outcore_io::lock;
+use outcore_io::{Budget, PipeReader, lock};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -56,7 +56,7 @@ impl Input {
             windows: Arc::clone(windows),
         };
         if path == Path::new("-") {
-            return Ok(pipe(Path::new("standard input"), Path::new("/dev/stdin")));
+            return Ok(pipe(Path::new("standard input"), path));
         }
         let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if metadata.is_dir() {
@@ -167,7 +167,11 @@ impl Input {
             Content::Pipe(pipe) => match std::mem::replace(&mut *lock(pipe), Pipe::Taken) {
                 Pipe::Open(stream) => return Ok(*stream),
                 Pipe::Closed(path) => {
-                    Box::new(File::open(&path).map_err(|e| outcore_io::Error::file(&path, "open", e))?)
+                    let cancel = self.windows.cancel();
+                    let is_standard = path == Path::new("-");
+                    let opened =
+                        if is_standard { PipeReader::standard_input(cancel) } else { PipeReader::open(&path, cancel) };
+                    Box::new(opened.map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
                 }
                 Pipe::Taken => {
                     return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
@@ -182,7 +186,10 @@ impl Input {
         let position_bytes = Arc::new(AtomicU64::new(0));
         let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
         let mut magic = Vec::with_capacity(4);
-        let failed = |e| outcore_io::Error::file_at(&self.path, "read", 0, e);
+        let failed = |error: std::io::Error| match error.downcast() {
+            Ok(own) => own,
+            Err(error) => outcore_io::Error::file_at(&self.path, "read", 0, error),
+        };
         raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
         let coding = if magic.starts_with(&gzip_members::MAGIC) {
             Coding::Gzip
@@ -338,6 +345,12 @@ impl Stream {
             Ok(error) => return error.into(),
             Err(error) => error,
         };
+        if let Some(BytesBehind { start_bytes }) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            let expected = format!("the end of the file behind its {} data", self.coding.name());
+            let found = format!("bytes after the end of the compressed data, from byte {start_bytes} on");
+            return Error::input(&self.path, None, expected, found)
+                .advise(format!("cut them off, as with head -c {start_bytes}, or fetch or compress the file again"));
+        }
         let at = self.position_bytes();
         if self.coding == Coding::Plain || error.raw_os_error().is_some() {
             return outcore_io::Error::file_at(&self.path, "read", at, error).into();

@@ -177,7 +177,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let windows = Windows::new(runtime.budget(), runtime.threads());
+    let windows = Windows::of(runtime);
     let first = Input::file(first, &windows)?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.

@@ -8,7 +8,7 @@
 
 use super::gzip_members::BytesBehind;
 use super::plan::longest_line_bytes;
-use outcore_io::{Budget, Reservation, Result, lock};
+use outcore_io::{Budget, CancelFlag, Reservation, Result, Runtime, lock};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -25,8 +25,8 @@ const MOST_WINDOW_LOG: u32 = 31;
 /// What a decoder takes beside the window: its tables, three blocks, and the compressed bytes that are read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// What inputs that are read together share: the windows of all streams that are open at a time, and how long a line
-/// may be.
+/// What inputs that are read together share: the windows of all streams that are open at a time, how long a line may
+/// be, and whether to stop.
 ///
 /// Memory is set aside for as many as ever were open together, and kept: inputs that are opened at the beginning and
 /// again later find it.
@@ -34,6 +34,7 @@ pub(super) struct Windows {
     budget: Arc<Budget>,
     state: Mutex<WindowsState>,
     threads: usize,
+    cancel: CancelFlag,
     /// How long a line may be, as the memory left by the first input's window allows.
     longest_line_bytes: OnceLock<usize>,
 }
@@ -45,10 +46,24 @@ struct WindowsState {
 }
 
 impl Windows {
-    /// No windows yet. `threads` workers share the budget.
+    /// No windows yet, for inputs that the workers of a runtime read.
+    pub(super) fn of(runtime: &Runtime) -> Arc<Self> {
+        Windows::with(runtime.budget(), runtime.threads(), runtime.cancel().clone())
+    }
+
+    /// No windows yet. `threads` workers share the budget; nothing asks them to stop.
     pub(super) fn new(budget: &Arc<Budget>, threads: usize) -> Arc<Self> {
+        Windows::with(budget, threads, CancelFlag::default())
+    }
+
+    fn with(budget: &Arc<Budget>, threads: usize, cancel: CancelFlag) -> Arc<Self> {
         let (budget, longest_line_bytes) = (Arc::clone(budget), OnceLock::new());
-        Arc::new(Windows { budget, state: Mutex::default(), threads, longest_line_bytes })
+        Arc::new(Windows { budget, state: Mutex::default(), threads, cancel, longest_line_bytes })
+    }
+
+    /// Asks those who wait for input to stop.
+    pub(super) fn cancel(&self) -> &CancelFlag {
+        &self.cancel
     }
 
     /// How long a line of text may be in all inputs that are read together.
