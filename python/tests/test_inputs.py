@@ -150,9 +150,11 @@ def test_exported_tables_are_those_of_pandas_and_gephi(make, tmp_path, directed)
     assert again.info()["weights"] == "sim" and again.directed is directed
 
 
-@pytest.mark.parametrize("name", ["out.txt", "out.parquet"])
-def test_strings_without_edges_come_back(make, tmp_path, name):
-    graph = make((np.array([], str), np.array([], str)), vertices=["7", "anna"])
+@pytest.mark.parametrize("name", ["out.txt", "out.parquet", "out.csv", "out.tsv.gz"])
+@pytest.mark.parametrize("ids", [["7", "anna"], ["007", "7"]])
+@pytest.mark.parametrize("directed", [True, False])
+def test_strings_without_edges_come_back(make, tmp_path, name, ids, directed):
+    graph = make((np.array([], str), np.array([], str)), vertices=ids, directed=directed)
     graph.export(tmp_path / name)
     again = make(tmp_path / name)
     assert again.info()["ids"] == "string" and again.vertices == 2 and again.edges == 0

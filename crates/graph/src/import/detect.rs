@@ -72,7 +72,7 @@ fn is_number(token: &[u8]) -> bool {
 }
 
 /// Whether a token is written like an integer, however large.
-pub(super) fn looks_like_integer(token: &[u8]) -> bool {
+pub(crate) fn looks_like_integer(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }

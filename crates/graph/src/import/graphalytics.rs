@@ -46,7 +46,7 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         *wanted = name.to_owned();
     }
     match &files.vertices {
-        Some(vertices) => with_vertex_file(edges, facts, vertices),
+        Some(vertices) => with_vertex_file(edges, facts, vertices, false),
         None => Ok(edges),
     }
 }

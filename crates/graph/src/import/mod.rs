@@ -74,6 +74,8 @@ mod vertices;
 mod workspace;
 mod zstd_frames;
 
+pub(crate) use detect::looks_like_integer;
+
 pub use batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, TextFacts, Weights,
 };

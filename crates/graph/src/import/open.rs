@@ -222,15 +222,22 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
     name.push(".vertices");
     let beside = if format.lists { input.sibling(&name)? } else { None };
     let Some(beside) = beside else { return Ok(source) };
-    let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && options.ids == IdKind::Auto;
-    let source = match is_open && !source.facts().string_ids && vertex_lines::has_strings(&beside)? {
-        // There are no edges to tell what ids are like.
+    let own = vertex_lines::own_comment(&beside)?;
+    let has_rows = source.facts().text.as_ref().is_none_or(|text| text.has_rows);
+    let is_open = options.ids == IdKind::Auto && source.facts().text.is_some() && !source.facts().string_ids;
+    let says_strings = own.as_ref().is_some_and(|own| own.string_ids);
+    let source = match is_open && (says_strings || !has_rows && vertex_lines::has_strings(&beside)?) {
+        // The edges do not tell what ids are like.
         true => (format.open)(input, &InputOptions { ids: IdKind::String, ..options.clone() })?,
         false => source,
     };
     let mut facts = source.facts().clone();
+    if let (None, Some(own)) = (facts.directed, own) {
+        facts.directed = Some(own.directed);
+        facts.directed_by = Some(format!("the first line of {}, which Outcore wrote,", beside.path().display()));
+    }
     facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
-    with_vertex_file(source, facts, &beside)
+    with_vertex_file(source, facts, &beside, options.ids == IdKind::Auto)
 }
 
 /// Opens bytes in memory as a format.
