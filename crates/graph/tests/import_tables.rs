@@ -214,6 +214,100 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
 }
 
 #[test]
+fn gephis_type_is_the_direction_of_tables_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (parquet, arrow) = (directory.path().join("g.parquet"), directory.path().join("g.arrow"));
+    let table = |kinds: &[Option<&str>], packed: bool, strings: bool| {
+        let count = kinds.len() as i64;
+        let ids = |from: i64| -> ArrayRef {
+            match strings {
+                true => Arc::new(StringArray::from_iter_values((from..from + count).map(|id| format!("v{id}")))),
+                false => Arc::new(Int64Array::from_iter_values(from..from + count)),
+            }
+        };
+        let kinds: ArrayRef = match packed {
+            true => Arc::new(kinds.iter().copied().collect::<DictionaryArray<Int32Type>>()),
+            false => Arc::new(StringArray::from(kinds.to_vec())),
+        };
+        RecordBatch::try_from_iter([("Type", kinds), ("Source", ids(0)), ("Target", ids(1))]).unwrap()
+    };
+    let runtime = Runtime::new(options(2, 64)).unwrap();
+    let made = |rows: &RecordBatch| {
+        write(&parquet, &[rows.slice(0, 0), rows.clone()], groups_of(30_000));
+        write_arrow(&arrow, &[rows.slice(0, 0), rows.clone()], None);
+        let frame = RecordBatchIterator::new([Ok(rows.slice(0, 0)), Ok(rows.clone())], rows.schema());
+        let sources = [
+            open(&runtime, std::slice::from_ref(&parquet), &InputOptions::default()),
+            open(&runtime, std::slice::from_ref(&arrow), &InputOptions::default()),
+            from_batches(Box::new(frame), "the frame", &InputOptions::default()),
+        ];
+        let image = directory.path().join("g.oc");
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
+        sources.map(|source| import(&runtime, source.unwrap(), &image, &options).map(|report| report.manifest))
+    };
+    for (packed, strings) in [(false, false), (true, false), (false, true), (true, true)] {
+        let rows = |kind| vec![Some(kind); 70_000];
+        for (kind, directed) in [("Undirected", false), ("directed", true)] {
+            for manifest in made(&table(&rows(kind), packed, strings)) {
+                let manifest = manifest.unwrap();
+                assert_eq!((manifest.directed, manifest.edges), (directed, 70_000), "{kind} {packed} {strings}");
+                assert_eq!(manifest.import.direction_from.as_deref(), Some("the column `Type`"));
+            }
+        }
+        for (row, other) in [(1, Some("Undirected")), (65_000, Some("Undirected")), (65_000, None)] {
+            let mut kinds = rows("Directed");
+            kinds[row] = other;
+            for outcome in made(&table(&kinds, packed, strings)) {
+                let error = outcome.unwrap_err().to_string();
+                let expected = format!(":{row}: expected `Directed` in column `Type`, as above");
+                assert!(error.contains(&expected) && error.contains("apart"), "{error}");
+            }
+        }
+        // A column of that name that says something else says no direction.
+        for other in [Some("friend"), None] {
+            let mut kinds = rows("Undirected");
+            kinds[0] = other;
+            for manifest in made(&table(&kinds, packed, strings)) {
+                assert!(manifest.unwrap().directed, "{other:?} {packed} {strings}");
+            }
+        }
+    }
+}
+
+#[test]
+fn options_of_text_are_refused_for_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("g.parquet");
+    let rows = table(10, 10, false);
+    write(&path, std::slice::from_ref(&rows), groups_of(10));
+    let runtime = Runtime::new(options(1, 64)).unwrap();
+    for (option, input) in [
+        ("--header", InputOptions { header: Some(true), ..InputOptions::default() }),
+        ("--delimiter", InputOptions { delimiter: Some("tab".into()), ..InputOptions::default() }),
+        ("--comment", InputOptions { comment: Some("#".into()), ..InputOptions::default() }),
+    ] {
+        let frame = RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
+        for source in
+            [open(&runtime, std::slice::from_ref(&path), &input), from_batches(Box::new(frame), "the frame", &input)]
+        {
+            let error = source.err().expect(option).to_string();
+            assert!(error.starts_with(&format!("{option}: expected")) && error.contains("text"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn parts_with_ids_of_two_kinds_are_told_what_helps() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a.parquet", "b.parquet"].map(|name| directory.path().join(name));
+    write(&paths[0], &[table(10, 10, false)], groups_of(10));
+    write(&paths[1], &[table(10, 10, true)], groups_of(10));
+    let runtime = Runtime::new(options(1, 64)).unwrap();
+    let error = open(&runtime, &paths, &InputOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("cast the columns of ids to one type") && !error.contains("--ids"), "{error}");
+}
+
+#[test]
 fn batches_that_do_not_fit_are_refused_as_they_arrive() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("large.arrow");

@@ -67,8 +67,7 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     reader.first = reader.next_batch().transpose()?;
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
-    let columns = TableColumns::find(&schema, input.path(), options)?;
-    let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
+    let mut columns = TableColumns::find(&schema, input.path(), options)?;
     let longest_id_bytes = input.longest_line_bytes();
     let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
     let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
@@ -80,6 +79,8 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
         Ok(Batch { rows, ..batch })
     });
+    let batches = columns.see_direction(Box::new(batches))?;
+    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
     Ok(TableSource::boxed(facts, parser, Box::new(batches)))
 }
@@ -176,6 +177,10 @@ impl ArrowStream {
         while let Some(message) = self.next_message()? {
             let mut memory = Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes)?;
             self.stream.read_exact(&mut memory)?;
+            if message.rows == Some(0) && !message.has_body {
+                // The decoder gives a batch without a body out only with the next message.
+                continue;
+            }
             let unpacked_bytes = message.unpacked_bytes(&memory);
             let unpacked = self.reserve(unpacked_bytes)?;
             if let Some(dictionary) = &message.dictionary {

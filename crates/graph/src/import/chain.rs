@@ -51,7 +51,7 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
 fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
     // An empty file among others says nothing, and takes part in nothing.
     let has_rows = |(facts, input): &(&Facts, &Input)| {
-        input.size_bytes() != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
+        input.size_bytes() != Some(0) && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
     };
     let parts = || all.iter().zip(inputs);
     let speaking = parts().position(|part| has_rows(&part)).unwrap_or(0);
