@@ -123,7 +123,7 @@ class ImportEstimate(NamedTuple):
     image_bytes: int
     """Space for the image, about."""
     memory_bytes: int
-    """The least memory limit that works."""
+    """The least memory limit that works, what else the runtime holds included."""
     notes: list[str]
     """How the input is read, in whole sentences."""
 

@@ -8,8 +8,10 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::{files, random};
 use outcore_graph::Error;
-use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
-use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, current_memory_bytes, peak_memory_bytes};
+use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, advise, from_batches, import, open};
+use outcore_io::{
+    Progress, Runtime, RuntimeOptions, Unit, bytes_text, current_memory_bytes, parse_bytes, peak_memory_bytes,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -325,6 +327,54 @@ fn batches_that_do_not_fit_are_refused_as_they_arrive() {
         match import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() }) {
             Ok(report) => assert!(fits && report.manifest.import.edges_read == 1_001_000),
             Err(error) => assert!(!fits && error.to_string().contains("smaller batches"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn the_limit_that_a_refusal_asks_for_is_enough_at_the_first_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let image = at("graph.oc");
+    // A batch of 24 MB alone, packed, and behind a small one; row groups of that size; and long ids.
+    write_arrow(&at("one.arrow"), &[table(1_000_000, 1000, false)], None);
+    write_arrow(&at("packed.arrow"), &[table(1_000_000, 1000, true)], Some(CompressionType::ZSTD));
+    write_arrow(&at("later.arrow"), &[table(1000, 1000, false), table(1_000_000, 1000, false)], None);
+    let pages = |properties: WriterPropertiesBuilder| {
+        properties
+            .set_dictionary_enabled(false)
+            .set_data_page_size_limit(8 << 20)
+            .set_data_page_row_count_limit(1 << 30)
+    };
+    write(&at("numbers.parquet"), &[table(1_000_000, 1000, false)], pages(groups_of(1_000_000)));
+    write(&at("strings.parquet"), &[table(1_000_000, 1000, true)], pages(groups_of(1_000_000)));
+    for name in ["one.arrow", "packed.arrow", "later.arrow", "numbers.parquet", "strings.parquet"] {
+        let paths = [at(name)];
+        let made = |limits: &RuntimeOptions| {
+            let runtime = Runtime::new(limits.clone())
+                .map_err(|error| advise(error.into(), limits, &paths, &InputOptions::default()))?;
+            let source = open(&runtime, &paths, &InputOptions::default())?;
+            import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() })
+        };
+        for threads in [1, 2, 5] {
+            // A batch behind the first one is not known beforehand.
+            let mibs: &[u64] = if name == "later.arrow" { &[30] } else { &[1, 7, 14, 20, 30] };
+            for &mib in mibs {
+                let limits = |bytes: u64| RuntimeOptions {
+                    memory_bytes: Some(bytes),
+                    beside_process: true,
+                    threads: Some(threads),
+                    ..RuntimeOptions::default()
+                };
+                let text = match made(&limits(mib << 20)) {
+                    Ok(_) => panic!("{name} in {mib} MiB"),
+                    Err(error) => error.to_string(),
+                };
+                let advised = parse_bytes(text.rsplit("at least ").next().unwrap()).unwrap();
+                let again = made(&limits(advised));
+                let edges = again.unwrap_or_else(|error| panic!("{name}, {threads} threads: {text}; {error}")).manifest;
+                assert!(edges.import.edges_read >= 1_000_000 && advised < 4 << 30, "{text}");
+            }
         }
     }
 }

@@ -122,6 +122,18 @@ impl Input {
         self.windows.longest_line_bytes()
     }
 
+    /// How many workers share what reading may use.
+    pub(super) fn threads(&self) -> usize {
+        self.windows.threads()
+    }
+
+    /// A refusal of memory while the input is opened, with advice that is enough for the import too: whose blocks set
+    /// `block_bytes` aside, beside `held_bytes` that the input goes on holding.
+    pub(super) fn advising(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+        let held_bytes = self.budget().reserved_bytes().saturating_add(held_bytes);
+        refusal.advising(enough_bytes(block_bytes, self.threads(), Some(held_bytes))).into()
+    }
+
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside
     /// it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
@@ -225,7 +237,12 @@ impl Input {
         };
         if coding == Coding::Zstd {
             // The first window is counted now, before it is planned what to do with the memory that is left.
-            stream.peek(1)?;
+            stream.peek(1).map_err(|error| match error {
+                Error::Io(refusal @ outcore_io::Error::Memory { needed_bytes, .. }) => {
+                    self.advising(refusal, 0, needed_bytes)
+                }
+                other => other,
+            })?;
         }
         Ok(stream)
     }

@@ -20,6 +20,11 @@ use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::ChunkReader;
 use std::sync::Arc;
 
+/// What decoding takes where nobody knows it yet, since the metadata do not fit.
+const USUAL_BLOCK_BYTES: u64 = 16 << 20;
+/// How many times larger metadata are when they are decoded, at most.
+const DECODED_FACTOR: u64 = 16;
+
 /// Opens a Parquet file.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     match input.bytes() {
@@ -78,7 +83,13 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
 fn reserve_metadata<R: ChunkReader>(reader: &R, input: &Input) -> Result<Reservation> {
     let purpose = format!("the metadata of {} (less, if it is written with larger row groups)", input.path().display());
     let encoded_bytes = encoded_metadata_bytes(reader).unwrap_or(0);
-    let encoded = input.budget().reserve(&purpose, encoded_bytes)?;
+    let reserve = |bytes: u64, later_bytes: u64| {
+        let advising = |refusal: outcore_io::Error| {
+            input.advising(refusal.advising(later_bytes), USUAL_BLOCK_BYTES, bytes + later_bytes)
+        };
+        input.budget().reserve(&purpose, bytes).map_err(advising)
+    };
+    let encoded = reserve(encoded_bytes, DECODED_FACTOR * encoded_bytes)?;
     let decoded_bytes = decoded_metadata_bytes(reader, encoded_bytes).unwrap_or(0);
     drop(encoded);
     reserve(encoded_bytes + decoded_bytes, 0)

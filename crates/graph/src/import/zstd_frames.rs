@@ -72,6 +72,11 @@ impl Windows {
         *self.longest_line_bytes.get_or_init(longest)
     }
 
+    /// How many workers share the budget.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// What the windows are counted in.
     pub(super) fn budget(&self) -> &Arc<Budget> {
         &self.budget
