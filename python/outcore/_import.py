@@ -79,7 +79,7 @@ def import_graph(
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured
             size.
         replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading
-            the old one.
+            the old one. A directory that holds other files too is not replaced.
         allow_empty: Whether an input without edges may replace an image.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
@@ -126,7 +126,7 @@ class ImportEstimate(NamedTuple):
     image_bytes: int
     """Space for the image, about."""
     memory_bytes: int
-    """The least memory limit that works."""
+    """The least memory limit that works, what else the runtime holds included."""
     notes: list[str]
     """How the input is read, in whole sentences."""
 

@@ -4,7 +4,7 @@ use crate::errors::{raise, usage};
 use crate::progress::Bar;
 use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
-use outcore::{Progress, Result, Runtime, RuntimeOptions};
+use outcore::{Error, Progress, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -163,6 +163,15 @@ impl Limits {
     /// The runtime within these limits: the given one or that of the process, with threads and such as they are given;
     /// one of its own if there is a limit.
     pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
+        self.runtime_or(py, |error, _| error)
+    }
+
+    /// The runtime within these limits; `refused` makes what is raised of the error where there can be none.
+    pub fn runtime_or(
+        self,
+        py: Python<'_>,
+        refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
+    ) -> PyResult<Arc<Runtime>> {
         let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
         let options = self.options(py)?;
         let made = match given {
@@ -171,7 +180,10 @@ impl Limits {
                 return Err(usage(py, text));
             }
             Some(given) => given.get().runtime.for_work(options),
-            None if has_limit => Runtime::new(options),
+            None if has_limit => {
+                let made = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options));
+                return made.map(Arc::new).map_err(|error| raise(py, error));
+            }
             None => of_process(py)?.for_work(options),
         };
         made.map(Arc::new).map_err(|error| raise(py, error))
