@@ -229,10 +229,10 @@ fn iterate<D: Divisors>(
     let vertices = graph.vertices();
     let mut iteration = Iteration::new(graph, options, divisors, stats)?;
     let enough = options.stop.threshold(options.tol, vertices);
-    let ranks = if single {
+    let ranks = if single && options.max_iter > 1 {
         let first = iteration.start::<AtomicF32>()?;
         // The last iterations are of double precision, and so is the residual that the result has.
-        let most = options.max_iter.saturating_sub(1);
+        let most = options.max_iter - 1;
         let last = iteration.repeat(first, SINGLE_ABOVE_RESIDUAL.max(2.0 * enough), most, 8 * vertices)?;
         let scale = iteration.rescale(&last)?;
         iteration.each(|v| f64::from(last[v].loaded()) * scale)?
@@ -440,7 +440,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     /// sum to 1 again, where they should: iterations keep the sum.
     fn rescale(&mut self, contributions: &[AtomicF32]) -> Result<f64> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
-        if self.made == 0 {
+        if vertices == 0 {
             return Ok(1.0);
         }
         let rank = |v: usize| self.rank(v, contributions[v].loaded().into());
