@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._options import check_each, checked, checked_options
 from outcore._outcore import (
     AllPairs,
     Betweenness,
@@ -28,12 +29,7 @@ from outcore._outcore import (
 Seeds = Mapping[int | str, float] | Set[int | str] | tuple[int | str, ...]
 
 
-def _ids(given: Iterable[int | str]) -> list[int | str]:
-    if isinstance(given, str):
-        raise TypeError(f"expected a list of ids, found {given!r}; for one id give [{given!r}]")
-    return list(given)
-
-
+@checked
 def bfs(
     graph: Graph,
     source: int | str,
@@ -84,6 +80,7 @@ def bfs(
     return _outcore.bfs(graph, source, depth_limit, target, verify)
 
 
+@checked
 def multi_source_bfs(
     graph: Graph,
     sources: Iterable[int | str],
@@ -105,11 +102,12 @@ def multi_source_bfs(
         A table with a row per vertex: `vertex`, `reached_by` (how many of the sources have a path to it) and
         `distance_sum` (the sum of its distances from those). In the order of the sources, `reached` says how many
         vertices each has a path to, itself included, and `depths` the greatest distance among them. `distances` is a
-        masked array of shape (sources, targets), masked where there is no path.
+        masked array of shape (sources, targets), masked where there is no path; it is made when it is first asked for.
 
     Cost: up to 512 sources, as many as the memory limit holds, share one search, which reads the lists about once on
     graphs with hubs, and at most once per level. 16.4 bytes of memory per vertex, and 24 for every 64 sources that go
-    together; 4 bytes per source and target.
+    together; 4 bytes per source and target, and 9 more when `distances` are asked for. If there is no room for those,
+    asking raises MemoryLimitError, and the rest of the result is as useful as before.
 
     Raises:
         UsageError: No vertex of one of the ids.
@@ -128,9 +126,10 @@ def multi_source_bfs(
     >>> found.row("home")
     {'vertex': 'home', 'reached_by': 2, 'distance_sum': 1}
     """
-    return _outcore.multi_source_bfs(graph, _ids(sources), _ids(targets), depth_limit, verify)
+    return _outcore.multi_source_bfs(graph, list(sources), list(targets), depth_limit, verify)
 
 
+@checked
 def all_pairs(
     graph: Graph,
     *,
@@ -152,9 +151,9 @@ def all_pairs(
     Returns:
         A table with a row per vertex, as that of `multi_source_bfs`. `sources` are the ids of the sources,
         `eccentricities` the greatest distance from each of them to a vertex that it has a path to, `distances` a masked
-        array of shape (sources, sources), masked where there is no path. `diameter` is a pair: the greatest distance
-        between any two vertices of the graph that have a path is at least the first and at most the second; both are
-        the same if all vertices are sources.
+        array of shape (sources, sources), masked where there is no path, which is made when it is first asked for, as
+        in `multi_source_bfs`. `diameter` is a pair: the greatest distance between any two vertices of the graph that
+        have a path is at least the first and at most the second; both are the same if all vertices are sources.
 
     Cost: that of `multi_source_bfs`, twice in directed graphs, and that of `components`; 40.4 bytes of memory per
     vertex.
@@ -175,9 +174,10 @@ def all_pairs(
     >>> found.eccentricities, found.diameter
     ([1, 2], (2, 2))
     """
-    return _outcore.all_pairs(graph, None if sources is None else _ids(sources), k, seed, verify)
+    return _outcore.all_pairs(graph, None if sources is None else list(sources), k, seed, verify)
 
 
+@checked
 def betweenness_centrality(
     graph: Graph,
     k: int | None = None,
@@ -233,10 +233,11 @@ def betweenness_centrality(
     """
     if sources is not None and k is not None:
         raise UsageError("expected k or sources, found both")
-    given = None if sources is None else _ids(sources)
+    given = None if sources is None else list(sources)
     return _outcore.betweenness_centrality(graph, k, given, normalized, endpoints, seed, failure, verify)
 
 
+@checked
 def sssp(
     graph: Graph,
     source: int | str,
@@ -265,7 +266,8 @@ def sssp(
     one pass over the in-lists for the parents; 12.5 bytes of memory per vertex, and what reading weights takes.
 
     Raises:
-        UsageError: No vertex of that id, no weights of that name, or a negative weight, named with its edge.
+        UsageError: No vertex of that id, no weights of that name, or a negative weight that a path leads to, named with
+            its edge, or a distance beyond 2^63 - 1 or the greatest real number.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
 
@@ -280,6 +282,7 @@ def sssp(
     return _outcore.sssp(graph, source, weight, delta, verify)
 
 
+@checked
 def pagerank(
     graph: Graph,
     *,
@@ -343,6 +346,7 @@ def pagerank(
     return _outcore.pagerank(graph, alpha, tol, stop, max_iter, method, weight, dangling, verify)
 
 
+@checked
 def personalized_pagerank(
     graph: Graph,
     personalization: Seeds | list[Seeds],
@@ -403,10 +407,14 @@ def personalized_pagerank(
                 f"found {given!r}" + (f"; for one run from all of them give the set {ids}" if alone else "")
             )
     shares = [given if isinstance(given, Mapping) else dict.fromkeys(given, 1.0) for given in sets]
+    for given in shares:
+        check_each("personalization", int | str, given)
+        check_each("personalization", float, given.values())
     seeds = [list(given.items()) for given in shares]
     return _outcore.personalized_pagerank(graph, seeds, alpha, tol, stop, max_iter, weight, verify)
 
 
+@checked
 def components(graph: Graph, *, verify: bool = False) -> Components:
     """Weakly connected components: what remains connected when edges lose their direction.
 
@@ -438,6 +446,7 @@ def components(graph: Graph, *, verify: bool = False) -> Components:
     return _outcore.components(graph, verify)
 
 
+@checked
 def strong_components(graph: Graph, *, verify: bool = False) -> Components:
     """Strongly connected components: vertices are together if there are paths between them both ways, along the
     direction of the edges.
@@ -472,6 +481,7 @@ def strong_components(graph: Graph, *, verify: bool = False) -> Components:
     return _outcore.strong_components(graph, verify)
 
 
+@checked
 def core_number(graph: Graph, *, verify: bool = False) -> CoreNumbers:
     """Core numbers, as `networkx.core_number` defines them: the greatest k such that a vertex is in the k-core.
 
@@ -507,6 +517,7 @@ def core_number(graph: Graph, *, verify: bool = False) -> CoreNumbers:
     return _outcore.core_number(graph, verify)
 
 
+@checked
 def label_propagation(graph: Graph, *, max_iter: int = 10, verify: bool = False) -> LabelPropagation:
     """Communities by label propagation, as the benchmark Graphalytics defines them (CDLP).
 
@@ -545,6 +556,7 @@ def label_propagation(graph: Graph, *, max_iter: int = 10, verify: bool = False)
     return _outcore.label_propagation(graph, max_iter, verify)
 
 
+@checked
 def triangles(graph: Graph, *, verify: bool = False) -> Triangles:
     """Triangles: how many every vertex is a corner of, as `networkx.triangles` counts them.
 
@@ -576,6 +588,7 @@ def triangles(graph: Graph, *, verify: bool = False) -> Triangles:
     return _outcore.triangles(graph, verify)
 
 
+@checked
 def clustering(graph: Graph, *, verify: bool = False) -> Clustering:
     """Clustering coefficients: the share of the pairs of a vertex's neighbours that an edge joins, as in
     `networkx.clustering`.
@@ -609,6 +622,7 @@ def clustering(graph: Graph, *, verify: bool = False) -> Clustering:
     return _outcore.clustering(graph, verify)
 
 
+@checked
 def scan_statistics(graph: Graph, *, top: int = 1, verify: bool = False) -> ScanStatistics:
     """Scan statistics: the vertices with the most edges among themselves and their neighbours.
 
@@ -647,6 +661,7 @@ def scan_statistics(graph: Graph, *, top: int = 1, verify: bool = False) -> Scan
     return _outcore.scan_statistics(graph, top, verify)
 
 
+@checked
 def lcc(graph: Graph, *, verify: bool = False) -> Lcc:
     """The local clustering coefficient as the Graphalytics benchmark defines it.
 
@@ -699,6 +714,7 @@ class Estimate(NamedTuple):
         return f"<outcore.Estimate: {memory} of memory ({state} of state); {reads}>"
 
 
+@checked
 def estimate(
     function: Callable[..., Table],
     graph: Graph,
@@ -721,7 +737,7 @@ def estimate(
             Those that do not change what it needs are accepted too.
 
     Raises:
-        TypeError: No algorithm, or an option that it does not have.
+        TypeError: No algorithm, an option that it does not have, or a value of a wrong type.
 
     >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
     >>> needs.state_bytes, needs.passes, needs.bound
@@ -739,6 +755,7 @@ def estimate(
     unknown = [name for name in options if name not in known]
     if unknown:
         raise TypeError(f"{function.__name__} has no option {unknown[0]!r}; it has {', '.join(list(known)[1:])}")
+    options = checked_options(function, options)
 
     def option(name: str, otherwise: Any) -> Any:
         return options.get(name, known[name].default if name in known else otherwise)

@@ -3,6 +3,7 @@
 Failures of the operating system are `OSError` with number and file name; a request to stop is `KeyboardInterrupt`.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,6 +75,35 @@ class ConvergenceError(OutcoreError):
 
     result: "PageRank"
     """The ranks so far."""
+
+
+# The engine writes for the shell: its options there, and in Python.
+_FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
+_TAKE_VALUES = (
+    "backend", "comment", "delimiter", "duplicates", "format", "header", "ids", "source", "target", "temporary",
+    "weight",
+)
+_WORDS = {"yes": "True", "no": "False"}
+_VALUES = (
+    "adjacency|auto|blanks|comma|edge-list|first|integer|matrix-market|no|none|posix|string|tab|yes|\\d+|[A-Z]+"
+)
+_FLAG = re.compile(f"--({'|'.join(_FLAGS)})(?![a-z-])")
+# A value that an error begins with, `--weight length of the road: there is no such column`, may be anything.
+_FIRST = re.compile(f"(^|: )--({'|'.join(_TAKE_VALUES)}) ([^:]+)(?=: )")
+_OPTION = re.compile(f"--({'|'.join(_TAKE_VALUES)})(?![a-z-])(?: ('[^']*'|`[^`]*`|(?:{_VALUES})(?![\\w-])))?")
+
+
+def in_python(text: str) -> str:
+    """A text of the engine, in which options are called as in Python: `--weight none` becomes `weight='none'`."""
+
+    def value(given: str | None) -> str:
+        if given is None or given.isupper() or given.isdigit() or given[0] in "'\"":
+            return given or ""
+        return _WORDS.get(given) or repr(given.strip("`"))
+
+    text = _FLAG.sub(lambda flag: f"{flag[1].removeprefix('un').replace('-', '_')}={_FLAGS[flag[1]]}", text)
+    text = _FIRST.sub(lambda found: f"{found[1]}{found[2]}={value(found[3])}", text)
+    return _OPTION.sub(lambda found: f"{found[1]}={value(found[2])}", text)
 
 
 for _kind in (

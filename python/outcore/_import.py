@@ -5,10 +5,13 @@ import os
 from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
+from outcore._errors import in_python
 from outcore._inputs import Tables, tables, vertex_ids
+from outcore._options import checked, checked_options, limits
 from outcore._outcore import Runtime
 
 
+@checked
 def import_graph(
     input: Any,
     image: str | os.PathLike[str],
@@ -76,7 +79,7 @@ def import_graph(
         order: How vertices are numbered inside: as ids sort ("input") or by degree ("degree"); by default by measured
             size.
         replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading
-            the old one.
+            the old one. A directory that holds other files too is not replaced.
         allow_empty: Whether an input without edges may replace an image.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
@@ -123,7 +126,7 @@ class ImportEstimate(NamedTuple):
     image_bytes: int
     """Space for the image, about."""
     memory_bytes: int
-    """The least memory limit that works."""
+    """The least memory limit that works, what else the runtime holds included."""
     notes: list[str]
     """How the input is read, in whole sentences."""
 
@@ -145,7 +148,7 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
         options: Those of `import_graph`.
 
     Raises:
-        TypeError: An option that `import_graph` does not have.
+        TypeError: An option that `import_graph` does not have, or a value of a wrong type.
         InputError: An input that does not hold what its format says.
 
     >>> needs = oc.estimate_import([("home", "news"), ("home", "about")])
@@ -154,7 +157,7 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
     """
     arguments = inspect.signature(import_graph).bind(input, "", **options)
     arguments.apply_defaults()
-    return ImportEstimate(**_import(arguments.arguments, explain=True))
+    return ImportEstimate(**_import(checked_options(import_graph, arguments.arguments), explain=True))
 
 
 def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
@@ -164,12 +167,12 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     more, kind = vertex_ids(vertices), type(given).__name__
     given = tables(given, weight, directed, duplicates)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
-    limits = _limits(*(arguments.pop(name) for name in names))
-    settings = arguments | {"duplicates": duplicates or "first", "limits": limits, "explain": explain}
+    given_limits = limits(*(arguments.pop(name) for name in names))
+    settings = arguments | {"duplicates": duplicates or "first", "limits": given_limits, "explain": explain}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
     if not isinstance(given, Tables):
-        return _outcore.import_files(given, image, more, settings)
+        return _in_python(_outcore.import_files(given, image, more, settings))
     if settings["format"] is not None:
         raise TypeError(f"expected a format only with files, found format={settings['format']!r} with a {kind}")
     if given.vertices is not None:
@@ -188,9 +191,15 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     report = _outcore.import_tables(given.edges, given.name, image, more, settings)
     if given.note is not None:
         report["notes"].append(given.note)
-    return report
+    return _in_python(report)
 
 
+def _in_python(report: dict[str, Any]) -> dict[str, Any]:
+    """The report, whose notes name options as Python does."""
+    return report | {"notes": [in_python(note) for note in report["notes"]]}
+
+
+@checked
 def generate(
     shape: Literal["kronecker", "uniform", "grid", "path", "star"],
     *,
@@ -239,24 +248,6 @@ def generate(
         "directed": directed,
         "order": order,
         "replace": replace,
-        "limits": _limits(runtime, memory, threads, backend, temporary, progress),
+        "limits": limits(runtime, memory, threads, backend, temporary, progress),
     }
     return _outcore.generate(shape, output, settings)
-
-
-def _limits(
-    runtime: Runtime | None,
-    memory: int | str | None,
-    threads: int | None,
-    backend: str,
-    temporary: str | os.PathLike[str] | None,
-    progress: bool,
-) -> dict[str, Any]:
-    return {
-        "runtime": runtime,
-        "memory": memory,
-        "threads": threads,
-        "backend": backend,
-        "temporary": temporary,
-        "progress": progress,
-    }

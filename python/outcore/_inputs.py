@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from outcore._errors import UsageError
+
 # How many rows a piece has.
 PIECE_ROWS = 1 << 16
 
@@ -83,10 +85,13 @@ def vertex_ids(given: Any) -> Vertices:
     """Further vertices: a table of ids, or how many integers from 0 on."""
     if given is None:
         return None, None
-    if isinstance(given, numbers.Integral):
-        if given < 0:
-            raise ValueError(f"expected a number of vertices from 0 on, found {given}")
+    wanted = "expected vertices= as a whole number from 0 to 2^64-1 or a list of ids"
+    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
+        if not 0 <= int(given) < 1 << 64:
+            raise UsageError(f"{wanted}, found {given}")
         return None, int(given)
+    if np.ndim(given) == 0 and not hasattr(given, "__arrow_c_stream__"):
+        raise TypeError(f"{wanted}, found {given!r}")
     is_series = hasattr(given, "to_numpy") and not hasattr(given, "columns")
     if hasattr(given, "__arrow_c_stream__") and not is_series:
         return given, None

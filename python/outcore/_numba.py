@@ -90,6 +90,10 @@ def _is_vertices(given: types.Type) -> bool:
     raise TypingError(f"expected a vertex or a contiguous array of uint32, found {given}")
 
 
+# A single vertex goes to the engine as 64 bits and whether they have a sign, so that it can name a wrong one.
+_VERTEX = types.int64, types.uint8
+
+
 @overload_attribute(VertexType, "iteration")
 def _iteration(vertex):
     call = _engine("iteration", types.uint32, vertex)
@@ -115,8 +119,8 @@ def _send(vertex, target, message):
     if _is_vertices(target):
         call = _engine("send", types.void, _VERTICES, types.intp, types.uint64, vertex)
         return lambda vertex, target, message: call(target.ctypes, target.size, bits(kind(message)), vertex)
-    call = _engine("send_one", types.void, types.uint32, types.uint64, vertex)
-    return lambda vertex, target, message: call(target, bits(kind(message)), vertex)
+    call, signed = _engine("send_one", types.void, *_VERTEX, types.uint64, vertex), int(target.signed)
+    return lambda vertex, target, message: call(target, signed, bits(kind(message)), vertex)
 
 
 @overload_method(VertexType, "activate")
@@ -124,8 +128,8 @@ def _activate(vertex, vertices):
     if _is_vertices(vertices):
         call = _engine("activate", types.void, _VERTICES, types.intp, vertex)
         return lambda vertex, vertices: call(vertices.ctypes, vertices.size, vertex)
-    call = _engine("activate_one", types.void, types.uint32, vertex)
-    return lambda vertex, vertices: call(vertices, vertex)
+    call, signed = _engine("activate_one", types.void, *_VERTEX, vertex), int(vertices.signed)
+    return lambda vertex, vertices: call(vertices, signed, vertex)
 
 
 @overload_method(VertexType, "request_end")
@@ -141,8 +145,8 @@ def _request(is_in: int) -> Callable[..., Any]:
         if _is_vertices(vertices):
             call = _engine("request", types.void, _VERTICES, types.intp, types.uint8, vertex)
             return lambda vertex, vertices: call(vertices.ctypes, vertices.size, is_in, vertex)
-        call = _engine("request_one", types.void, types.uint32, types.uint8, vertex)
-        return lambda vertex, vertices: call(vertices, is_in, vertex)
+        call, signed = _engine("request_one", types.void, *_VERTEX, types.uint8, vertex), int(vertices.signed)
+        return lambda vertex, vertices: call(vertices, signed, is_in, vertex)
 
     return request
 

@@ -42,6 +42,7 @@ __all__ = [
     "lcc",
     "multi_source_bfs",
     "pagerank",
+    "parse_bytes",
     "personalized_pagerank",
     "__version__",
     "program_raised",
@@ -301,6 +302,7 @@ def estimate(
     algorithm: str, graph: Graph, options: dict[str, Any]
 ) -> tuple[int, int, float, int, str]: ...
 def bytes_text(bytes: int) -> str: ...
+def parse_bytes(given: int | str) -> int: ...
 def import_files(
     paths: list[str],
     image: str | os.PathLike[str],

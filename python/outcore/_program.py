@@ -10,9 +10,11 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._options import checked
 from outcore._outcore import Graph, ProgramResult
 
 
+@checked
 def vertex_program(
     graph: Graph,
     state: np.ndarray[Any, Any],
@@ -40,8 +42,8 @@ def vertex_program(
 
     Args:
         graph: The graph.
-        state: What is known of every vertex: an array with an entry per vertex, of numbers or of a structured type. It
-            is changed.
+        state: What is known of every vertex: an array with an entry per vertex, of numbers or of a structured type
+            whose fields are numbers: bool, whole or real, of at most 64 bits. It is changed.
         run: `run(v, state, vertex)`: the turn of an active vertex.
         on_list: `on_list(v, state, neighbours, vertex)`: a list that the vertex asked for has come. `neighbours` is an
             array of vertices, in rising order, which must not be changed. With `weights`, `on_list(v, state,
@@ -56,7 +58,7 @@ def vertex_program(
         priority: `priority(v, state)`, a whole number from 0 on: vertices with a higher one get their turns first.
         end_iteration: Called after every iteration with its number, as Python; if it returns something false, the
             program ends.
-        start: The ids of the vertices that are active first; all if not given.
+        start: The ids of the vertices that are active first, in any order; all if not given.
         weights: Whether lists come with the weights of their edges, as real numbers.
         max_iterations: The most iterations.
         asynchronous: Whether messages are delivered while an iteration goes on, so that vertices whose turn comes later
@@ -72,17 +74,19 @@ def vertex_program(
         the number of the iteration, whose list has come, and whether it is one of in-neighbours.
 
     Returns:
-        A table with a row per vertex: `vertex` and the fields of `state` (`state`, if it has none), real numbers or
-        whole ones from 0 on. `iterations`, `finished` (no vertex active and no message under way), `messages` and
-        `spilled_bytes`.
+        A table with a row per vertex: `vertex` and the fields of `state` (`state`, if it has none): real numbers,
+        whole ones with the sign that their type has, and bool as 0 and 1. `iterations`, `finished` (no vertex active
+        and no message under way), `messages` and `spilled_bytes`.
 
-    Cost: what the program asks for; 3 bits per vertex, the state, and with `combine` 8 bytes and a bit per vertex.
+    Cost: what the program asks for; 3 bits per vertex, the state, and with `combine` 8 bytes and a bit per vertex. The
+    result takes 8 bytes per vertex and field.
     Results do not depend on threads, back end or memory, unless the functions do.
 
     Raises:
         UsageError: Numba is not installed, a state that does not fit, an id that is not there, or a function that
             another one needs: `request_out` and `request_in` need `on_list`, `send` needs `on_message`, `request_end`
             needs `on_iteration_end`.
+        TypeError: A field of `state` that is no number, or an option of a wrong type.
         IndexError: A vertex that does not exist was named, or an index of an array is out of bounds.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
@@ -111,7 +115,11 @@ def vertex_program(
         raise UsageError(f"expected a state with an entry for each of {graph.vertices} vertices, found {_shape(state)}")
     if not (state.flags.c_contiguous and state.flags.writeable):
         raise UsageError("expected a state that lies in one piece and can be written")
-    kind = np.dtype(message)
+    columns = _columns(state)
+    try:
+        kind = np.dtype(message)
+    except TypeError:
+        kind = message
     if kind not in (np.float64, np.int64, np.uint64):
         raise UsageError(f"expected messages of type float64, int64 or uint64, found {kind}")
     functions = compiled(
@@ -126,11 +134,11 @@ def vertex_program(
         priority=priority,
     )
     given = {name: function and function.address for name, function in functions.items()}
-    given |= {"end_iteration": end_iteration, "start": None if start is None else list(start), "weights": weights}
+    given |= {"end_iteration": end_iteration, "start": start, "weights": weights, "columns": len(columns)}
     given |= {"max_iterations": max_iterations, "asynchronous": asynchronous, "message_memory": message_memory}
     given |= {"state": state.ctypes.data, "state_bytes": state.nbytes}
     with _exceptions_are_raised():
-        return _outcore.vertex_program(graph, given, lambda: _columns(state))
+        return _outcore.vertex_program(graph, given, lambda: _values(state, columns))
 
 
 _hook_lock = threading.Lock()
@@ -165,15 +173,25 @@ def _shape(state: object) -> str:
     return f"an array of shape {state.shape}" if isinstance(state, np.ndarray) else repr(state)
 
 
-def _columns(state: np.ndarray[Any, Any]) -> list[tuple[str, np.ndarray[Any, Any]]]:
-    """The fields of a state that can be columns, as arrays of float64 or uint64."""
-    fields = [(name, state[name]) for name in state.dtype.names] if state.dtype.names else [("state", state)]
-    columns = []
-    for name, values in fields:
-        if values.ndim != 1 or values.dtype.kind not in "fuib":
-            continue
-        if values.dtype.kind == "i" and values.size and values.min() < 0:
-            values = values.astype(np.float64)
-        wanted = np.float64 if values.dtype.kind == "f" else np.uint64
-        columns.append((name, np.ascontiguousarray(values, wanted)))
-    return columns
+# The type that a field of a kind has in results.
+_COLUMN_TYPES = {"f": np.float64, "u": np.uint64, "i": np.int64, "b": np.int64}
+
+
+def _columns(state: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """The columns of the result: the fields of a state and their types there."""
+    kinds = {name: state.dtype[name] for name in state.dtype.names} if state.dtype.names else {"state": state.dtype}
+    for name, kind in kinds.items():
+        if name == "vertex":
+            raise UsageError("expected no field 'vertex' in the state, for results call their ids so; rename the field")
+        if kind.kind not in _COLUMN_TYPES or kind.itemsize > 8 or not kind.isnative:
+            raise TypeError(
+                "expected a state of numbers, bool, whole or real ones of at most 64 bits in the machine's byte order, "
+                f"found {name!r} of type {kind}; make it such a field, or leave it out"
+            )
+    return {name: _COLUMN_TYPES[kind.kind] for name, kind in kinds.items()}
+
+
+def _values(state: np.ndarray[Any, Any], columns: dict[str, Any]) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    """The values of the columns, one after the other."""
+    for name, kind in columns.items():
+        yield name, np.ascontiguousarray(state[name] if state.dtype.names else state, kind)

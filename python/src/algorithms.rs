@@ -1,12 +1,12 @@
 //! The algorithms, and the tables that they return.
 
-use crate::columns::distances;
+use crate::columns::Distances;
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise};
 use crate::graph::{Opened, PyGraph};
 use crate::import::choose;
 use crate::result::PyTable;
-use crate::runtime::{Whole, settings};
+use crate::runtime::{Bytes, Whole, settings};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
     Estimate, LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions,
@@ -40,9 +40,17 @@ pub struct MultiSourceBfs {
     /// Per source, the greatest distance of a vertex that was reached.
     #[pyo3(get)]
     depths: Vec<u32>,
-    /// A row per source and a column per target: the distance, masked where there is no path.
-    #[pyo3(get)]
-    distances: Py<PyAny>,
+    distances: Distances,
+}
+
+#[pymethods]
+impl MultiSourceBfs {
+    /// A row per source and a column per target: the distance, masked where there is no path. The array is made when it
+    /// is first asked for; it takes 9 bytes per source and target.
+    #[getter]
+    fn distances(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        slf.get().distances.array(slf.py(), slf.as_super().get().table.graph())
+    }
 }
 
 /// What `all_pairs` found: columns `vertex`, `reached_by` and `distance_sum`.
@@ -54,12 +62,20 @@ pub struct AllPairs {
     /// Per source, the greatest distance of a vertex with a path from it.
     #[pyo3(get)]
     eccentricities: Vec<u32>,
-    /// A row and a column per source: the distance, masked where there is no path.
-    #[pyo3(get)]
-    distances: Py<PyAny>,
+    distances: Distances,
     /// The greatest distance between two vertices with a path: at least and at most.
     #[pyo3(get)]
     diameter: (u32, u32),
+}
+
+#[pymethods]
+impl AllPairs {
+    /// A row and a column per source: the distance, masked where there is no path. The array is made when it is first
+    /// asked for; it takes 9 bytes per pair of sources.
+    #[getter]
+    fn distances(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        slf.get().distances.array(slf.py(), slf.as_super().get().table.graph())
+    }
 }
 
 /// What `betweenness_centrality` found: columns `vertex` and `betweenness`.
@@ -251,7 +267,7 @@ pub fn multi_source_bfs(
         }
         Ok(found)
     })?;
-    let distances = distances(py, &graph, &found.levels, (source_ids.len(), target_ids.len()))?;
+    let distances = Distances::new(found.levels, (source_ids.len(), target_ids.len()));
     let reached = found.reach.iter().map(|reach| reach.reached).collect();
     let added = MultiSourceBfs { reached, depths: depths(&found.reach), distances };
     made(py, graph, search_columns(found.reached_by, found.distance_sums), &found.stats, added)
@@ -286,7 +302,7 @@ pub fn all_pairs(
         Ok((found, ids))
     })?;
     let (search, diameter) = (found.search, (found.diameter_least, found.diameter_most));
-    let distances = distances(py, &graph, &search.levels, (ids.len(), ids.len()))?;
+    let distances = Distances::new(search.levels, (ids.len(), ids.len()));
     let added = AllPairs { sources: id_list(py, &ids)?, eccentricities: depths(&search.reach), distances, diameter };
     made(py, graph, search_columns(search.reached_by, search.distance_sums), &search.stats, added)
 }
@@ -689,6 +705,12 @@ fn estimate_of(
         "lcc" => outcore::estimate_lcc(graph),
         other => return Err(raise(py, outcore::Error::Usage(format!("expected an algorithm, found '{other}'")))),
     })
+}
+
+/// The number of bytes that a number or a text is.
+#[pyfunction]
+pub fn parse_bytes(given: Bytes) -> u64 {
+    given.0
 }
 
 /// A number of bytes as people read it.

@@ -10,9 +10,10 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1};
 use outcore::format::{IdColumn, WeightKind};
-use outcore::io::Reservation;
+use outcore::io::{Array, Reservation};
 use outcore::{Column, Graph, Table, distance_bits, signed_count};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
 /// What a string takes as a Python object, beside its text.
@@ -49,6 +50,7 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
         Some(Column::Number(values)) => array(py, values.iter().map(|&value| i64::from(value)).collect()),
         Some(Column::Count(values)) => array(py, values.iter().copied().map(signed_count).collect()),
         Some(Column::Unsigned(values)) => array(py, values.to_vec()),
+        Some(Column::Signed(values)) => array(py, values.to_vec()),
         Some(Column::Level(values)) => masked(py, values.iter().map(level))?,
         Some(Column::Distance(values, WeightKind::I64)) => {
             masked(py, values.iter().map(|&value| distance_bits(value).map(|bits| bits as i64)))?
@@ -59,9 +61,15 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
         None => ids(py, &Table::new(graph.clone(), Vec::new()), 0)?,
         Some(column) => ids(py, &Table::new(graph.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
     };
-    let kept = Bound::new(py, Kept { _reservation: reservation })?;
-    py.import("weakref")?.call_method1("finalize", (&array, kept))?;
+    keep(&array, reservation)?;
     Ok(array)
+}
+
+/// Sets memory aside for as long as an array lives.
+fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
+    let kept = Bound::new(array.py(), Kept { _reservation: reservation })?;
+    array.py().import("weakref")?.call_method1("finalize", (array, kept))?;
+    Ok(())
 }
 
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
@@ -124,16 +132,33 @@ impl Loud for u64 {
     const LOUD: u64 = u64::MAX;
 }
 
-/// Distances plus one, 0 where there is no path, as a masked NumPy array with a row per source and a column per target.
-pub fn distances(
-    py: Python<'_>,
-    graph: &Graph,
-    levels: &[u32],
-    (sources, targets): (usize, usize),
-) -> PyResult<Py<PyAny>> {
-    let bytes = 9 * levels.len() as u64;
-    graph.make_room("distances as a NumPy array", bytes).map_err(|error| raise(py, error))?;
-    Ok(masked(py, levels.iter().map(level))?.call_method1("reshape", ((sources, targets),))?.unbind())
+/// Distances between sources and targets, which become a NumPy array when somebody asks for them.
+pub struct Distances {
+    /// Distances plus one, 0 where there is no path; source by source.
+    levels: Array<u32>,
+    /// How many sources, and how many targets.
+    shape: (usize, usize),
+    array: PyOnceLock<Py<PyAny>>,
+}
+
+impl Distances {
+    pub fn new(levels: Array<u32>, shape: (usize, usize)) -> Self {
+        levels.reservation().rename("the distances of a result");
+        Distances { levels, shape, array: PyOnceLock::new() }
+    }
+
+    /// A masked array with a row per source and a column per target, always the same one.
+    pub fn array(&self, py: Python<'_>, graph: &Graph) -> PyResult<Py<PyAny>> {
+        let make = || -> PyResult<_> {
+            let (bytes, purpose) = (9 * self.levels.len() as u64, "distances as a NumPy array");
+            graph.make_room(purpose, bytes).map_err(|error| raise(py, error))?;
+            let reservation = graph.runtime().budget().reserve(purpose, bytes).map_err(|error| raise(py, error))?;
+            let array = masked(py, self.levels.iter().map(level))?.call_method1("reshape", (self.shape,))?;
+            keep(&array, reservation)?;
+            Ok(array.unbind())
+        };
+        Ok(self.array.get_or_try_init(py, make)?.clone_ref(py))
+    }
 }
 
 /// A column of ids: the one at this place among the table's.

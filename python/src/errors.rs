@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// Turns the engine's errors into exceptions, and texts about options into `UsageError`.
 pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     let error = error.into();
-    let text = error.to_string();
+    let text = in_python(py, error.to_string());
     // Only a broken installation lacks the classes; then that is what is raised.
     let made = match error {
         Error::Io(io::Error::Cancelled) => return PyKeyboardInterrupt::new_err(text),
@@ -48,6 +48,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         _ => exception(py, "UsageError", &text),
     };
     made.map_or_else(|broken| broken, PyErr::from_value)
+}
+
+/// A text in which options are called as in Python.
+fn in_python(py: Python<'_>, text: String) -> String {
+    let translated = || py.import("outcore._errors")?.call_method1("in_python", (&text,))?.extract();
+    if text.contains("--") { translated().unwrap_or(text) } else { text }
 }
 
 /// A `UsageError` with this text.

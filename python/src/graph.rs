@@ -1,12 +1,13 @@
 //! `outcore.Graph`: an image, opened.
 
 use crate::errors::{raise, usage};
-use crate::runtime::{Bytes, Limits, PyRuntime, Turns, Whole, run};
+use crate::runtime::{Bytes, Limits, Turns, checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::io::lock;
 use outcore::{Graph, GraphOptions, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -83,22 +84,25 @@ impl Drop for PyGraph {
     }
 }
 
+/// The arguments of `outcore.Graph`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Settings {
+    image: PathBuf,
+    cache: Option<Bytes>,
+    limits: Limits,
+}
+
 #[pymethods]
 impl PyGraph {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "those of the Python function")]
-    #[pyo3(signature = (image, *, runtime=None, memory=None, threads=None, backend="auto", cache=None, progress=false))]
-    fn new(
-        py: Python<'_>,
-        image: PathBuf,
-        runtime: Option<Py<PyRuntime>>,
-        memory: Option<Bytes>,
-        threads: Option<Whole<u32>>,
-        backend: &str,
-        cache: Option<Bytes>,
-        progress: bool,
-    ) -> PyResult<Self> {
-        let limits = Limits { runtime, memory, threads, backend: backend.to_owned(), temporary: None, progress };
+    #[pyo3(
+        signature = (image, **options),
+        text_signature = "(image, *, runtime=None, memory=None, threads=None, backend='auto', cache=None, progress=False)"
+    )]
+    fn new(py: Python<'_>, image: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = checked_options(py, "graph_options", (image,), options)?;
+        let Settings { image, cache, limits } = settings(&options)?;
         let runtime = limits.runtime(py)?;
         let options = GraphOptions { cache_bytes: cache.map(|bytes| bytes.0) };
         let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;

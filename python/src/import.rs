@@ -101,9 +101,9 @@ struct Needs {
 }
 
 impl Needs {
-    fn of(facts: &Facts, options: &ImportOptions) -> Self {
+    fn of(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Self {
         let import::ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } =
-            import::estimate(facts, options);
+            import::estimate(runtime, facts, options);
         let notes = facts.notes.clone();
         Needs { format: facts.format, edges, temporary_bytes, image_bytes, memory_bytes, notes }
     }
@@ -149,7 +149,7 @@ pub fn import_files<'py>(
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    import_from(py, &image, vertices, settings(options)?, Raised::default(), |runtime, input| {
+    import_from(py, &image, (&paths, vertices), settings(options)?, Raised::default(), |runtime, input| {
         import::open(runtime, &paths, input)
     })
 }
@@ -166,20 +166,22 @@ pub fn import_tables<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    import_from(py, &image, vertices, settings(options)?, raised, |_, input| import::from_batches(edges, name, input))
+    import_from(py, &image, (&[], vertices), settings(options)?, raised, |_, input| {
+        import::from_batches(edges, name, input)
+    })
 }
 
 fn import_from<'py>(
     py: Python<'py>,
     image: &Path,
-    (listed, counted): Vertices<'py>,
+    (files, (listed, counted)): (&[PathBuf], Vertices<'py>),
     settings: Settings,
     raised: Raised,
     open: impl FnOnce(&Runtime, &InputOptions) -> Result<Box<dyn Source>> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (input, options) = (settings.input(py)?, settings.import(py)?);
     let listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
-    let runtime = settings.limits.runtime(py)?;
+    let runtime = settings.limits.runtime_or(py, |error, options| import::advise(error, options, files, &input))?;
     let outcome = run(py, &runtime, || {
         let mut source = open(&runtime, &input)?;
         if let Some(rows) = listed {
@@ -189,7 +191,7 @@ fn import_from<'py>(
             source = import::with_vertex_range(source, 0, count)?;
         }
         if settings.explain {
-            return Ok(Outcome::Needs(Needs::of(source.facts(), &options)));
+            return Ok(Outcome::Needs(Needs::of(&runtime, source.facts(), &options)));
         }
         import_noting(&runtime, source, image, &options).map(|report| Outcome::Did(Box::new(report)))
     });

@@ -38,8 +38,8 @@ mod _outcore {
     use super::algorithms::{
         AllPairs, Betweenness, Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, MultiSourceBfs,
         PageRank, ScanStatistics, Sssp, Triangles, all_pairs, betweenness_centrality, bfs, bytes_text, clustering,
-        components, core_number, estimate, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank,
-        scan_statistics, sssp, strong_components, triangles,
+        components, core_number, estimate, label_propagation, lcc, multi_source_bfs, pagerank, parse_bytes,
+        personalized_pagerank, scan_statistics, sssp, strong_components, triangles,
     };
     #[pymodule_export]
     use super::generate::generate;

@@ -11,8 +11,8 @@ use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Bytes, Whole, in_callback, settings};
-use numpy::PyReadonlyArray1;
-use outcore::io::{Array, into_inner, lock};
+use numpy::{Element, PyReadonlyArray1};
+use outcore::io::{Array, Raw, into_inner, lock};
 use outcore::{
     Column, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
     run_program,
@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::fmt::Display;
 use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -63,6 +64,8 @@ struct Settings {
     weights: bool,
     state: usize,
     state_bytes: u64,
+    /// How many columns the result will have.
+    columns: u64,
     max_iterations: Option<Whole<u32>>,
     asynchronous: bool,
     message_memory: Option<Bytes>,
@@ -226,8 +229,8 @@ fn real(weights: Weights<'_>) -> Vec<f64> {
     (0..weights.bits().len()).map(|i| weights.real(i)).collect()
 }
 
-/// See `outcore.vertex_program`. `columns` returns the names and the values of the columns of the result, once the
-/// program has ended.
+/// See `outcore.vertex_program`. `columns` returns an iterator over the names and the values of the columns of the
+/// result, once the program has ended.
 #[pyfunction]
 pub fn vertex_program(
     py: Python<'_>,
@@ -241,7 +244,13 @@ pub fn vertex_program(
     let functions = functions_of(py, &given, graph.vertices());
     let message_bytes = given.message_memory.map(|bytes| bytes.0);
     let found = graph.run(py, || {
-        let start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
+        let mut start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
+        if let Some(vertices) = &mut start {
+            vertices.sort_unstable();
+            vertices.dedup();
+        }
+        // The states are Python's when the program has ended; what the result takes must be there then.
+        graph.make_room("the result of a vertex program", 8 * graph.vertices() * given.columns)?;
         let purpose = "the states of a vertex program";
         graph.make_room(purpose, given.state_bytes)?;
         let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
@@ -267,8 +276,10 @@ pub fn vertex_program(
         return Err(error);
     }
     let found = found?;
-    let columns: Vec<(String, Bound<'_, PyAny>)> = columns.call0()?.extract()?;
-    let columns = columns.into_iter().map(|(name, values)| Ok((name, column(py, &graph, &values)?)));
+    let columns = columns.call0()?.try_iter()?.map(|named| {
+        let (name, values): (String, Bound<'_, PyAny>) = named?.extract()?;
+        Ok((name, column(py, &graph, &values)?))
+    });
     let columns = columns.collect::<PyResult<_>>()?;
     let base = PyTable::new(py, Table::new(graph.graph, columns), &found.stats)?;
     let result = ProgramResult {
@@ -311,18 +322,27 @@ fn functions_of(py: Python<'_>, given: &Settings, vertices: u64) -> Functions {
 
 /// A column of a result, of the values of a field.
 fn column(py: Python<'_>, graph: &Graph, values: &Bound<'_, PyAny>) -> PyResult<Column> {
+    if let Ok(values) = values.extract::<PyReadonlyArray1<'_, f64>>() {
+        return Ok(Column::Real(copied(py, graph, &values)?));
+    }
+    if let Ok(values) = values.extract::<PyReadonlyArray1<'_, i64>>() {
+        return Ok(Column::Signed(copied(py, graph, &values)?));
+    }
+    Ok(Column::Unsigned(copied(py, graph, &values.extract()?)?))
+}
+
+/// The values of an array, in memory that counts.
+fn copied<T: Raw + Element>(
+    py: Python<'_>,
+    graph: &Graph,
+    values: &PyReadonlyArray1<'_, T>,
+) -> PyResult<Arc<Array<T>>> {
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
     graph.make_room("results", 8 * vertices).map_err(|error| raise(py, error))?;
-    let refused = |error: outcore::io::Error| raise(py, error);
-    if let Ok(values) = values.extract::<PyReadonlyArray1<'_, f64>>() {
-        let mut column: Array<f64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
-        column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot = value);
-        return Ok(Column::Real(Arc::new(column)));
-    }
-    let values = values.extract::<PyReadonlyArray1<'_, u64>>()?;
-    let mut column: Array<u64> = Array::zeroed(budget, "results", vertices as usize).map_err(refused)?;
+    let column = Array::<T>::zeroed(budget, "results", vertices as usize);
+    let mut column = column.map_err(|error| raise(py, error))?;
     column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot = value);
-    Ok(Column::Unsigned(Arc::new(column)))
+    Ok(Arc::new(column))
 }
 
 /// What compiled functions call, and where it is.
@@ -364,15 +384,27 @@ impl<'v> Handle<'_, 'v> {
     unsafe fn vertices<'a>(&self, first: *const u32, count: usize) -> &'a [u32] {
         // SAFETY: as the caller says; empty arrays may be anywhere.
         let vertices = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(first, count) } };
-        let most = self.functions.vertices;
-        match vertices.iter().find(|&&vertex| u64::from(vertex) >= most) {
+        match vertices.iter().find(|&&vertex| u64::from(vertex) >= self.functions.vertices) {
             Some(vertex) => {
-                let text = format!("vertex {vertex} of a graph of {most} vertices");
-                self.functions.fail(PyIndexError::new_err(text));
+                self.functions.fail(self.no_vertex(vertex));
                 &[]
             }
             None => vertices,
         }
+    }
+
+    /// The vertex of a number, given by its 64 bits, if it exists.
+    fn vertex(&self, bits: u64, has_sign: u8) -> Option<u32> {
+        let vertex = u32::try_from(bits).ok().filter(|&vertex| u64::from(vertex) < self.functions.vertices);
+        if vertex.is_none() {
+            let error = if has_sign == 0 { self.no_vertex(bits) } else { self.no_vertex(bits as i64) };
+            self.functions.fail(error);
+        }
+        vertex
+    }
+
+    fn no_vertex(&self, found: impl Display) -> PyErr {
+        PyIndexError::new_err(format!("vertex {found} of a graph of {} vertices", self.functions.vertices))
     }
 }
 
@@ -403,8 +435,10 @@ mod calls {
         handle.events().multicast(targets, message);
     }
 
-    pub unsafe extern "C" fn send_one(target: u32, message: u64, handle: *mut c_void) {
-        unsafe { send(&raw const target, 1, message, handle) }
+    pub unsafe extern "C" fn send_one(target: u64, has_sign: u8, message: u64, handle: *mut c_void) {
+        if let Some(target) = unsafe { Handle::of(handle) }.vertex(target, has_sign) {
+            unsafe { send(&raw const target, 1, message, handle) }
+        }
     }
 
     pub unsafe extern "C" fn activate(vertices: *const u32, count: usize, handle: *mut c_void) {
@@ -413,12 +447,16 @@ mod calls {
         handle.events().activate(vertices);
     }
 
-    pub unsafe extern "C" fn activate_one(vertex: u32, handle: *mut c_void) {
-        unsafe { activate(&raw const vertex, 1, handle) }
+    pub unsafe extern "C" fn activate_one(vertex: u64, has_sign: u8, handle: *mut c_void) {
+        if let Some(vertex) = unsafe { Handle::of(handle) }.vertex(vertex, has_sign) {
+            unsafe { activate(&raw const vertex, 1, handle) }
+        }
     }
 
-    pub unsafe extern "C" fn request_one(vertex: u32, in_lists: u8, handle: *mut c_void) {
-        unsafe { request(&raw const vertex, 1, in_lists, handle) }
+    pub unsafe extern "C" fn request_one(vertex: u64, has_sign: u8, in_lists: u8, handle: *mut c_void) {
+        if let Some(vertex) = unsafe { Handle::of(handle) }.vertex(vertex, has_sign) {
+            unsafe { request(&raw const vertex, 1, in_lists, handle) }
+        }
     }
 
     pub unsafe extern "C" fn request_end(handle: *mut c_void) {

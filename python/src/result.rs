@@ -2,12 +2,12 @@
 
 use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
 use crate::errors::raise;
-use crate::runtime::run;
+use crate::runtime::{checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::{Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
 
 /// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
@@ -22,6 +22,14 @@ use std::path::PathBuf;
 pub struct PyTable {
     pub table: Table,
     stats: Py<PyAny>,
+}
+
+/// The arguments of `Table.top`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Top {
+    k: usize,
+    column: Option<String>,
 }
 
 impl PyTable {
@@ -95,9 +103,15 @@ impl PyTable {
     ///
     /// >>> [(vertex, round(rank, 4)) for vertex, rank in ranks.top(2)]
     /// [('home', 0.3798), ('about', 0.3635)]
-    #[pyo3(signature = (k=10, column=None))]
-    fn top<'py>(&self, py: Python<'py>, k: usize, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
-        let name = self.column(column);
+    #[pyo3(signature = (*arguments, **options), text_signature = "($self, k=10, column=None)")]
+    fn top<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let Top { k, column } = settings(&checked_options(py, "top_options", arguments, options)?)?;
+        let name = self.column(column.as_deref());
         tuples(py, &run(py, self.table.graph().runtime(), || self.table.top(k, &name))?)
     }
 

@@ -4,7 +4,8 @@ use crate::errors::{raise, usage};
 use crate::progress::Bar;
 use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
-use outcore::{Progress, Result, Runtime, RuntimeOptions};
+use outcore::{Error, Progress, Result, Runtime, RuntimeOptions};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -80,15 +81,9 @@ pub struct PyRuntime {
 #[pymethods]
 impl PyRuntime {
     #[new]
-    #[pyo3(signature = (*, memory=None, threads=None, temporary=None, backend="auto"))]
-    fn new(
-        py: Python<'_>,
-        memory: Option<Bytes>,
-        threads: Option<Whole<u32>>,
-        temporary: Option<PathBuf>,
-        backend: &str,
-    ) -> PyResult<Self> {
-        let limits = Limits { runtime: None, memory, threads, backend: backend.to_owned(), temporary, progress: false };
+    #[pyo3(signature = (**options), text_signature = "(*, memory=None, threads=None, temporary=None, backend='auto')")]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let limits: Limits = settings(&checked_options(py, "runtime_options", (), options)?)?;
         let runtime = Runtime::new(limits.options(py)?).map_err(|error| raise(py, error))?;
         Ok(PyRuntime { runtime: Arc::new(runtime) })
     }
@@ -168,6 +163,15 @@ impl Limits {
     /// The runtime within these limits: the given one or that of the process, with threads and such as they are given;
     /// one of its own if there is a limit.
     pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
+        self.runtime_or(py, |error, _| error)
+    }
+
+    /// The runtime within these limits; `refused` makes what is raised of the error where there can be none.
+    pub fn runtime_or(
+        self,
+        py: Python<'_>,
+        refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
+    ) -> PyResult<Arc<Runtime>> {
         let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
         let options = self.options(py)?;
         let made = match given {
@@ -176,7 +180,10 @@ impl Limits {
                 return Err(usage(py, text));
             }
             Some(given) => given.get().runtime.for_work(options),
-            None if has_limit => Runtime::new(options),
+            None if has_limit => {
+                let made = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options));
+                return made.map(Arc::new).map_err(|error| raise(py, error));
+            }
             None => of_process(py)?.for_work(options),
         };
         made.map(Arc::new).map_err(|error| raise(py, error))
@@ -248,6 +255,17 @@ impl Drop for Turn<'_> {
         *lock(&self.0.is_busy) = false;
         self.0.ended.notify_one();
     }
+}
+
+/// The arguments of a class, as a function of `outcore._options` checks them and adds defaults.
+pub fn checked_options<'py>(
+    py: Python<'py>,
+    function: &str,
+    arguments: impl PyCallArgs<'py>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let checked = py.import("outcore._options")?.getattr(function)?.call(arguments, options)?;
+    Ok(checked.cast_into::<PyDict>()?)
 }
 
 /// Keyword arguments from a dict. An option that cannot be raises what it raised itself, not that a dict does not fit.

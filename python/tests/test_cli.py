@@ -358,6 +358,10 @@ def test_a_truncated_gzip_and_an_image_as_input_are_refused(image, tmp_path):
     (tmp_path / "cut.txt.gz").write_bytes(whole[:-1000])
     refused = outcore("import", tmp_path / "cut.txt.gz", tmp_path / "cut.oc", check=False)
     assert refused.returncode == 1 and "truncated" in refused.stderr
+    (tmp_path / "cut.txt.gz").write_bytes(whole + whole + b"sent by mail")
+    refused = outcore("import", tmp_path / "cut.txt.gz", tmp_path / "cut.oc", check=False)
+    said = f"bytes after the end of the compressed data, from byte {2 * len(whole)} on"
+    assert refused.returncode == 1 and said in refused.stderr and "is truncated" not in refused.stderr
     refused = outcore("import", image, tmp_path / "again.oc", check=False)
     assert refused.returncode == 1 and "image" in refused.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["cut.txt.gz"]
@@ -443,6 +447,23 @@ def test_an_image_is_replaced_only_if_that_is_asked_for(tmp_path):
         assert json.loads(outcore("info", image, "--json").stdout)["vertices"] == 3
         outcore(*command, "--replace")
     assert json.loads(outcore("info", image, "--json").stdout)["vertices"] == 8
+
+
+@pytest.mark.parametrize("place", ["notes.txt", "columns/notes.txt", "edges", ".hidden"])
+def test_files_of_users_in_an_image_are_not_replaced(tmp_path, place):
+    image, text = tmp_path / "g.oc", tmp_path / "edges.txt"
+    text.write_text("1 2\n2 3\n")
+    outcore("import", text, image)
+    if place == "edges":
+        (image / place).mkdir()
+    note = image / (place if place != "edges" else "edges/notes.txt")
+    note.write_text("mine")
+    for command in (["import", text, image], ["generate", "path", image, "--scale", 3]):
+        refused = outcore(*command, "--replace", check=False)
+        assert refused.returncode == 1 and f"found {note}" in refused.stderr, refused.stderr
+        assert note.read_text() == "mine" and json.loads(outcore("info", image, "--json").stdout)["vertices"] == 3
+    note.unlink()
+    outcore("import", text, image, "--replace")
 
 
 def test_what_a_killed_import_left_is_removed_by_an_import_of_another_name(tmp_path):

@@ -131,6 +131,69 @@ def test_a_kept_result_does_not_keep_the_cache(scratch):
     assert runtime.available == everything and runtime.holders() == {}
 
 
+def test_a_result_of_a_closed_graph_holds_its_columns_and_nothing_else(scratch):
+    """Not the indexes either, nor where weights lie, which weighted runs find out."""
+    oc.generate("kronecker", scale=14, weights=True, output="k.oc")
+    runtime = oc.Runtime(memory="256MiB")
+    everything = runtime.available
+    graph = oc.Graph("k.oc", runtime=runtime)
+    paths, ranks = oc.sssp(graph, 1), oc.pagerank(graph, weight="weight")
+    assert any("weights" in name for name in runtime.holders())
+    graph.close()
+    columns = {"distance": 8 << 14, "parent": 4 << 14, "pagerank": 8 << 14}
+    assert runtime.holders() == {f"the result column {name} of k.oc": held for name, held in columns.items()}
+    assert everything - runtime.available == 20 << 14
+    assert paths["distance"].count() == paths.reached > 1 and ranks["pagerank"].sum() == pytest.approx(1)
+    for use in (lambda: oc.sssp(graph, 1), graph.info):
+        with pytest.raises(oc.UsageError, match="was closed"):
+            use()
+
+
+def test_places_of_weights_make_way_for_what_needs_the_memory(scratch):
+    oc.generate("path", scale=17, weights=True, output="path.oc")
+    runtime = oc.Runtime(memory="48MiB", threads=2)
+    graph = oc.Graph("path.oc", runtime=runtime)
+    paths = oc.sssp(graph, 2**17 - 9)
+    held = runtime.holders()
+    assert held["weights of edges of path.oc"] > 1 << 20
+    arrays = []
+    with pytest.raises(oc.MemoryLimitError, match="column distance as a NumPy array needs 1.1 MiB") as caught:
+        while True:
+            arrays.append(paths["distance"])
+    assert not any("weights of edges" in name or "first edges" in name for name in caught.value.holders)
+    assert len(arrays) * 9 << 17 > runtime.memory // 2
+    reached = paths.reached
+    del arrays, paths, caught
+    gc.collect()
+    again = oc.sssp(graph, 2**17 - 9)
+    assert again.reached == reached == 9 and runtime.holders()["weights of edges of path.oc"] > 1 << 20
+
+
+def test_distances_are_made_when_they_are_asked_for(scratch):
+    """No run is lost for want of memory for an array."""
+    oc.generate("kronecker", scale=11, output="k.oc")
+    runtime = oc.Runtime(memory="44MiB", threads=1)
+    with oc.Graph("k.oc", runtime=runtime, cache=0) as graph:
+        ids = oc.components(graph)["vertex"]
+        for search in (lambda: oc.all_pairs(graph, k=2048), lambda: oc.multi_source_bfs(graph, ids, targets=ids)):
+            found = search()
+            with pytest.raises(oc.MemoryLimitError, match="distances as a NumPy array needs 36 MiB") as caught:
+                found.distances
+            assert caught.value.holders["the distances of a result of k.oc"] == 4 << 22
+            best, reached_by, _ = found.top(1)[0]
+            assert reached_by > 1 and found.row(best)["reached_by"] == reached_by
+            del caught, found
+        few = oc.all_pairs(graph, k=500)
+        before = runtime.available
+        distances = few.distances
+        assert before - runtime.available == 9 * 500 * 500
+        assert distances.shape == (500, 500) and few.distances is distances
+        assert (distances.diagonal() == 0).all() and distances.max() <= max(few.eccentricities)
+        del few, distances
+        gc.collect()
+        assert runtime.available >= before + 4 * 500 * 500
+
+
 def test_operations_on_one_graph_take_turns(scratch):
     oc.generate("kronecker", scale=13, output="k.oc")
     graph = oc.Graph("k.oc", threads=2)

@@ -8,6 +8,7 @@ import sys
 import networkx as nx
 import numpy as np
 import outcore as oc
+import pyarrow.parquet as pq
 import pytest
 from test_oracles import randomly
 
@@ -235,6 +236,118 @@ def test_what_a_function_must_not_do_is_an_error(make):
     with pytest.raises(KeyError, match="mine"):
         oc.vertex_program(graph, state, ask, on_message=nothing, end_iteration=broken)
     oc.vertex_program(graph, state, ask, on_message=nothing)
+
+
+@pytest.mark.parametrize("number", [2**32 + 1, -1, np.int32(-3), 2**63 + 5, -(2**63)])
+def test_a_vertex_that_does_not_exist_is_named_as_it_was_given(make, number):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+
+    def send(v, state, vertex):
+        vertex.send(number, 1.0)
+
+    def activate(v, state, vertex):
+        vertex.activate(number)
+
+    def request_out(v, state, vertex):
+        vertex.request_out(number)
+
+    def request_in(v, state, vertex):
+        vertex.request_in(number)
+
+    for run in [send, activate, request_out, request_in]:
+        with pytest.raises(IndexError, match=f"vertex {number} of a graph of 3 vertices"):
+            oc.vertex_program(graph, np.zeros(3), run, on_list=spread, on_message=nothing)
+    with pytest.raises(LookupError, match=f"no vertex `{number}`"):
+        oc.vertex_program(graph, np.zeros(3), idle, start=[0, number])
+
+
+def test_vertices_to_start_with_come_in_any_order(make):
+    # In order "degree" no user knows the order of the numbers inside.
+    graph = make(ends(randomly(300, 900, 8)), directed=True, order="degree")
+    ids = graph_ids(graph)
+    chosen = [int(ids[place]) for place in [200, 3, 77, 3, 0, 200, 150]]
+
+    def mark(v, state, vertex):
+        state[v] += 1
+
+    for start in [chosen, np.array(chosen), iter(chosen), set(chosen)]:
+        found = oc.vertex_program(graph, np.zeros(graph.vertices, np.uint8), mark, start=start)
+        assert {vertex: turns for vertex, turns in found.to_dict().items() if turns} == dict.fromkeys(chosen, 1)
+    with pytest.raises(TypeError, match=r"for one id give \[5\]"):
+        oc.vertex_program(graph, np.zeros(graph.vertices), mark, start=5)
+
+
+def test_whole_numbers_stay_whole_and_keep_their_sign(make, tmp_path):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True, order="input")
+    kinds = ["i1", "i2", "i4", "i8", "u1", "u8", "f4", "f8", "?"]
+    state = np.zeros(3, [(kind.replace("?", "bool"), kind) for kind in kinds])
+    least = np.iinfo(np.int64).min
+
+    def run(v, state, vertex):
+        if v == 1:
+            state[v].i1 = -5
+            state[v].i2 = -500
+            state[v].i4 = -70000
+            state[v].i8 = least
+            state[v].bool = True
+        state[v].u8 = np.uint64(2**64 - 1)
+        state[v].f4 = -0.5
+
+    found = oc.vertex_program(graph, state, run)
+    expected = {"i1": [0, -5, 0], "i2": [0, -500, 0], "i4": [0, -70000, 0], "i8": [0, least, 0], "u1": [0, 0, 0], "u8": [2**64 - 1] * 3}
+    expected |= {"f4": [-0.5] * 3, "f8": [0.0] * 3, "bool": [0, 1, 0]}
+    types = {name: {"i": "int64", "u": "uint64", "f": "float64", "b": "int64"}[name[0]] for name in expected}
+    frame, arrow = found.to_pandas(), found.to_arrow()
+    found.write(tmp_path / "found.parquet")
+    found.write(tmp_path / "found.npy")
+    found.write(tmp_path / "found.csv")
+    parquet, rows = pq.read_table(tmp_path / "found.parquet"), np.load(tmp_path / "found.npy")
+    text = (tmp_path / "found.csv").read_text().splitlines()
+    assert text[0].split(",") == found.columns == ["vertex", *expected]
+    assert text[2] == f"1,-5,-500,-70000,{least},0,{2**64 - 1},-0.5,0.0,1"
+    for name, values in expected.items():
+        assert found[name].tolist() == frame[name].tolist() == arrow[name].to_pylist() == values
+        assert parquet[name].to_pylist() == rows[name].tolist() == values
+        assert found[name].dtype == frame[name].dtype == rows[name].dtype == types[name]
+    assert [row[0] for row in found.top(3, "i8")] == [0, 2, 1], "negative numbers are the least"
+    assert found.row(1)["i4"] == -70000 and found.to_dict("i1") == {0: 0, 1: -5, 2: 0}
+
+
+@pytest.mark.parametrize(
+    "kind, field",
+    [("U5", "name"), ("S3", "name"), ("(3,)f8", "place"), ("M8[s]", "since"), ("m8[s]", "since"), ("c16", "turn"), (">i4", "count"), ("V7", "rest")],
+)
+def test_fields_that_are_no_numbers_are_refused_before_the_run(make, kind, field):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+    state = np.zeros(3, [("fine", np.int64), (field, kind)])
+
+    def run(v, state, vertex):
+        state[v].fine = 1
+
+    with pytest.raises(TypeError, match=f"expected a state of numbers, bool, whole or real ones .*, found '{field}' of type"):
+        oc.vertex_program(graph, state, run)
+    assert not state["fine"].any()
+    with pytest.raises(TypeError, match="found 'state' of type complex64"):
+        oc.vertex_program(graph, np.zeros(3, np.complex64), run)
+
+
+def test_a_field_called_as_the_ids_are_is_refused_before_the_run(make):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+    with pytest.raises(oc.UsageError, match="expected no field 'vertex' .*; rename the field"):
+        oc.vertex_program(graph, np.zeros(3, [("vertex", np.int64)]), idle)
+
+
+def test_a_result_that_there_will_be_no_memory_for_is_refused_before_the_run(scratch):
+    oc.generate("star", scale=20, output="star.oc")
+    state = np.zeros(1 << 20, [(f"field_{i}", np.int8) for i in range(6)])
+
+    def run(v, state, vertex):
+        state[v].field_0 = 1
+
+    with oc.Graph("star.oc", memory="40MiB", threads=1) as graph:
+        with pytest.raises(oc.MemoryLimitError, match="the result of a vertex program needs 48 MiB"):
+            oc.vertex_program(graph, state, run)
+    assert not state["field_0"].any()
 
 
 def test_the_first_exception_in_a_function_ends_the_program_and_is_raised(make, capfd):

@@ -1,10 +1,17 @@
 """`outcore import` of text files in the shell: what it says, what it refuses, and how it is called."""
 
 import json
+import os
 import signal
 import subprocess
 import time
 
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import outcore as oc
 from test_cli import OUTCORE, outcore
 
 def test_the_summary_says_how_a_file_was_read(tmp_path):
@@ -43,6 +50,74 @@ def test_options_stand_anywhere_and_pipes_are_read_once(tmp_path):
         assert json.loads(outcore("info", tmp_path / name, "--json").stdout)["edges"] == 2
     refused = outcore("import", "-", tmp_path / "d.oc", check=False, input="*Vertices 1\n1 a\n*Arcs\n1 1\n")
     assert refused.returncode == 1 and "standard input" in refused.stderr and "Pajek" in refused.stderr
+
+
+@pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("given", ["pipe", "-"])
+def test_one_signal_ends_the_wait_for_a_pipe(tmp_path, given, stop, code):
+    """Whether nobody has opened it for writing, or nobody writes."""
+    os.mkfifo(tmp_path / "pipe")
+    path = given if given == "-" else tmp_path / "pipe"
+    with subprocess.Popen([OUTCORE, "import", path, tmp_path / "g.oc"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(stop)
+        assert process.wait(timeout=20) == code
+        assert b"stopped" in process.stderr.read()
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_named_pipe_is_read_to_its_end(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    edges = "".join(f"{vertex} {vertex + 1}\\n" for vertex in range(9))
+    for order in ("(sleep 0.3; printf '{edges}' > pipe) & '{outcore}' import pipe g.oc",
+                  "(printf '{edges}'; sleep 0.3; printf '9 0\\n') > pipe & '{outcore}' import pipe g.oc",
+                  "printf '{edges}' > pipe & sleep 0.3; '{outcore}' import - g.oc < pipe",
+                  "printf '{edges}' | (sleep 0.3; '{outcore}' import - g.oc)"):
+        script = order.format(edges=edges, outcore=OUTCORE) + " --replace"
+        subprocess.run(["bash", "-c", script.replace(") --replace", " --replace)")], check=True, cwd=tmp_path, timeout=60)
+        info = json.loads(outcore("info", tmp_path / "g.oc", "--json").stdout)
+        assert info["edges"] == 9 + order.count("9 0"), order
+
+
+@pytest.mark.parametrize("name", ["numbers.parquet", "strings.parquet", "strings.arrow", "packed.arrow", "strings.csv", "numbers.txt", "numbers.txt.zst"])
+@pytest.mark.parametrize("memory", ["1MiB", "16MiB", "20MiB", "26MiB"])
+def test_the_limit_that_a_refusal_asks_for_is_enough(tmp_path, name, memory):
+    """At the first go, whatever is refused first."""
+    rows, path = 600_000, tmp_path / name
+    numbers = [np.arange(rows) * step % 100_003 for step in (7, 13)]
+    ids = {"source": numbers[0], "target": numbers[1]}
+    if name.startswith(("strings", "packed")):
+        ids = {end: pl.Series([f"vertex number {id}" for id in column]) for end, column in ids.items()}
+    frame = pl.DataFrame(ids)
+    match path.suffix:
+        case ".parquet":
+            frame.write_parquet(path, compression="uncompressed", row_group_size=rows)
+        case ".arrow":
+            frame.write_ipc(path, compression="zstd" if name.startswith("packed") else "uncompressed", record_batch_size=rows)
+        case ".zst":
+            text = frame.write_csv(separator=" ", include_header=False)
+            with pa.CompressedOutputStream(path, "zstd") as stream:
+                stream.write(text.encode())
+        case ".txt":
+            frame.write_csv(path, separator=" ", include_header=False)
+        case ".csv":
+            frame.write_csv(path)
+    run = lambda limit: outcore("import", path, tmp_path / "g.oc", "--replace", "--memory", limit, check=False)
+    refused = run(memory)
+    if refused.returncode == 0:
+        assert memory in ("20MiB", "26MiB"), refused.stderr
+        return
+    advised = refused.stderr.strip().rsplit("raise the limit to at least ", 1)[1]
+    again = run(advised)
+    assert again.returncode == 0, f"{refused.stderr}{again.stderr}"
+    if memory == "1MiB":
+        with pytest.raises(oc.MemoryLimitError) as error:
+            oc.import_graph(path, tmp_path / "p.oc", memory=memory)
+        advised = str(error.value).rsplit("raise the limit to at least ", 1)[1]
+        assert oc.import_graph(path, tmp_path / "p.oc", memory=advised)["edges_read"] == rows
+        needs = oc.estimate_import(path, memory=advised)
+        assert oc.import_graph(path, tmp_path / "p.oc", memory=needs.memory_bytes, replace=True)["edges_read"] == rows
 
 
 def test_a_stop_by_sigterm_ends_with_143(tmp_path):

@@ -67,7 +67,7 @@ pub struct Betweenness {
     /// Per vertex: its centrality, or an estimate of it.
     pub scores: Array<f64>,
     /// The sources, as numbered in the image.
-    pub sources: Vec<u32>,
+    pub sources: Array<u32>,
     /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0
     /// if all vertices are sources; infinite if the sources were given, of which nothing is known, or if there are too
     /// few to tell.
@@ -90,8 +90,8 @@ pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptio
         pages_per_pass: graph.pages(Direction::In) + graph.pages(Direction::Out),
         more_pages: 0,
         columns: vec![ColumnKind::Real],
-        more_result_bytes: 0,
-        verify_bytes: verify_searches::betweenness_bytes(graph),
+        more_result_bytes: options.sources.count(graph).saturating_mul(4),
+        verify_bytes: verify_searches::betweenness_bytes(graph).saturating_add(options.sources.bytes(graph)),
     }
     .estimate(graph)
 }
@@ -113,7 +113,7 @@ fn spare_bytes(graph: &Graph, columns: u64) -> u64 {
 ///
 /// # Errors
 /// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same
-/// distance that differ by more than 2^900, too little memory (37.5 bytes per vertex), a page that cannot be read or is
+/// distance that differ by more than 2^900, too little memory (37.3 bytes per vertex), a page that cannot be read or is
 /// damaged, a request to stop.
 pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
@@ -125,7 +125,7 @@ pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Re
     }
     graph.make_room("betweenness centrality", bytes(graph, options, columns))?;
     let sources = options.sources.vertices(graph)?;
-    check_once(graph, &sources)?;
+    options.sources.check_once(graph)?;
     let scores = match columns {
         1 => Columns::<1>::run(graph, options, &sources, &mut stats)?,
         2 => Columns::<2>::run(graph, options, &sources, &mut stats)?,
@@ -137,7 +137,7 @@ pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Re
         scores[range].iter().for_each(|score| score.store(score.load() * scale.others));
         Ok(())
     })?;
-    for &source in &sources {
+    for &source in sources.iter() {
         let score = &scores[source as usize];
         score.store(score.load() * scale.sources);
     }
@@ -156,18 +156,6 @@ fn check(options: &BetweennessOptions) -> Result<()> {
         return Err(Error::Usage("expected at least one source, found none".into()));
     }
     Ok(())
-}
-
-fn check_once(graph: &Graph, sources: &[u32]) -> Result<()> {
-    let mut sorted = sources.to_vec();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
-            let id = graph.id(pair[0])?;
-            Err(Error::Usage(format!("expected every source once, found {id} twice; leave one out")))
-        }
-        None => Ok(()),
-    }
 }
 
 /// What sums over sources are multiplied by, as NetworkX does since version 3.6.

@@ -193,16 +193,17 @@ impl EdgeMap for Search {
 }
 
 impl Bfs {
-    /// How many vertices are on every level.
+    /// How many vertices are on every level, for the first `most` levels. Takes 8 bytes for each of them.
     ///
     /// # Errors
     /// A request to stop.
-    pub fn level_sizes(&self, graph: &Graph) -> Result<Vec<u64>> {
-        let sizes: Vec<AtomicU64> = (0..=self.depth).map(|_| AtomicU64::new(0)).collect();
+    pub fn level_sizes(&self, graph: &Graph, most: usize) -> Result<Vec<u64>> {
+        let count = most.min(self.depth as usize + 1);
+        let sizes: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             for level in &self.levels[range] {
-                if let Some(level) = level.checked_sub(1) {
-                    sizes[level as usize].fetch_add(1, Ordering::Relaxed);
+                if let Some(size) = level.checked_sub(1).and_then(|level| sizes.get(level as usize)) {
+                    size.fetch_add(1, Ordering::Relaxed);
                 }
             }
             Ok(())

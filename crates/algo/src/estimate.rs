@@ -74,7 +74,9 @@ impl Cost {
             state_bytes: self.state_bytes,
             memory_bytes: least_limit(graph, self.state_bytes.max(result_bytes)),
             passes: self.passes,
-            read_bytes: ((self.passes * self.pages_per_pass as f64).ceil() as u64 + self.more_pages) * PAGE_BYTES,
+            read_bytes: ((self.passes * self.pages_per_pass as f64).ceil() as u64)
+                .saturating_add(self.more_pages)
+                .saturating_mul(PAGE_BYTES),
             bound: self.bound,
             result_bytes,
             verify_bytes: held.saturating_add(self.verify_bytes),

@@ -183,6 +183,7 @@ fn matches(
         }),
         Column::Number(values) => whole(values[place].into()),
         Column::Count(values) | Column::Unsigned(values) => whole(values[place].into()),
+        Column::Signed(values) => whole(values[place].into()),
         Column::Level(values) => match values[place] {
             0 => whole(UNREACHED),
             stored => whole((stored - 1).into()),

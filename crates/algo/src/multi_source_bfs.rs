@@ -92,17 +92,19 @@ pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions)
     .estimate(graph)
 }
 
+/// What a target and its place take.
+const TARGET_BYTES: u64 = size_of::<(u32, usize)>() as u64;
+
 /// The memory of the distances between sources and targets.
 fn level_bytes(options: &MultiSourceBfsOptions) -> u64 {
-    4 * options.sources.len() as u64 * options.targets.len() as u64
+    (options.sources.len() as u64).saturating_mul(4 * options.targets.len() as u64)
 }
 
 /// The memory of everything, with rows of so many words.
 fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
     let vertices = graph.vertices();
-    let levels = level_bytes(options);
-    let lists = 8 * (vertices / SPARSE_SHARE + 1);
-    (16 + 24 * words) * vertices + 2 * Bitmap::bytes(vertices) + lists + levels
+    let lists = 8 * (vertices / SPARSE_SHARE + 1) + TARGET_BYTES * options.targets.len() as u64;
+    ((16 + 24 * words) * vertices + 2 * Bitmap::bytes(vertices) + lists).saturating_add(level_bytes(options))
 }
 
 /// Searches breadth-first from many sources at once, along the direction of the edges.
@@ -133,6 +135,7 @@ pub(crate) fn search(
         words /= 2;
     }
     graph.make_room("searches from many sources", bytes(graph, options, words))?;
+    let _targets = budget.reserve("targets", TARGET_BYTES * options.targets.len() as u64)?;
     let mut found = Found {
         reached_by: Array::zeroed(budget, "sources that reach a vertex", vertices)?,
         distance_sums: Array::zeroed(budget, "sums of distances", vertices)?,

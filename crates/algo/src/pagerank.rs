@@ -229,16 +229,17 @@ fn iterate<D: Divisors>(
     let vertices = graph.vertices();
     let mut iteration = Iteration::new(graph, options, divisors, stats)?;
     let enough = options.stop.threshold(options.tol, vertices);
-    let ranks = if single {
+    let ranks = if single && options.max_iter > 1 {
         let first = iteration.start::<AtomicF32>()?;
-        let last = iteration.repeat(first, SINGLE_ABOVE_RESIDUAL.max(enough), 8 * vertices)?;
-        let wide = iteration.each(|v| last[v].loaded().into())?;
-        drop(last);
-        wide
+        // The last iterations are of double precision, and so is the residual that the result has.
+        let most = options.max_iter - 1;
+        let last = iteration.repeat(first, SINGLE_ABOVE_RESIDUAL.max(2.0 * enough), most, 8 * vertices)?;
+        let scale = iteration.rescale(&last)?;
+        iteration.each(|v| f64::from(last[v].loaded()) * scale)?
     } else {
         iteration.start::<AtomicF64>()?
     };
-    let last = iteration.repeat(ranks, enough, 0)?;
+    let last = iteration.repeat(ranks, enough, options.max_iter, 0)?;
     let stopped_by = options.stop.outcome(options.tol, vertices, iteration.residual);
     let ranks = iteration.ranks(last)?;
     let Iteration { stats, made, residual, .. } = iteration;
@@ -401,9 +402,15 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         })
     }
 
-    /// Iterates until ranks change by less than `enough` in all, and returns the contributions then. The page cache
-    /// leaves `spare_bytes` of memory alone.
-    fn repeat<T: Contribution>(&mut self, first: Array<T>, enough: f64, spare_bytes: u64) -> Result<Array<T>> {
+    /// Iterates until ranks change by less than `enough` in all, or `most` iterations were made, and returns the
+    /// contributions then. The page cache leaves `spare_bytes` of memory alone.
+    fn repeat<T: Contribution>(
+        &mut self,
+        first: Array<T>,
+        enough: f64,
+        most: u32,
+        spare_bytes: u64,
+    ) -> Result<Array<T>> {
         let (graph, options) = (self.graph, self.options);
         let budget = graph.runtime().budget();
         let (mut contributions, mut next) =
@@ -413,7 +420,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         drop(spare);
         let count = graph.vertices() as f64;
         let edges = Edges { direction: Direction::In, weights: options.weights };
-        while count > 0.0 && self.made < options.max_iter && self.residual >= enough {
+        while count > 0.0 && self.made < most && self.residual >= enough {
             let dangling = if options.dangling == Dangling::Networkx { self.dangling } else { 0.0 };
             let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
             let pull = Pull { before: self, base, contributions: &contributions, next: &next };
@@ -429,14 +436,40 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         Ok(contributions)
     }
 
+    /// Forgets what single precision made of the ranks. Returns what contributions are to be multiplied by for ranks to
+    /// sum to 1 again, where they should: iterations keep the sum.
+    fn rescale(&mut self, contributions: &[AtomicF32]) -> Result<f64> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        if vertices == 0 {
+            return Ok(1.0);
+        }
+        let rank = |v: usize| self.rank(v, contributions[v].loaded().into());
+        let dangling = |v: usize| if self.divisors.of(v) == 0.0 { rank(v) } else { 0.0 };
+        let dangling = vertex_sum(runtime, vertices, |range| range.map(dangling).sum())?;
+        let scale = match self.options.dangling {
+            Dangling::Networkx => 1.0 / vertex_sum(runtime, vertices, |range| range.map(rank).sum())?,
+            Dangling::Gap => 1.0,
+        };
+        self.dangling = dangling * scale;
+        self.isolated *= scale;
+        // How much that changed ranks is not known.
+        self.residual = f64::INFINITY;
+        Ok(scale)
+    }
+
+    /// The rank of a vertex with this contribution.
+    #[inline]
+    fn rank(&self, v: usize, contribution: f64) -> f64 {
+        // Nobody but an isolated vertex has neither out-edges nor rank of its own.
+        let isolated = contribution == 0.0 && self.divisors.of(v) == 0.0;
+        if isolated { self.isolated } else { contribution * self.divisors.divisor(v) }
+    }
+
     /// Turns contributions into ranks.
     fn ranks(&self, contributions: Array<AtomicF64>) -> Result<Array<AtomicF64>> {
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for v in range {
-                let contribution = contributions[v].load();
-                // Nobody but an isolated vertex has neither out-edges nor rank of its own.
-                let isolated = contribution == 0.0 && self.divisors.of(v) == 0.0;
-                contributions[v].store(if isolated { self.isolated } else { contribution * self.divisors.divisor(v) });
+                contributions[v].store(self.rank(v, contributions[v].load()));
             }
             Ok(())
         })?;
@@ -549,5 +582,9 @@ mod tests {
         assert!(early > 0.0 && early < 2e-7, "{early:e}");
         let (single, double) = (run(1e-15, 200, true), run(1e-15, 200, false));
         assert!(single.residual < SINGLE_ABOVE_RESIDUAL && difference(&single, &double) < 1e-12);
+        for (tol, max_iter) in [(1e-2, 200), (1e-5, 200), (0.0, 0), (0.0, 1), (0.0, 3)] {
+            let options = PageRankOptions { tol, max_iter, ..PageRankOptions::default() };
+            crate::verify::verify_pagerank(&graph, &options, &run(tol, max_iter, true)).unwrap();
+        }
     }
 }

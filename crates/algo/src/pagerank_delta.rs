@@ -207,7 +207,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
     fn run(mut self, mut stats: StatsBuilder) -> Result<PageRank> {
         let (graph, options) = (self.graph, self.options);
         graph.fill_cache()?;
-        let pages = graph.pages(Direction::Out);
+        let pages = pages_per_pass(graph, options);
         let task = graph.runtime().task("PageRank", Unit::Steps, None);
         let enough = options.stop.threshold(options.tol, graph.vertices());
         let most = u64::from(options.max_iter).saturating_mul(pages.max(1));

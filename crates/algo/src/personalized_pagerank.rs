@@ -90,12 +90,17 @@ impl PersonalizedPageRank {
     }
 }
 
+/// What the seeds take: a copy of them, and what the searches keep of each.
+fn seed_bytes(options: &PersonalizedPageRankOptions) -> u64 {
+    64 * options.seeds.iter().map(|set| set.len() as u64).sum::<u64>()
+}
+
 /// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let vertices = graph.vertices();
     let (common, sets) = (options.common(), options.seeds.len() as u64);
     let together = options.seeds.len().next_power_of_two().min(MOST_TOGETHER) as u64;
-    let mut state_bytes = vertices * (16 * together + 8 * sets + 4) + Bitmap::bytes(vertices);
+    let mut state_bytes = vertices * (16 * together + 8 * sets + 4) + Bitmap::bytes(vertices) + seed_bytes(options);
     let mut passes = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER as u64) as f64;
     if options.weights {
         state_bytes += 4 * vertices + weight_bytes(graph, &common);
@@ -123,8 +128,9 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
 /// infinite, too little memory, a page that cannot be read or is damaged, a request to stop.
 pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Result<PersonalizedPageRank> {
     check(&options.common())?;
-    let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
+    let _seeds = graph.runtime().budget().reserve("seeds", seed_bytes(options))?;
+    let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
     note(&mut stats, graph, options.weights);
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };

@@ -2,6 +2,7 @@
 
 use outcore_graph::generate::mix;
 use outcore_graph::{Error, Graph, Id, IdStream, Result};
+use outcore_io::Array;
 use std::collections::BinaryHeap;
 
 /// From where searches start.
@@ -34,20 +35,40 @@ impl Sources {
     /// The memory that finding them takes, in bytes.
     pub(crate) fn bytes(&self, graph: &Graph) -> u64 {
         match self {
-            Sources::Drawn { .. } => 20 * self.count(graph) + IdStream::bytes(graph),
-            _ => 4 * self.count(graph),
+            Sources::Drawn { .. } => self.count(graph).saturating_mul(20).saturating_add(IdStream::bytes(graph)),
+            // A copy is sorted, to find one that is given twice.
+            Sources::Given(_) => 8 * self.count(graph),
+            Sources::All => 4 * self.count(graph),
         }
     }
 
     /// The vertices, as numbered in the image.
-    pub(crate) fn vertices(&self, graph: &Graph) -> Result<Vec<u32>> {
+    pub(crate) fn vertices(&self, graph: &Graph) -> Result<Array<u32>> {
+        let count = self.count(graph) as usize;
+        let mut found = Array::<u32>::zeroed(graph.runtime().budget(), "sources", count)?;
         match self {
-            Sources::All => Ok((0..graph.vertices() as u32).collect()),
+            Sources::All => found.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex),
             Sources::Given(vertices) => {
                 check_vertices(graph, vertices)?;
-                Ok(vertices.clone())
+                found.copy_from_slice(vertices);
             }
-            Sources::Drawn { seed, .. } => draw(graph, self.count(graph) as usize, *seed),
+            Sources::Drawn { seed, .. } => found.copy_from_slice(&draw(graph, count, *seed)?),
+        }
+        Ok(found)
+    }
+
+    /// An error if a source is given twice.
+    pub(crate) fn check_once(&self, graph: &Graph) -> Result<()> {
+        let Sources::Given(vertices) = self else { return Ok(()) };
+        let mut sorted = Array::<u32>::zeroed(graph.runtime().budget(), "sources", vertices.len())?;
+        sorted.copy_from_slice(vertices);
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                let id = graph.id(pair[0])?;
+                Err(Error::Usage(format!("expected every source once, found {id} twice; leave one out")))
+            }
+            None => Ok(()),
         }
     }
 }
@@ -62,6 +83,7 @@ pub(crate) fn check_vertices(graph: &Graph, vertices: &[u32]) -> Result<()> {
 
 /// The vertices whose ids, mixed with the seed, come to the least numbers.
 fn draw(graph: &Graph, count: usize, seed: u64) -> Result<Vec<u32>> {
+    let _reservation = graph.runtime().budget().reserve("drawing sources", 16 * count as u64)?;
     let mixed = |state: u64, value: u64| mix(state.wrapping_add(value));
     let start = mixed(seed, 0);
     let mut least = Least::new(count);

@@ -30,7 +30,7 @@ use outcore_io::buffer::prefetched;
 use outcore_io::{Array, into_inner, lock};
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// From where, and how.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +113,8 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
 /// Finds shortest paths from a source along the direction of the edges.
 ///
 /// # Errors
-/// A source that the graph does not have, a negative weight or one that is not a number, integer distances beyond
-/// 2^63 - 1, too little memory (12.5 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
+/// A source that the graph does not have, a negative weight or one that is not a number on an edge that a path
+/// leads to, a vertex whose distance is beyond 2^63 - 1 or the greatest real number, too little memory (12.5 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     check_vertices(graph, &[options.source])?;
     if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
@@ -133,6 +133,8 @@ pub(crate) trait Length: Sync {
     const KIND: WeightKind;
     /// An edge's length where it has no weight.
     const ONE: u64;
+    /// What distances can be, in words.
+    const MOST: &'static str;
     /// The distance over one more edge, if that is a distance.
     fn add(distance: u64, weight: u64) -> Option<u64>;
     /// A distance as a real number.
@@ -146,6 +148,7 @@ pub(crate) struct Integer;
 impl Length for Integer {
     const KIND: WeightKind = WeightKind::I64;
     const ONE: u64 = 1;
+    const MOST: &'static str = "below 2^63";
 
     #[inline]
     fn add(distance: u64, weight: u64) -> Option<u64> {
@@ -167,6 +170,7 @@ pub(crate) struct Real;
 impl Length for Real {
     const KIND: WeightKind = WeightKind::F64;
     const ONE: u64 = 1f64.to_bits();
+    const MOST: &'static str = "up to 1.7e308";
 
     #[inline]
     fn add(distance: u64, weight: u64) -> Option<u64> {
@@ -198,7 +202,6 @@ struct Search<'a, L> {
     blocks: Bitmap,
     frontier: Bitmap,
     refused: Refused,
-    overflow: AtomicBool,
     /// The weights of relaxed edges, for choosing `delta`: their sum and number.
     weight_sum: f64,
     weight_count: u64,
@@ -229,7 +232,6 @@ impl<'a, L: Length> Search<'a, L> {
             blocks: bitmap(vertices.div_ceil(BLOCK as u64))?,
             frontier: bitmap(vertices)?,
             refused: Refused::new("weights for shortest paths that are not negative", |weight| weight >= 0.0),
-            overflow: AtomicBool::new(false),
             weight_sum: 0.0,
             weight_count: 0,
             stats,
@@ -371,11 +373,7 @@ impl<'a, L: Length> Search<'a, L> {
         }
         self.stats.step("relax", taken.count, sweep);
         self.empty_frontier(taken);
-        self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })?;
-        if self.overflow.load(Ordering::Relaxed) {
-            return Err(Error::Unsuitable("expected distances below 2^63, found a path that is longer".into()));
-        }
-        Ok(())
+        self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })
     }
 
     fn relax_list(&self, (sum, count): &mut (f64, u64), list: &ListPart<'_>) {
@@ -388,10 +386,8 @@ impl<'a, L: Length> Search<'a, L> {
                 continue;
             }
             *sum += real;
-            let Some(distance) = L::add(from, weight) else {
-                self.overflow.fetch_or(L::KIND == WeightKind::I64, Ordering::Relaxed);
-                continue;
-            };
+            // A path that is too long may be the only one; that is seen in the end.
+            let Some(distance) = L::add(from, weight) else { continue };
             let slot = &self.distances[target as usize];
             if slot.load(Ordering::Relaxed) < !distance && slot.fetch_max(!distance, Ordering::Relaxed) < !distance {
                 self.wait(target);
@@ -409,10 +405,17 @@ impl<L: Length> Search<'_, L> {
     fn explain(&mut self, parents: &Array<AtomicU32>) -> Result<u64> {
         let graph = self.graph;
         let unexplained = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
-        let explain = Explain { search: self, parents, unexplained: &unexplained };
+        let too_far = AtomicU64::new(NONE);
+        let explain = Explain { search: self, parents, unexplained: &unexplained, too_far: &too_far };
         let edges = Edges { direction: Direction::In, weights: self.options.weights };
         let (reached, sweep) = fold(graph, edges, Frontier::All, &explain)?;
         self.stats.step("parents", graph.vertices(), sweep);
+        if let Ok(vertex) = u32::try_from(too_far.into_inner()) {
+            let (most, id) = (L::MOST, graph.id(vertex)?);
+            let text =
+                format!("expected distances {most}, found none but longer paths to {id}; make the weights smaller");
+            return Err(Error::Unsuitable(text));
+        }
         if unexplained.count() > 0 {
             self.explain_rest(parents, &unexplained)?;
         }
@@ -470,6 +473,8 @@ struct Explain<'a, L> {
     search: &'a Search<'a, L>,
     parents: &'a Array<AtomicU32>,
     unexplained: &'a Bitmap,
+    /// The first vertex that edges lead to, but no path whose length is a distance; [`NONE`] if there is none.
+    too_far: &'a AtomicU64,
 }
 
 impl<L: Length> ListFold for Explain<'_, L> {
@@ -479,6 +484,9 @@ impl<L: Length> ListFold for Explain<'_, L> {
 
     fn part(&self, list: ListPart<'_>) -> u32 {
         let distance = self.search.distance(list.vertex);
+        if distance == NONE && list.neighbours.iter().any(|&source| self.search.distance(source) != NONE) {
+            self.too_far.fetch_min(list.vertex.into(), Ordering::Relaxed);
+        }
         if distance == 0 || distance == NONE {
             return u32::MAX;
         }

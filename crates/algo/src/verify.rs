@@ -261,7 +261,7 @@ impl ListFold for SsspCheck<'_> {
         let (mut least, mut explained) = (None, false);
         for (i, &source) in list.neighbours.iter().enumerate() {
             let offered = self.distance(source).and_then(|before| self.over(before, &list, i));
-            explained |= parent == Some(source) && offered == distance;
+            explained |= parent == Some(source) && offered.is_some() && offered == distance;
             least = least.into_iter().chain(offered).min();
         }
         (least, explained)

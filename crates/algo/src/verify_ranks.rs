@@ -6,6 +6,7 @@
 //! compared with these, and believed in nothing.
 
 use crate::convergence::StoppedBy;
+use crate::estimate::longest_lists;
 use crate::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
 use outcore_graph::{Direction, Edges, Error, Frontier, Graph, ListPart, Result, scan, vertex_sum};
@@ -17,9 +18,6 @@ use std::sync::atomic::Ordering;
 /// pushed.
 const ROUNDING: f64 = 1e-12;
 const PUSHED_ROUNDING: f64 = 1e-9;
-/// Ranks that ended while they were of single precision.
-const SINGLE_ROUNDING: f64 = 1e-6;
-const SINGLE_ABOVE: f64 = 1e-4;
 
 /// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more
 /// than they may be.
@@ -98,8 +96,8 @@ impl Said {
         Ok(())
     }
 
-    /// By how much another iteration may change ranks in all.
-    fn most_change(&self, options: &PageRankOptions, vertices: u64) -> f64 {
+    /// By how much another iteration may change ranks in all. Sums over lists are of so many terms at most.
+    fn most_change(&self, options: &PageRankOptions, vertices: u64, longest: u64) -> f64 {
         let power = options.method == PageRankMethod::Power;
         let by_rule = match self.stopped_by {
             StoppedBy::Residual | StoppedBy::Networkx => options.stop.threshold(options.tol, vertices),
@@ -107,11 +105,7 @@ impl Said {
             StoppedBy::Iterations if power => 2.0 * options.alpha.powf((f64::from(self.iterations) - 1.0).max(0.0)),
             StoppedBy::Iterations => 2.0,
         };
-        let rounding = match power {
-            true if self.residual.max(options.stop.threshold(options.tol, vertices)) >= SINGLE_ABOVE => SINGLE_ROUNDING,
-            true => ROUNDING,
-            false => PUSHED_ROUNDING,
-        };
+        let rounding = longest as f64 * f64::EPSILON + if power { ROUNDING } else { PUSHED_ROUNDING };
         options.alpha * by_rule.min(self.residual) + rounding
     }
 }
@@ -162,7 +156,7 @@ fn verify_ranks(
     let jumping = 1.0 - options.alpha + options.alpha * dangling;
     let rank = |v: usize| jumping * jumps(v) + options.alpha * incoming[v].load();
     let change = sum(&|v| (rank(v) - ranks[v]).abs())?;
-    let most = said.most_change(options, vertices);
+    let most = said.most_change(options, vertices, longest_lists(graph));
     if change.is_nan() || change > most {
         let expected = format!("ranks that another iteration changes by at most {most:e}");
         return Err(Error::verification(expected, format!("{change:e}")));

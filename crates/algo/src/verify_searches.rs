@@ -75,15 +75,15 @@ pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
 /// As with [`verify_multi_source_bfs`].
 pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPairs) -> Result<()> {
     let sources = options.sources.vertices(graph)?;
-    if sources != found.sources {
-        return Err(Error::verification(format!("sources {sources:?}"), format!("{:?}", found.sources)));
+    if sources[..] != found.sources[..] {
+        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &found.sources[..])));
     }
-    let searches = MultiSourceBfsOptions { sources: sources.clone(), targets: sources.clone(), depth_limit: None };
+    let searches = MultiSourceBfsOptions { sources: sources.to_vec(), targets: sources.to_vec(), depth_limit: None };
     verify_multi_source_bfs(graph, &searches, &found.search)?;
     graph.make_room("verification of searches", 12 * graph.vertices() + EdgeMapper::bytes(graph.vertices()))?;
     let mut levels = Array::zeroed(graph.runtime().budget(), "levels", graph.vertices() as usize)?;
     let mut searches = Vec::with_capacity(sources.len());
-    for &source in &sources {
+    for &source in sources.iter() {
         let along = search(graph, Direction::Out, source, u32::MAX, &mut levels)?;
         let against = match graph.is_directed() {
             true => search(graph, Direction::In, source, u32::MAX, &mut levels)?,
@@ -142,8 +142,8 @@ fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u
 /// that cannot be read.
 pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, found: &Betweenness) -> Result<()> {
     let sources = options.sources.vertices(graph)?;
-    if sources != found.sources {
-        return Err(Error::verification(format!("sources {sources:?}"), format!("{:?}", found.sources)));
+    if sources[..] != found.sources[..] {
+        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &found.sources[..])));
     }
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
     graph.make_room("verification of betweenness", betweenness_bytes(graph))?;
@@ -152,7 +152,7 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
     let mut levels = Array::zeroed(budget, "levels", vertices as usize)?;
     let mut order = Array::<u32>::zeroed(budget, "vertices by level", vertices as usize)?;
     let ends = f64::from(u8::from(options.endpoints));
-    for &source in &sources {
+    for &source in sources.iter() {
         paths.iter_mut().chain(depends.iter_mut()).for_each(|number| number.store(0.0));
         paths[source as usize].store(1.0);
         let reach = search(graph, Direction::Out, source, u32::MAX, &mut levels)?;
@@ -219,7 +219,7 @@ pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
 /// vertex, as a share of all paths.
 struct Rule {
     /// In rising order.
-    sources: Vec<u32>,
+    sources: Array<u32>,
     vertices: u64,
     endpoints: bool,
     /// How many vertices there are at which a path through a vertex may start.
@@ -229,7 +229,7 @@ struct Rule {
 }
 
 impl Rule {
-    fn new(graph: &Graph, options: &BetweennessOptions, mut sources: Vec<u32>) -> Self {
+    fn new(graph: &Graph, options: &BetweennessOptions, mut sources: Array<u32>) -> Self {
         sources.sort_unstable();
         // Without its ends, a path through a vertex starts and ends at others.
         let starts = if options.endpoints { graph.vertices() } else { graph.vertices().saturating_sub(1) };

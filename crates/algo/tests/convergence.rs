@@ -9,7 +9,8 @@ use outcore_algo::{
     BetweennessOptions, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions,
     Sources, Stop, StoppedBy, betweenness_centrality, pagerank, personalized_pagerank,
 };
-use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
+use outcore_graph::generate::{GenerateOptions, Shape, source};
+use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open as read_input};
 use outcore_graph::{Error, Graph};
 use std::path::{Path, PathBuf};
 
@@ -184,4 +185,21 @@ fn found_twice(graph: &Graph, options: &BetweennessOptions) {
     let mut found = betweenness_centrality(graph, options).unwrap();
     found.scores.iter_mut().for_each(|score| *score *= 2.0);
     refused(verify_betweenness_centrality(graph, options, &found), "twice the centrality");
+}
+
+/// From four million vertices on, the first iterations are of single precision; the last one never is.
+#[test]
+fn ranks_of_large_graphs_are_verified_however_they_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = GenerateOptions { shape: Shape::Path, scale: 22, ..GenerateOptions::default() };
+    let (image, how) = (directory.path().join("path.oc"), ImportOptions::default());
+    import(&runtime(2, None), source(&options).unwrap(), &image, &how).unwrap();
+    let graph = open(&image, 2, None, None);
+    let ends = [(1e-6, 200, Stop::Residual), (1e-6, 200, Stop::Networkx), (0.0, 3, Stop::Residual)];
+    for (tol, max_iter, stop) in ends {
+        let options = PageRankOptions { tol, max_iter, stop, ..PageRankOptions::default() };
+        let found = pagerank(&graph, &options).unwrap();
+        verify_pagerank(&graph, &options, &found).unwrap();
+        assert!((found.ranks.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
 }

@@ -88,8 +88,14 @@ fn describe(graph: &Graph) -> String {
     }
     let found = bfs(graph, &BfsOptions::default()).unwrap();
     verify_bfs(graph, &BfsOptions::default(), &found).unwrap();
-    writeln!(said, "from {}: {} reached, {:?} by level", names[0], found.reached, found.level_sizes(graph).unwrap())
-        .unwrap();
+    writeln!(
+        said,
+        "from {}: {} reached, {:?} by level",
+        names[0],
+        found.reached,
+        found.level_sizes(graph, usize::MAX).unwrap()
+    )
+    .unwrap();
     let (ranks, labels) = (ranks_found.ranks.to_vec(), joined.labels.to_vec());
     for v in 0..names.len().min(SHOWN) {
         let level = found.level(v as u32).map_or("-".to_owned(), |level| level.to_string());

@@ -182,7 +182,7 @@ pub struct ImportArgs {
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
-    /// Replace the image, if there is one of that name
+    /// Replace the image, if there is one of that name, and nothing else in its directory
     #[arg(long)]
     pub replace: bool,
     /// Say what will be needed, and stop

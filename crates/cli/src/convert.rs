@@ -1,17 +1,16 @@
 //! `outcore import`, `generate` and `export`: graphs into images and back.
 
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, YesNo};
-use crate::progress::runtime;
+use crate::progress::{runtime, runtime_or};
 use crate::run::say;
 use outcore::format::{IdColumn, WeightKind};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportReport, InputOptions, TextFacts};
 use outcore::io::{bytes_text, escaped};
-use outcore::{Choice, Error, Graph, GraphOptions, Result};
+use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
-    let runtime = runtime(&args.limits, args.temporary.clone())?;
     let input = InputOptions {
         format: args.format.clone(),
         ids: args.ids,
@@ -25,6 +24,9 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let Some((image, inputs)) = args.paths.split_last() else {
         return Err(Error::Usage("expected an input and an image, found nothing".to_owned()));
     };
+    let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
+        import::advise(error, options, inputs, &input) //
+    })?;
     let source = import::open(&runtime, inputs, &input)?;
     let text = source.facts().text.clone();
     let options = ImportOptions {
@@ -35,7 +37,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         replace: args.replace,
         allow_empty: args.allow_empty,
     };
-    announce(source.facts(), &options, args.explain, &args.limits)?;
+    announce(&runtime, source.facts(), &options, args)?;
     if args.explain {
         return Ok(());
     }
@@ -84,9 +86,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
 }
 
 /// Says beforehand what an import will need.
-fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limits) -> Result<()> {
-    let need = import::estimate(facts, options);
-    if explain {
+fn announce(runtime: &Runtime, facts: &Facts, options: &ImportOptions, args: &ImportArgs) -> Result<()> {
+    let need = import::estimate(runtime, facts, options);
+    if args.explain {
         let edges = need.edges.map_or("unknown".to_owned(), |edges| format!("about {edges}"));
         say(format_args!("format           {}", facts.format))?;
         say(format_args!("edges            {edges}"))?;
@@ -95,7 +97,7 @@ fn announce(facts: &Facts, options: &ImportOptions, explain: bool, limits: &Limi
         say(format_args!("memory           {} or more", bytes_text(need.memory_bytes)))?;
         return facts.notes.iter().try_for_each(|note| say(format_args!("note             {note}")));
     }
-    if !limits.quiet {
+    if !args.limits.quiet {
         note!(
             "importing {}: temporary space about {}, image about {}",
             facts.format,

@@ -22,17 +22,27 @@ pub fn stop_code() -> u8 {
 
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
 pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtime>> {
+    runtime_or(limits, temporary, |error, _| error)
+}
+
+/// The runtime that the limits ask for, or what is made of the error where there can be none.
+pub fn runtime_or(
+    limits: &Limits,
+    temporary: Option<PathBuf>,
+    refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
+) -> Result<Arc<Runtime>> {
     let backend = outcore::io::backend::by_name(&limits.backend).map_err(Error::Usage)?;
     let bar: Option<Arc<dyn Progress>> =
         (!limits.quiet && std::io::stderr().is_terminal()).then(|| Arc::new(Bar::default()) as Arc<dyn Progress>);
-    let runtime = Runtime::new(RuntimeOptions {
+    let options = RuntimeOptions {
         memory_bytes: limits.memory,
         threads: limits.threads.map(usize::from),
         backend: Some(backend),
         temporary,
         progress: bar,
         ..RuntimeOptions::default()
-    })?;
+    };
+    let runtime = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options))?;
     let cancel = runtime.cancel().clone();
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
         .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;

@@ -113,7 +113,7 @@ fn bfs(source: &str, depth_limit: Option<u32>, target: Option<&str>, common: &Co
 /// Says how many vertices are on each level, and the path to the target.
 fn show_search(graph: &Graph, found: &Bfs, source: &str, target: Option<(&str, u32)>, common: &Common) -> Result<()> {
     common.say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()));
-    for (level, size) in found.level_sizes(graph)?.iter().enumerate().take(20) {
+    for (level, size) in found.level_sizes(graph, 20)?.iter().enumerate() {
         common.say(format_args!("  level {level:<4} {size}"));
     }
     if found.depth >= 20 {

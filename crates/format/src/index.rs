@@ -31,7 +31,7 @@ const HEADER_BYTES: usize = 32;
 const SAMPLE: u64 = 256;
 
 /// A rising sequence of keys, one per page.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Index {
     count: u64,
     last: u64,

@@ -228,7 +228,7 @@ impl std::fmt::Display for Text<'_> {
             Error::Exists { path, is_image: true } => write!(
                 f,
                 "{} is there already: expected no image of that name, for replacing one was not asked for; \
-                 give --replace (replace=True in Python) or choose another name",
+                 give --replace or choose another name",
                 path.display()
             ),
             Error::Exists { path, is_image: false } => write!(

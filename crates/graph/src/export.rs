@@ -3,7 +3,7 @@
 //! | ending | what | what it cannot say |
 //! |---|---|---|
 //! | `.txt` `.edges` | tabs, `#` comments, of which the first says what the columns cannot | vertices without edges, ids with blanks |
-//! | `.tsv` `.csv` | a first line with names; Gephi's column `Type` without direction | vertices without edges, ids with line ends |
+//! | `.tsv` `.csv` | a first line with names; Gephi's column `Type` without direction | vertices without edges, ids that are empty or with line ends, that numbers are strings |
 //! | `.el` `.wel` | GAP's, without and with weights | as `.txt`; direction, the name of weights |
 //! | `.parquet` | columns `source`, `target`, maybe weights; metadata with the rest | vertices without edges |
 //! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
@@ -14,7 +14,8 @@
 //! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
 //! name. What a format cannot say of vertices goes to a file beside it, `FILE.vertices`: ids without edges, which the
 //! importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in quotes there
-//! where CSV has them.
+//! where CSV has them. Where nothing else tells that ids are strings, or whether edges have a direction, a comment in
+//! its first line does.
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
@@ -24,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, Id, IdLookup, IdStream, string_ids};
 use crate::image::ImageFile;
+use crate::import::looks_like_integer;
 use crate::import::own_comment::OwnComment;
 use crate::output::push_quoted;
 use crate::stream::ColumnStream;
@@ -86,6 +88,21 @@ struct Text {
     weights: Option<bool>,
 }
 
+impl Text {
+    fn is_csv(&self) -> bool {
+        self.separator == b','
+    }
+
+    /// Whether a column can hold an id so that it is read as the same again.
+    fn can_hold(&self, id: &str) -> bool {
+        let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"');
+        match self.is_csv() {
+            true => !id.is_empty() && !id.contains(['\n', '\r', '\0']),
+            false => !id.is_empty() && !id.starts_with(['#', '%']) && !id.contains(special),
+        }
+    }
+}
+
 struct Job<'a> {
     graph: &'a Graph,
     output: &'a Path,
@@ -101,14 +118,20 @@ impl Job<'_> {
             _ => {}
         }
         let lookup = self.lookup()?;
+        let are_numbers = self.check_ids(text, &lookup)?;
+        let has_comments = !text.names && text.weights.is_none();
+        let is_unclear = self.graph.edges() == 0 || string_ids(self.graph) && are_numbers;
+        let head =
+            if is_unclear && !has_comments { format!("{}\n", self.own_comment(None).line()) } else { String::new() };
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
-        let (isolated, beside) = self.write_isolated()?;
+        let (isolated, beside) = self.write_isolated(&head)?;
         let mut line = Vec::new();
         if text.names {
             self.push_names(text, &mut line);
-        } else if text.weights.is_none() {
+        } else if has_comments {
             self.push_comments(isolated, &mut line);
         }
+        let names = line.clone();
         let kind: &[u8] = if text.names && !self.graph.is_directed() { b"Undirected" } else { b"" };
         file.put(&line)?;
         let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
@@ -120,15 +143,20 @@ impl Job<'_> {
             if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
                 self.push_names(text, &mut line);
             }
-            self.push_id(text, source, &mut line)?;
+            push_id(text, source, &mut line);
             line.push(text.separator);
-            self.push_id(text, target, &mut line)?;
+            push_id(text, target, &mut line);
             push_weight(text.separator, edge.weight, &mut line);
             if !kind.is_empty() {
                 line.push(text.separator);
                 line.extend_from_slice(kind);
             }
             line.push(b'\n');
+            if line == names {
+                // It would be taken for the names once more.
+                let separator = text.separator as char;
+                line = format!("\"{source}\"{separator}\"{target}\"\n").into_bytes();
+            }
             edges += 1;
             task.advance(1);
             file.put(&line)
@@ -147,12 +175,13 @@ impl Job<'_> {
         line.push(b'\n');
     }
 
+    /// What columns cannot say, with this name of the weights.
+    fn own_comment(&self, weight: Option<String>) -> OwnComment {
+        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), weight }
+    }
+
     fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
-        let own = OwnComment {
-            directed: self.graph.is_directed(),
-            string_ids: string_ids(self.graph),
-            weight: self.graph.manifest().weights.as_ref().map(|weights| weights.name.clone()),
-        };
+        let own = self.own_comment(self.graph.manifest().weights.as_ref().map(|weights| weights.name.clone()));
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
         line.extend_from_slice(format!("{}\n# {vertices} vertices, {edges} edges\n", own.line()).as_bytes());
         if isolated > 0 {
@@ -162,26 +191,27 @@ impl Job<'_> {
         }
     }
 
-    fn push_id(&self, text: &Text, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
-        let Id::Text(string) = id else {
-            // Writing into memory does not fail.
-            let _ = write!(line, "{id}");
-            return Ok(());
-        };
-        if text.separator == b',' {
-            if string.contains(['\n', '\r']) {
-                return Err(self.refuse("its lines cannot hold an id with a line end in it", ".parquet"));
+    /// Refuses ids of edges that no column can hold, and says whether all ids are written like numbers.
+    fn check_ids(&self, text: &Text, lookup: &IdLookup) -> Result<bool> {
+        if !string_ids(self.graph) {
+            return Ok(true);
+        }
+        let mut degrees = Degrees::new(self.graph)?;
+        let mut are_numbers = true;
+        for vertex in 0..self.graph.vertices() {
+            if vertex % BATCH_IDS as u64 == 0 {
+                self.graph.runtime().cancel().check()?;
             }
-            push_quoted(line, string);
-            return Ok(());
+            let Id::Text(id) = lookup.id(vertex as u32) else { continue };
+            are_numbers &= looks_like_integer(id.as_bytes());
+            if degrees.next()? > 0 && !text.can_hold(id) {
+                let shown: String = id.chars().take(100).collect();
+                let instead = if text.is_csv() { ".parquet" } else { ".csv or .parquet" };
+                let why = format!("its columns cannot hold the id {shown:?}, that of vertex {vertex} of the image");
+                return Err(self.refuse(&why, instead));
+            }
         }
-        let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"');
-        if string.is_empty() || string.starts_with(['#', '%']) || string.contains(special) {
-            let shown: String = string.chars().take(100).collect();
-            return Err(self.refuse(&format!("its columns cannot hold the id {shown:?}"), ".csv or .parquet"));
-        }
-        line.extend_from_slice(string.as_bytes());
-        Ok(())
+        Ok(are_numbers)
     }
 
     fn matrix_market(&self) -> Result<ExportReport> {
@@ -281,7 +311,7 @@ impl Job<'_> {
             lines.push_str(&format!("graph.{stem}.edge-properties.types = {kind}\n"));
         }
         properties.put(lines.as_bytes())?;
-        let vertices_file = self.write_ids(sibling("v"), |_| Ok(true))?;
+        let vertices_file = self.write_ids(sibling("v"), "", |_| Ok(true))?;
         let lookup = self.lookup()?;
         let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights.is_some()) };
         let mut file = TextFile::create(self.graph, self.output, Compression::None)?;
@@ -292,9 +322,9 @@ impl Job<'_> {
         }
         for_each_edge(self.graph, &lookup, |edge| {
             line.clear();
-            self.push_id(&text, lookup.id(edge.vertex), &mut line)?;
+            push_id(&text, lookup.id(edge.vertex), &mut line);
             line.push(b' ');
-            self.push_id(&text, lookup.id(edge.neighbour), &mut line)?;
+            push_id(&text, lookup.id(edge.neighbour), &mut line);
             push_weight(b' ', edge.weight, &mut line);
             line.push(b'\n');
             edges += 1;
@@ -333,24 +363,25 @@ impl Job<'_> {
         Ok(count)
     }
 
-    /// Writes the ids without edges beside the output, if there are any.
-    fn write_isolated(&self) -> Result<(u64, Vec<Beside>)> {
+    /// Writes the ids without edges beside the output below a first line, if there are any or such a line.
+    fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
         let count = self.isolated()?;
-        if count == 0 {
+        if count == 0 && head.is_empty() {
             return Ok((0, Vec::new()));
         }
         let mut degrees = Degrees::new(self.graph)?;
-        let file = self.write_ids(beside(self.output), |_| Ok(degrees.next()? == 0))?;
+        let file = self.write_ids(beside(self.output), head, |_| Ok(degrees.next()? == 0))?;
         Ok((count, vec![file]))
     }
 
     fn write_all_ids(&self) -> Result<Beside> {
-        self.write_ids(beside(self.output), |_| Ok(true))
+        self.write_ids(beside(self.output), "", |_| Ok(true))
     }
 
-    /// Writes the wanted ids to a file of their own, one a line.
-    fn write_ids(&self, path: PathBuf, mut wanted: impl FnMut(u64) -> Result<bool>) -> Result<Beside> {
+    /// Writes the wanted ids to a file of their own, one a line, below `head`.
+    fn write_ids(&self, path: PathBuf, head: &str, mut wanted: impl FnMut(u64) -> Result<bool>) -> Result<Beside> {
         let mut file = TextFile::create(self.graph, &path, Compression::None)?;
+        file.put(head.as_bytes())?;
         let mut stream = IdStream::new(self.graph)?;
         let mut line = Vec::new();
         while let Some((first, batch)) = stream.next()? {
@@ -394,7 +425,7 @@ impl Job<'_> {
     }
 
     fn parquet(&self) -> Result<ExportReport> {
-        let (isolated, beside) = self.write_isolated()?;
+        let (isolated, beside) = self.write_isolated("")?;
         let edges = crate::export_parquet::write(self.graph, self.output)?;
         self.done(edges, isolated, false, beside, None)
     }
@@ -502,6 +533,16 @@ fn may_be_size(graph: &Graph, second: Id<&str>) -> bool {
         Id::Signed(id) => u64::try_from(id) == Ok(edges),
         // The comment in the first line says that ids are strings.
         Id::Text(_) => false,
+    }
+}
+
+/// Appends an id that a column can hold.
+fn push_id(text: &Text, id: Id<&str>, line: &mut Vec<u8>) {
+    match id {
+        Id::Text(string) if text.is_csv() => push_quoted(line, string),
+        Id::Text(string) => line.extend_from_slice(string.as_bytes()),
+        // Writing into memory does not fail.
+        number => drop(write!(line, "{number}")),
     }
 }
 

@@ -23,6 +23,8 @@ const MAX_RING_BYTES: u64 = 4 << 20;
 const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
 /// The rings of all workers take this share of the memory.
 const RING_SHARE: u64 = 8;
+/// What an open graph holds besides, as the ledger calls it.
+const INDEX_PURPOSE: &str = "the page indexes and decoders";
 
 /// Which lists: those of out-neighbours or those of in-neighbours.
 ///
@@ -72,8 +74,9 @@ pub struct Graph {
     runtime: Arc<Runtime>,
     path: PathBuf,
     image: ImageFiles,
-    out: Lists,
-    in_: Option<Lists>,
+    /// Those of out-neighbours and those of in-neighbours, which are the same where edges have no direction; without
+    /// their indexes once the graph is closed.
+    lists: Mutex<[Arc<Lists>; 2]>,
     options: GraphOptions,
     workers: Mutex<Vec<Worker>>,
     cache: Mutex<Option<Arc<PageCache>>>,
@@ -82,8 +85,8 @@ pub struct Graph {
     ring_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
-    /// The indexes, and the workers' decoders.
-    reservation: Reservation,
+    /// The workers' decoders.
+    decoders: Reservation,
 }
 
 impl std::fmt::Debug for Graph {
@@ -100,8 +103,18 @@ pub(crate) struct Lists {
     pub file: usize,
     pub origin: Origin,
     pub pages: u64,
-    /// The weights beside them, once they were asked for.
-    pub weights: OnceLock<WeightColumn>,
+    /// The weights beside them, from when they are asked for until the memory is needed.
+    pub weights: Mutex<Option<Arc<WeightColumn>>>,
+    /// The index.
+    _reservation: Option<Reservation>,
+}
+
+impl Lists {
+    /// The same lists of a closed graph, which nobody reads.
+    fn closed(&self) -> Self {
+        let Lists { file, origin, .. } = *self;
+        Lists { index: Index::default(), file, origin, pages: 0, weights: Mutex::default(), _reservation: None }
+    }
 }
 
 /// What one worker reads and decodes with.
@@ -217,16 +230,19 @@ impl Graph {
         let reading_bytes = image.index_reading_bytes(ImageFile::OutLists, manifest.out_lists.pages)
             + image.index_reading_bytes(ImageFile::InLists, in_pages);
         let reading = budget.reserve("reading the page indexes", reading_bytes)?;
-        let out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
-        let in_ = match &manifest.in_lists {
+        let mut out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
+        let mut in_ = match &manifest.in_lists {
             Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),
             None => None,
         };
-        let index_bytes = out.index.memory_bytes() + in_.as_ref().map_or(0, |lists| lists.index.memory_bytes());
-        let threads = runtime.threads() as u64;
-        let decoders = threads * DECODER_BYTES;
         drop(reading);
-        let reservation = budget.reserve("the page indexes and decoders", index_bytes + decoders)?;
+        for lists in [Some(&mut out), in_.as_mut()].into_iter().flatten() {
+            lists._reservation = Some(budget.reserve(INDEX_PURPOSE, lists.index.memory_bytes())?);
+        }
+        let threads = runtime.threads() as u64;
+        let decoders = budget.reserve(INDEX_PURPOSE, threads * DECODER_BYTES)?;
+        let out = Arc::new(out);
+        let lists = [Arc::clone(&out), in_.map_or(out, Arc::new)];
         let share = budget.available_bytes() / RING_SHARE / threads;
         let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
         let worker = |_| Worker::new(runtime, &image, ring);
@@ -235,15 +251,14 @@ impl Graph {
             runtime: Arc::clone(runtime),
             path: path.to_owned(),
             image,
-            out,
-            in_,
+            lists: Mutex::new(lists),
             options,
             workers: Mutex::new(workers),
             cache: Mutex::new(None),
             closed: AtomicBool::new(false),
             ring_bytes: ring,
             merge_gap: OnceLock::new(),
-            reservation,
+            decoders,
         })
     }
 
@@ -295,7 +310,7 @@ impl Graph {
 
     /// How many pages the lists of one direction have.
     pub fn pages(&self, direction: Direction) -> u64 {
-        self.list_pages(direction).pages
+        self.list_facts(direction).pages
     }
 
     /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all
@@ -327,16 +342,15 @@ impl Graph {
         &self.image
     }
 
-    /// The memory that the page indexes take, in bytes.
+    /// The memory that the page indexes take, in bytes; none once the graph is closed.
     pub fn index_bytes(&self) -> u64 {
-        self.out.index.memory_bytes() + self.in_.as_ref().map_or(0, |lists| lists.index.memory_bytes())
+        self.directions().iter().map(|&direction| self.list_pages(direction).index.memory_bytes()).sum()
     }
 
-    pub(crate) fn list_pages(&self, direction: Direction) -> &Lists {
-        match (direction, &self.in_) {
-            (Direction::In, Some(lists)) => lists,
-            _ => &self.out,
-        }
+    /// The lists of a direction. Whoever holds them keeps their index and weights in memory.
+    pub(crate) fn list_pages(&self, direction: Direction) -> Arc<Lists> {
+        let [out, in_] = &*lock(&self.lists);
+        Arc::clone(if direction == Direction::Out { out } else { in_ })
     }
 
     /// What the manifest says of the lists of a direction.
@@ -426,13 +440,23 @@ impl Graph {
         self.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is.
+    /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is. If that is not
+    /// enough, the graph gives back at once what it knows of weights that no operation reads.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
     /// # Errors
     /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
+        // Where weights lie is learnt again when they are next asked for.
+        if self.runtime.budget().available_bytes() < bytes {
+            self.directions().iter().for_each(|&direction| self.list_pages(direction).forget_weights());
+        }
+        self.check_room(purpose, bytes)
+    }
+
+    /// An error unless so much memory can be reserved.
+    pub(crate) fn check_room(&self, purpose: &str, bytes: u64) -> Result<()> {
         let advise = |error| match error {
             outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
                 let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
@@ -473,7 +497,7 @@ impl Graph {
             return Ok(());
         }
         let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
-        let pages = self.out.pages + self.in_.as_ref().map_or(0, |lists| lists.pages) + weights;
+        let pages = self.all_pages() + weights;
         // Room for all lists and weights and some more, for files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
         let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
@@ -492,14 +516,18 @@ impl Graph {
         Ok(())
     }
 
-    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Tables of results stay
-    /// usable; they read ids with buffers of their own. Nothing else reads the graph from then on.
+    /// Gives back the page cache, the read buffers, the indexes and what is known of weights, as soon as no operation
+    /// uses them. Tables of results stay usable; they read ids with buffers of their own. Nothing else reads the graph
+    /// from then on.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
             *lock(&self.cache) = None;
+            for lists in &mut *lock(&self.lists) {
+                *lists = Arc::new(lists.closed());
+            }
             let idle = std::mem::take(&mut *lock(&self.workers));
-            self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
+            self.decoders.shrink(idle.len() as u64 * DECODER_BYTES);
         }
     }
 
@@ -525,5 +553,5 @@ fn open_lists(image: &ImageFiles, file: ImageFile, lists: &ListFile) -> Result<L
         return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
     }
     let place = image.pages().iter().position(|(name, _)| *name == file).unwrap_or_default();
-    Ok(Lists { index, file: place, origin, pages: lists.pages, weights: OnceLock::new() })
+    Ok(Lists { index, file: place, origin, pages: lists.pages, weights: Mutex::default(), _reservation: None })
 }

@@ -232,6 +232,35 @@ pub fn read_manifest(image: &Path) -> Result<Manifest> {
     Ok(open_manifest(&open_directory(image)?)?.1)
 }
 
+/// What is in an image's directory and is no file of an image: the first by its name.
+///
+/// # Errors
+/// A directory that cannot be read.
+pub(crate) fn foreign_entry(image: &Path) -> Result<Option<PathBuf>> {
+    let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());
+    let files: Vec<&str> = ImageFile::ALL.iter().map(|file| file.name()).chain(indexes).chain([MANIFEST]).collect();
+    let mut foreign = Vec::new();
+    for folder in ["", "columns", "edges"] {
+        let directory = image.join(folder);
+        if !std::fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_dir()) {
+            continue;
+        }
+        let failed = |error| outcore_io::Error::file(&directory, "read", error);
+        for entry in std::fs::read_dir(&directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let is_directory = entry.file_type().map_err(failed)?.is_dir();
+            let name = Path::new(folder).join(entry.file_name());
+            let is_own = match is_directory {
+                true => name == Path::new("columns") || name == Path::new("edges"),
+                false => files.iter().any(|file| name == Path::new(file)),
+            };
+            foreign.extend((!is_own).then(|| image.join(name)));
+        }
+    }
+    foreign.sort();
+    Ok(foreign.into_iter().next())
+}
+
 fn open_directory(image: &Path) -> Result<Directory> {
     let path = image.display();
     Directory::open(image).map_err(|error| match io_kind(&error) {

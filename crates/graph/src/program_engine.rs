@@ -8,7 +8,7 @@
 
 use crate::active::{Activated, Active};
 use crate::error::Result;
-use crate::graph::{Direction, Edges, Graph, Worker};
+use crate::graph::{Direction, Edges, Graph, Lists, Worker};
 use crate::lists::{visit_here, visit_parts_here};
 use crate::messages::{Mail, Outbox};
 use crate::program::{Events, ProgramOptions, ProgramRun, Request, Shared, Vertex, VertexProgram};
@@ -16,6 +16,7 @@ use crate::scan::Frontier;
 use crate::stats::{StatsBuilder, SweepStats};
 use crate::sweep::{Selection, pages_of_range};
 use crate::vertex_set::Bitmap;
+use crate::weights::WeightColumn;
 use outcore_io::buffer::Raw;
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Array, Reservation, into_inner, lock};
@@ -191,6 +192,9 @@ impl<M: Raw> Hand<M> {
 
 struct Engine<'a, P: VertexProgram> {
     graph: &'a Graph,
+    /// The lists of out- and in-neighbours, and the weights beside them, which the graph keeps as long.
+    lists: [Arc<Lists>; 2],
+    _weights: Vec<Arc<WeightColumn>>,
     program: &'a P,
     states: Lent<'a, P::State>,
     shared: Shared,
@@ -229,7 +233,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let left = budget.available_bytes().saturating_sub(bytes);
         let message_bytes = options.message_bytes.unwrap_or((left / 4).min(1 << 30));
         graph.make_room("a vertex program and its messages", bytes + message_bytes)?;
-        let mut prepared = SweepStats::default();
+        let (mut prepared, mut weights) = (SweepStats::default(), Vec::new());
         let states_held = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
         let mut active = Active::new(graph)?;
         let ending = Bitmap::new(budget, "frontiers", graph.vertices())?;
@@ -252,12 +256,16 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         for &direction in graph.directions() {
             prepared.add(&graph.merge_gap(direction)?.1);
             if P::WEIGHTS {
-                prepared.add(&graph.weight_column(direction)?.1);
+                let (column, read) = graph.weight_column(direction)?;
+                weights.push(column);
+                prepared.add(&read);
             }
         }
         let (cells, long) = cells_of(graph);
         Ok(Engine {
             graph,
+            lists: [Direction::Out, Direction::In].map(|direction| graph.list_pages(direction)),
+            _weights: weights,
             program,
             states: Lent::new(states),
             shared: Shared {
@@ -278,6 +286,10 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             prepared,
             _held: [states_held, lists_held],
         })
+    }
+
+    fn lists(&self, direction: Direction) -> &Lists {
+        &self.lists[usize::from(direction == Direction::In)]
     }
 
     /// No vertex is active and no message under way.
@@ -320,7 +332,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     /// The active vertices by batches; where these are places in a list, that list.
     fn plan(&self) -> (Vec<u32>, Vec<Batch>) {
         let active = &self.shared.active;
-        let lists = self.graph.list_pages(Direction::Out);
+        let lists = self.lists(Direction::Out);
         let mut plan = Filling::default();
         if !P::ORDERED
             && let Frontier::Set(set) = active.frontier()
@@ -353,8 +365,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
 
     /// The parts of a long list.
     fn parts_of(&self, request: Request) -> impl Iterator<Item = Batch> + use<P> {
-        let lists = self.graph.list_pages(request.direction);
-        let pages = pages_of_range(lists, request.vertex, request.vertex + 1);
+        let pages = pages_of_range(self.lists(request.direction), request.vertex, request.vertex + 1);
         let units = pages.start / UNIT_PAGES..pages.end.div_ceil(UNIT_PAGES);
         units.map(move |unit| {
             let (first, end) = (unit * UNIT_PAGES, (unit + 1) * UNIT_PAGES);
@@ -489,7 +500,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         if vertex != by || self.long.binary_search(&vertex).is_err() {
             return false;
         }
-        let pages = pages_of_range(self.graph.list_pages(direction), vertex, vertex + 1);
+        let pages = pages_of_range(self.lists(direction), vertex, vertex + 1);
         let apart = pages.end - pages.start > UNIT_PAGES && self.program.part(self.shared_state(vertex)).is_some();
         if apart {
             lock(parts).push(*request);
@@ -608,7 +619,7 @@ fn cells_of(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
         let lists = graph.list_pages(direction);
         for key in lists.index.iter_from(0).step_by(UNIT_PAGES as usize) {
             let vertex = (key / 2) as u32;
-            let pages = pages_of_range(lists, vertex, vertex + 1);
+            let pages = pages_of_range(&lists, vertex, vertex + 1);
             if pages.end - pages.start > UNIT_PAGES {
                 long.push(vertex);
             }

@@ -89,11 +89,13 @@ impl<'a> Frontier<'a> {
     pub(crate) fn selection(self, graph: &Graph, direction: Direction) -> Selection<'a> {
         match self {
             Frontier::All => Selection::Pages(0..graph.pages(direction)),
-            Frontier::List(vertices) => Selection::Units(units_of(graph.list_pages(direction), vertices)),
-            Frontier::Range { first, end } => Selection::Pages(pages_of_range(graph.list_pages(direction), first, end)),
+            Frontier::List(vertices) => Selection::Units(units_of(&graph.list_pages(direction), vertices)),
+            Frontier::Range { first, end } => {
+                Selection::Pages(pages_of_range(&graph.list_pages(direction), first, end))
+            }
             Frontier::Set(set) => Selection::Set(set, 0..graph.pages(direction)),
             Frontier::Part { set, first, end } => {
-                Selection::Set(set, pages_of_range(graph.list_pages(direction), first, end))
+                Selection::Set(set, pages_of_range(&graph.list_pages(direction), first, end))
             }
         }
     }

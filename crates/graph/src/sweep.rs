@@ -100,7 +100,8 @@ fn kept_pages(graph: &Graph, capacity: u64, pages: &Range<u64>, all: u64) -> u64
 
 /// How many of these pages a sweep over the set would visit.
 pub(crate) fn count_pages(graph: &Graph, direction: Direction, set: &Bitmap, pages: &Range<u64>) -> u64 {
-    let wanted = |unit| pages_of_set(graph.list_pages(direction), graph.vertices(), set, unit);
+    let lists = graph.list_pages(direction);
+    let wanted = |unit| pages_of_set(&lists, graph.vertices(), set, unit);
     let count = |unit| u64::from((wanted(unit) & pages_within(pages, unit)).count_ones());
     (pages.start / UNIT_PAGES..pages.end.div_ceil(UNIT_PAGES)).map(count).sum()
 }
@@ -108,9 +109,9 @@ pub(crate) fn count_pages(graph: &Graph, direction: Direction, set: &Bitmap, pag
 /// A sweep under way: what its workers share.
 pub(crate) struct Sweep<'a> {
     graph: &'a Graph,
-    lists: &'a Lists,
+    lists: Arc<Lists>,
     selection: Selection<'a>,
-    weights: Option<&'a WeightColumn>,
+    weights: Option<Arc<WeightColumn>>,
     cache: Option<Arc<PageCache>>,
     /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. Lists come before
     /// weights.
@@ -238,7 +239,7 @@ impl Pass {
         Pass {
             flights: VecDeque::new(),
             rest: None,
-            weights: Batch::new(sweep.weights),
+            weights: Batch::new(sweep.weights.as_deref()),
             exhausted: false,
             stats: SweepStats::default(),
         }
@@ -298,7 +299,7 @@ impl Pass {
                         return None;
                     }
                     let wanted = match &sweep.selection {
-                        Selection::Set(set, _) => pages_of_set(sweep.lists, sweep.graph.vertices(), set, unit),
+                        Selection::Set(set, _) => pages_of_set(&sweep.lists, sweep.graph.vertices(), set, unit),
                         _ => u64::MAX,
                     };
                     (unit, wanted & pages_within(pages, unit))
@@ -317,7 +318,7 @@ impl Pass {
         while batch.count_ones() > sweep.batch_pages {
             batch &= !(1 << (63 - batch.leading_zeros()));
         }
-        if let Some(column) = sweep.weights {
+        if let Some(column) = &sweep.weights {
             (batch, edges) = column.batch(unit, batch);
             for (unit, wanted) in column.units(&edges) {
                 reads.push(self.plan_reads(sweep, column.file, unit, wanted));
@@ -413,7 +414,7 @@ impl Arrival<'_> {
         let number = unit * UNIT_PAGES + u64::from(bit);
         let corrupt =
             |error| Error::corrupt(self.sweep.graph.data_file(file).path(), number * PAGE_BYTES as u64, error);
-        let keep_below = match self.sweep.weights {
+        let keep_below = match &self.sweep.weights {
             Some(column) if column.file == file => {
                 self.weights.take_page(column, self.edges, number, bytes, cached).map_err(corrupt)?;
                 self.sweep.keep_weights_below
@@ -429,7 +430,7 @@ impl Arrival<'_> {
                     *self.decoded = Some((file, number));
                 }
                 let lists = self.decoder.last();
-                let weights = match self.sweep.weights {
+                let weights = match &self.sweep.weights {
                     Some(column) => self.weights.next(column, number, lists).map_err(corrupt)?,
                     None => Weights::NONE,
                 };

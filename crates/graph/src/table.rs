@@ -26,6 +26,8 @@ pub enum Column {
     Count(Arc<Array<u64>>),
     /// Whole numbers of 64 bits without a sign, as vertex programs leave them.
     Unsigned(Arc<Array<u64>>),
+    /// Whole numbers of 64 bits with a sign, as vertex programs leave them.
+    Signed(Arc<Array<i64>>),
     /// Levels: 0 is none, otherwise the level plus one.
     Level(Arc<Array<u32>>),
     /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
@@ -99,6 +101,7 @@ impl Column {
         match self {
             Column::Real(values) => values.len(),
             Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.len(),
+            Column::Signed(values) => values.len(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
             Column::Component(values) | Column::Label(values) => values.len(),
         }
@@ -109,6 +112,7 @@ impl Column {
         match self {
             Column::Real(values) => values.reservation(),
             Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.reservation(),
+            Column::Signed(values) => values.reservation(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.reservation(),
             Column::Component(values) | Column::Label(values) => values.reservation(),
         }
@@ -160,7 +164,7 @@ impl Table {
         let mut fields = vec![Field::new("vertex", id_type(&graph), false)];
         fields.extend(columns.iter().map(|(name, column)| match column {
             Column::Real(_) => Field::new(name, DataType::Float64, false),
-            Column::Number(_) | Column::Count(_) => Field::new(name, DataType::Int64, false),
+            Column::Number(_) | Column::Count(_) | Column::Signed(_) => Field::new(name, DataType::Int64, false),
             Column::Unsigned(_) => Field::new(name, DataType::UInt64, false),
             Column::Level(_) => Field::new(name, DataType::Int64, true),
             Column::Distance(_, WeightKind::I64) => Field::new(name, DataType::Int64, true),
@@ -233,6 +237,9 @@ impl Table {
                 }
                 Column::Unsigned(values) => {
                     Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
+                }
+                Column::Signed(values) => {
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
                 }
                 Column::Level(values) => {
                     let level = |&row: &u32| at(values, row).checked_sub(1).map(i64::from);

@@ -92,6 +92,7 @@ fn rank(column: &Column, row: u32) -> Option<u64> {
         Column::Real(values) => real_rank(values[row]),
         Column::Number(values) => Some(u64::from(values[row])),
         Column::Count(values) | Column::Unsigned(values) => Some(values[row]),
+        Column::Signed(values) => Some(values[row] as u64 ^ 1 << 63),
         Column::Level(values) => values[row].checked_sub(1).map(u64::from),
         // The bits of numbers that are not negative order as they do.
         Column::Distance(values, _) => distance_bits(values[row]),

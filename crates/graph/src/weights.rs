@@ -6,15 +6,16 @@
 //! first the weights of the batch are decoded, then its lists are visited beside them.
 
 use crate::error::{Error, Result};
-use crate::graph::{Direction, Graph};
+use crate::graph::{Direction, Graph, Lists};
 use crate::image::ImageFile;
 use crate::ordered::list_file;
 use crate::stats::SweepStats;
 use outcore_format::list::MAX_NEIGHBOURS;
-use outcore_format::{Index, Lists, Origin, PAGE_BYTES, PageBytes, WeightKind, column};
+use outcore_format::{Index, Lists as DecodedLists, Origin, PAGE_BYTES, PageBytes, WeightKind, column};
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Array, Reservation};
+use outcore_io::{Array, Reservation, lock};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A worker has room for so many weights: those of one page, and of some dozens of usual ones.
@@ -133,20 +134,30 @@ impl Graph {
     }
 
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
-    /// is dropped.
+    /// is closed, or [`Graph::make_room`] needs it between two operations.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
         let index = self.image().index_bytes(weight_file(self, direction));
         8 * self.pages(direction) + index + self.runtime().threads() as u64 * WORKER_BYTES
     }
 
     /// The column of weights, and what it cost to prepare it if that was done now.
-    pub(crate) fn weight_column(&self, direction: Direction) -> Result<(&WeightColumn, SweepStats)> {
+    pub(crate) fn weight_column(&self, direction: Direction) -> Result<(Arc<WeightColumn>, SweepStats)> {
         let lists = self.list_pages(direction);
-        if let Some(column) = lists.weights.get() {
-            return Ok((column, SweepStats::default()));
+        if let Some(column) = &*lock(&lists.weights) {
+            return Ok((Arc::clone(column), SweepStats::default()));
         }
         let (column, stats) = WeightColumn::prepare(self, direction)?;
-        Ok((lists.weights.get_or_init(|| column), stats))
+        Ok((Arc::clone(lock(&lists.weights).insert(Arc::new(column))), stats))
+    }
+}
+
+impl Lists {
+    /// Gives back what is known of the weights beside the lists, unless somebody reads them.
+    pub fn forget_weights(&self) {
+        let mut weights = lock(&self.weights);
+        if weights.as_ref().is_some_and(|column| Arc::strong_count(column) == 1) {
+            *weights = None;
+        }
     }
 }
 
@@ -177,7 +188,7 @@ pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(
 
 impl WeightColumn {
     fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
-        graph.make_room("weights of edges", graph.weight_bytes(direction))?;
+        graph.check_room("weights of edges", graph.weight_bytes(direction))?;
         let pages = graph.weight_pages(direction);
         let index_bytes = graph.image().index_reading_bytes(weight_file(graph, direction), pages);
         let reading = graph.runtime().budget().reserve("reading the index of weights", index_bytes)?;
@@ -304,7 +315,12 @@ impl Batch {
     }
 
     /// The weights beside the next page of lists.
-    pub fn next(&mut self, column: &WeightColumn, number: u64, lists: &Lists) -> outcore_format::Result<Weights<'_>> {
+    pub fn next(
+        &mut self,
+        column: &WeightColumn,
+        number: u64,
+        lists: &DecodedLists,
+    ) -> outcore_format::Result<Weights<'_>> {
         let (expected, found) = (column.edges(number), lists.first_edge..lists.first_edge + lists.edges() as u64);
         if expected != found {
             let expected = format!("edges {expected:?}, as the next page says");

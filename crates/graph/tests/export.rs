@@ -148,6 +148,42 @@ fn strings_come_back_whatever_they_are_and_without_a_note() {
 }
 
 #[test]
+fn what_rows_cannot_say_comes_back_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let ids = |ids: [&str; 3]| ModelIds::Text(ids.map(str::to_owned).to_vec());
+    // Neither edges nor their column tell that these are strings, or the direction.
+    for (name, is_said) in [("e.csv", true), ("e.tsv", true), ("e.el", true), ("e.txt", false), ("e.parquet", false)] {
+        for directed in [true, false] {
+            let alone = Model::random(1, 3, 0, directed, false);
+            for (model, strings) in [(alone.clone().with_ids(ids(["007", "7", "8"])), true), (alone, false)] {
+                let (report, output) = exported(&model, directory.path(), name).unwrap();
+                let (edges, vertices, found) = read(&output, directed);
+                assert_eq!((edges.len(), found), (0, Some(directed)), "{name}");
+                assert_eq!(vertices, (0..3).map(|place| model.id(place)).collect(), "{name}");
+                let first = &lines(&report.files[0])[0];
+                assert_eq!(first.contains("ids=string"), is_said && strings, "{name}: {first}");
+            }
+        }
+    }
+    let mut digits = Model::random(1, 3, 0, true, false).with_ids(ids(["1", "2", "3"]));
+    digits.edges = vec![(0, 1, 0.0), (1, 2, 0.0)];
+    for name in ["d.csv", "d.tsv.gz", "d.el", "d.txt"] {
+        let (_, output) = exported(&digits, directory.path(), name).unwrap();
+        let source =
+            outcore_graph::import::open(&common::runtime(1), std::slice::from_ref(&output), &InputOptions::default());
+        assert!(source.unwrap().facts().string_ids, "{name}");
+        assert_eq!(read(&output, true).0, expected(&digits, |place| digits.id(place)), "{name}");
+    }
+    // An edge between vertices that are called as the columns are.
+    let mut named = Model::random(1, 3, 0, true, false).with_ids(ids(["a", "source", "target"]));
+    named.edges = vec![(0, 1, 0.0), (1, 2, 0.0)];
+    for name in ["n.csv", "n.tsv"] {
+        let (_, output) = exported(&named, directory.path(), name).unwrap();
+        assert_eq!(read(&output, true).0, expected(&named, |place| named.id(place)), "{name}");
+    }
+}
+
+#[test]
 fn graphalytics_keeps_everything() {
     for (i, model) in models(1000).iter().enumerate() {
         let directory = tempfile::tempdir().unwrap();
@@ -217,8 +253,24 @@ fn what_a_format_cannot_hold_is_refused() {
             assert_eq!(read(&output, true).0, expected(&odd(id), |place| odd(id).id(place)), "{id:?} as {name}");
         }
     }
+    for id in ["", "x\0y", "x\ny"] {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["edges.csv", "edges.tsv", "edges.txt", "edges.el"] {
+            let text = exported(&odd(id), directory.path(), name).unwrap_err().to_string();
+            let place = (0..3).find(|&place| odd(id).id(place) == id).unwrap();
+            let expected = format!("cannot hold the id {id:?}, that of vertex {place} of the image; export to");
+            assert!(text.contains(&expected) && text.contains(".parquet"), "{text}");
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "only the image");
+        }
+        let (_, output) = exported(&odd(id), directory.path(), "edges.parquet").unwrap();
+        assert_eq!(read(&output, true).0, expected(&odd(id), |place| odd(id).id(place)));
+    }
     let directory = tempfile::tempdir().unwrap();
-    assert!(exported(&odd("x\ny"), directory.path(), "edges.csv").is_err());
+    // Without an edge, the empty id and others stand in a file of their own.
+    let mut alone = odd("");
+    alone.edges = vec![(1, 2, 1.0)];
+    let (_, output) = exported(&alone, directory.path(), "alone.csv").unwrap();
+    assert_eq!(read(&output, true).1, (0..3).map(|place| alone.id(place)).collect());
     exported(&odd("x\ny"), directory.path(), "edges.parquet").unwrap();
     let plain = Model::random(1, 10, 10, true, false);
     let weighted = plain.clone().with_weights(WeightKind::I64);

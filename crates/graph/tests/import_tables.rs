@@ -8,8 +8,10 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::{files, random};
 use outcore_graph::Error;
-use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, from_batches, import, open};
-use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, current_memory_bytes, peak_memory_bytes};
+use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, advise, from_batches, import, open};
+use outcore_io::{
+    Progress, Runtime, RuntimeOptions, Unit, bytes_text, current_memory_bytes, parse_bytes, peak_memory_bytes,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -214,6 +216,100 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
 }
 
 #[test]
+fn gephis_type_is_the_direction_of_tables_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (parquet, arrow) = (directory.path().join("g.parquet"), directory.path().join("g.arrow"));
+    let table = |kinds: &[Option<&str>], packed: bool, strings: bool| {
+        let count = kinds.len() as i64;
+        let ids = |from: i64| -> ArrayRef {
+            match strings {
+                true => Arc::new(StringArray::from_iter_values((from..from + count).map(|id| format!("v{id}")))),
+                false => Arc::new(Int64Array::from_iter_values(from..from + count)),
+            }
+        };
+        let kinds: ArrayRef = match packed {
+            true => Arc::new(kinds.iter().copied().collect::<DictionaryArray<Int32Type>>()),
+            false => Arc::new(StringArray::from(kinds.to_vec())),
+        };
+        RecordBatch::try_from_iter([("Type", kinds), ("Source", ids(0)), ("Target", ids(1))]).unwrap()
+    };
+    let runtime = Runtime::new(options(2, 64)).unwrap();
+    let made = |rows: &RecordBatch| {
+        write(&parquet, &[rows.slice(0, 0), rows.clone()], groups_of(30_000));
+        write_arrow(&arrow, &[rows.slice(0, 0), rows.clone()], None);
+        let frame = RecordBatchIterator::new([Ok(rows.slice(0, 0)), Ok(rows.clone())], rows.schema());
+        let sources = [
+            open(&runtime, std::slice::from_ref(&parquet), &InputOptions::default()),
+            open(&runtime, std::slice::from_ref(&arrow), &InputOptions::default()),
+            from_batches(Box::new(frame), "the frame", &InputOptions::default()),
+        ];
+        let image = directory.path().join("g.oc");
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
+        sources.map(|source| import(&runtime, source.unwrap(), &image, &options).map(|report| report.manifest))
+    };
+    for (packed, strings) in [(false, false), (true, false), (false, true), (true, true)] {
+        let rows = |kind| vec![Some(kind); 70_000];
+        for (kind, directed) in [("Undirected", false), ("directed", true)] {
+            for manifest in made(&table(&rows(kind), packed, strings)) {
+                let manifest = manifest.unwrap();
+                assert_eq!((manifest.directed, manifest.edges), (directed, 70_000), "{kind} {packed} {strings}");
+                assert_eq!(manifest.import.direction_from.as_deref(), Some("the column `Type`"));
+            }
+        }
+        for (row, other) in [(1, Some("Undirected")), (65_000, Some("Undirected")), (65_000, None)] {
+            let mut kinds = rows("Directed");
+            kinds[row] = other;
+            for outcome in made(&table(&kinds, packed, strings)) {
+                let error = outcome.unwrap_err().to_string();
+                let expected = format!(":{row}: expected `Directed` in column `Type`, as above");
+                assert!(error.contains(&expected) && error.contains("apart"), "{error}");
+            }
+        }
+        // A column of that name that says something else says no direction.
+        for other in [Some("friend"), None] {
+            let mut kinds = rows("Undirected");
+            kinds[0] = other;
+            for manifest in made(&table(&kinds, packed, strings)) {
+                assert!(manifest.unwrap().directed, "{other:?} {packed} {strings}");
+            }
+        }
+    }
+}
+
+#[test]
+fn options_of_text_are_refused_for_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("g.parquet");
+    let rows = table(10, 10, false);
+    write(&path, std::slice::from_ref(&rows), groups_of(10));
+    let runtime = Runtime::new(options(1, 64)).unwrap();
+    for (option, input) in [
+        ("--header", InputOptions { header: Some(true), ..InputOptions::default() }),
+        ("--delimiter", InputOptions { delimiter: Some("tab".into()), ..InputOptions::default() }),
+        ("--comment", InputOptions { comment: Some("#".into()), ..InputOptions::default() }),
+    ] {
+        let frame = RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
+        for source in
+            [open(&runtime, std::slice::from_ref(&path), &input), from_batches(Box::new(frame), "the frame", &input)]
+        {
+            let error = source.err().expect(option).to_string();
+            assert!(error.starts_with(&format!("{option}: expected")) && error.contains("text"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn parts_with_ids_of_two_kinds_are_told_what_helps() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a.parquet", "b.parquet"].map(|name| directory.path().join(name));
+    write(&paths[0], &[table(10, 10, false)], groups_of(10));
+    write(&paths[1], &[table(10, 10, true)], groups_of(10));
+    let runtime = Runtime::new(options(1, 64)).unwrap();
+    let error = open(&runtime, &paths, &InputOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("cast the columns of ids to one type") && !error.contains("--ids"), "{error}");
+}
+
+#[test]
 fn batches_that_do_not_fit_are_refused_as_they_arrive() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("large.arrow");
@@ -231,6 +327,54 @@ fn batches_that_do_not_fit_are_refused_as_they_arrive() {
         match import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() }) {
             Ok(report) => assert!(fits && report.manifest.import.edges_read == 1_001_000),
             Err(error) => assert!(!fits && error.to_string().contains("smaller batches"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn the_limit_that_a_refusal_asks_for_is_enough_at_the_first_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let image = at("graph.oc");
+    // A batch of 24 MB alone, packed, and behind a small one; row groups of that size; and long ids.
+    write_arrow(&at("one.arrow"), &[table(1_000_000, 1000, false)], None);
+    write_arrow(&at("packed.arrow"), &[table(1_000_000, 1000, true)], Some(CompressionType::ZSTD));
+    write_arrow(&at("later.arrow"), &[table(1000, 1000, false), table(1_000_000, 1000, false)], None);
+    let pages = |properties: WriterPropertiesBuilder| {
+        properties
+            .set_dictionary_enabled(false)
+            .set_data_page_size_limit(8 << 20)
+            .set_data_page_row_count_limit(1 << 30)
+    };
+    write(&at("numbers.parquet"), &[table(1_000_000, 1000, false)], pages(groups_of(1_000_000)));
+    write(&at("strings.parquet"), &[table(1_000_000, 1000, true)], pages(groups_of(1_000_000)));
+    for name in ["one.arrow", "packed.arrow", "later.arrow", "numbers.parquet", "strings.parquet"] {
+        let paths = [at(name)];
+        let made = |limits: &RuntimeOptions| {
+            let runtime = Runtime::new(limits.clone())
+                .map_err(|error| advise(error.into(), limits, &paths, &InputOptions::default()))?;
+            let source = open(&runtime, &paths, &InputOptions::default())?;
+            import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() })
+        };
+        for threads in [1, 2, 5] {
+            // A batch behind the first one is not known beforehand.
+            let mibs: &[u64] = if name == "later.arrow" { &[30] } else { &[1, 7, 14, 20, 30] };
+            for &mib in mibs {
+                let limits = |bytes: u64| RuntimeOptions {
+                    memory_bytes: Some(bytes),
+                    beside_process: true,
+                    threads: Some(threads),
+                    ..RuntimeOptions::default()
+                };
+                let text = match made(&limits(mib << 20)) {
+                    Ok(_) => panic!("{name} in {mib} MiB"),
+                    Err(error) => error.to_string(),
+                };
+                let advised = parse_bytes(text.rsplit("at least ").next().unwrap()).unwrap();
+                let again = made(&limits(advised));
+                let edges = again.unwrap_or_else(|error| panic!("{name}, {threads} threads: {text}; {error}")).manifest;
+                assert!(edges.import.edges_read >= 1_000_000 && advised < 4 << 30, "{text}");
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
     let (mut number, mut level, mut parent, mut component) = (numbers(), numbers(), numbers(), numbers());
     let mut real = Array::<f64>::zeroed(budget, "test", vertices).unwrap();
     let mut count = Array::<u64>::zeroed(budget, "test", vertices).unwrap();
+    let mut signed = Array::<i64>::zeroed(budget, "test", vertices).unwrap();
     let places = model.places();
     let mut random = Random(9);
     // Three components: vertices by their number modulo three; the smallest place of each is its name.
@@ -32,6 +33,7 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
         real[vertex] = value;
         number[vertex] = vertex as u32 % 5;
         count[vertex] = i64::MAX as u64 - random.below(50);
+        signed[vertex] = vertex as i64 % 7 - 3;
         component[vertex] = vertex as u32 % 3;
         let (mut level_text, mut parent_text) = (String::new(), String::new());
         if vertex % 4 != 1 {
@@ -48,6 +50,7 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
             level_text,
             parent_text,
             names[vertex % 3].clone(),
+            signed[vertex].to_string(),
         ]);
     }
     let columns = vec![
@@ -57,6 +60,7 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
         ("level".to_owned(), Column::Level(Arc::new(level))),
         ("parent".to_owned(), Column::Vertex(Arc::new(parent))),
         ("component".to_owned(), Column::Component(Arc::new(component))),
+        ("signed".to_owned(), Column::Signed(Arc::new(signed))),
     ];
     (Table::new(Arc::clone(graph), columns), rows)
 }
@@ -129,7 +133,7 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
         let graph = open(&model.write(directory.path()), 1);
         let (table, rows) = sample(&graph, &model);
         let places = model.places();
-        for (column, name) in [(1, "real"), (2, "number"), (3, "count"), (4, "level")] {
+        for (column, name) in [(1, "real"), (2, "number"), (3, "count"), (4, "level"), (7, "signed")] {
             let mut order: Vec<usize> = (0..rows.len()).filter(|&vertex| !rows[vertex][column].is_empty()).collect();
             // Ids rise with their places, so among equals the smaller place comes first.
             order.sort_by(|&a, &b| {
@@ -164,7 +168,7 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
 }
 
 fn csv_of(rows: &[Vec<String>], nulls: &[usize]) -> String {
-    let mut text = String::from("vertex,real,number,count,level,parent,component\n");
+    let mut text = String::from("vertex,real,number,count,level,parent,component,signed\n");
     for row in rows {
         let quote = |(i, cell): (usize, &String)| match cell.contains([',', '"', ' '])
             || cell.is_empty() && !nulls.contains(&i)
@@ -258,11 +262,11 @@ fn check_npy(table: &Table, model: &Model, rows: &[Vec<String>], directory: &Pat
     let id = if table.schema().field(0).data_type() == &DataType::UInt64 { "<u8" } else { "<i8" };
     let fields = format!(
         "[('vertex', '{id}'), ('real', '<f8'), ('number', '<i8'), ('count', '<i8'), ('level', '<f8'), ('parent', '<f8'), \
-         ('component', '{id}'), ]"
+         ('component', '{id}'), ('signed', '<i8'), ]"
     );
     assert!(bytes.starts_with(b"\x93NUMPY\x01\x00") && header_bytes.is_multiple_of(64) && header.ends_with('\n'));
     assert!(header.contains(&fields) && header.contains(&format!("'shape': ({},)", rows.len())), "{header}");
-    let (records, rest) = bytes[header_bytes..].as_chunks::<56>();
+    let (records, rest) = bytes[header_bytes..].as_chunks::<64>();
     assert!(rest.is_empty() && records.len() == rows.len());
     for (record, row) in records.iter().zip(rows) {
         let word = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
@@ -280,6 +284,7 @@ fn check_npy(table: &Table, model: &Model, rows: &[Vec<String>], directory: &Pat
             maybe(word(32)),
             maybe(word(40)),
             id(word(48)),
+            (word(56) as i64).to_string(),
         ];
         assert_eq!(&read, row);
     }

@@ -260,6 +260,43 @@ fn gephis_type_is_the_direction() {
 }
 
 #[test]
+fn the_names_of_columns_are_no_edge_wherever_they_stand() {
+    for (name, text, line) in [
+        ("g.csv", "source,target\nanna,ben\nsource,target\nben,carl\n".to_owned(), 3),
+        ("g.tsv", "from\tto\tweight\na\tb\t1\nfrom\tto\tweight\r\n".to_owned(), 3),
+        ("g.csv", "Source,Target,Type\n1,2,Undirected\nSource,Target,Type\n2,3,Undirected\n".to_owned(), 3),
+        ("g.csv", "a,b\n1,2\na,b\n2,3\n".to_owned(), 3),
+        ("g.csv", format!("source,target\n{}source,target\nx,y\n", "anna,ben\n".repeat(400_000)), 400_002),
+    ] {
+        let error = failure(name, &text, &options());
+        assert!(error.contains(&format!("{name}:{line}: expected an edge, and not")), "{error}");
+        assert!(error.contains("several inputs"), "{error}");
+    }
+    // Quotes make an edge of it, and numbers are no names.
+    assert_eq!(edges("g.csv", "source,target\na,b\n\"source\",\"target\"\n", &options()), ["a b", "source target"]);
+    let said = InputOptions { header: Some(true), ..weight("3") };
+    assert_eq!(edges("g.csv", "1,2,3\n4,5,6\n1,2,3\n", &said), ["1 2", "4 5"]);
+}
+
+#[test]
+fn options_that_an_input_has_no_use_for_are_refused() {
+    let delimiter = InputOptions { delimiter: Some("tab".into()), ..options() };
+    let comment = InputOptions { comment: Some("//".into()), ..options() };
+    for (name, text, input, option) in [
+        ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", &delimiter, "--delimiter"),
+        ("g.graph", "2 1\n2\n1\n", &comment, "--comment"),
+        ("g.gr", "p sp 2 1\na 1 2 5\n", &header(true), "--header"),
+        ("g.el", "1 2\n", &header(false), "--header"),
+        ("g.wel", "1 2 3\n", &ends("2", "1"), "--source"),
+        ("g.adj", "1 2\n2 3\n", &header(true), "--header"),
+    ] {
+        let error = failure(name, text, input);
+        assert!(error.starts_with(&format!("{option}: expected")) && error.contains("leave the option out"), "{error}");
+    }
+    assert_eq!(edges("g.el", "// c\n1 2\n", &comment), ["1 2"]);
+}
+
+#[test]
 fn a_symmetric_input_that_shall_have_directions_has_both() {
     let directed = ImportOptions { directed: Some(true), ..ImportOptions::default() };
     let matrix = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 5\n3 2 6\n3 3 7\n";
@@ -282,6 +319,28 @@ fn adjacency_lists_are_read_and_proposed() {
         assert!(error.contains("--format adjacency"), "{text}: {error}");
     }
     assert!(failure("a.txt", "0\t1,2\n1\t2,3\n", &options()).contains("--format adjacency"));
+    // What another separator would cut is refused, and an option decides.
+    for text in [
+        "1 2,3\n4 5,6\n",
+        "1,2,3\n4 5,6\n",
+        "a b,c\nd e,f\n",
+        "1: 2,3\n2: 3\n",
+        "1;2;3\n2;3\n",
+        "a\tb,c\nd e,f\n",
+        &format!("{}a b,c\n", (0..2000).map(|i| format!("v{i} w\n")).collect::<String>()),
+    ] {
+        let error = failure("a.adj", text, &adjacency);
+        assert!(error.contains("and no other separator in them") && error.contains("--delimiter"), "{text}: {error}");
+    }
+    let comma = InputOptions { delimiter: Some("comma".into()), ..adjacency.clone() };
+    assert_eq!(
+        edges("a.adj", "New York,Boston\nBoston,Los Angeles\n", &comma),
+        ["Boston Los Angeles", "New York Boston"]
+    );
+    assert_eq!(
+        edges("a.adj", "New York\tBoston, Los Angeles\n", &adjacency),
+        ["New York Boston", "New York Los Angeles"]
+    );
 }
 
 #[test]

@@ -129,3 +129,31 @@ fn weights_that_are_not_there_are_refused() {
     assert!(graph.has_weights(None).unwrap() && graph.has_weights(Some("weight")).unwrap());
     assert!(seen(&graph, Direction::In, Frontier::All).unwrap().0.is_empty());
 }
+
+#[test]
+fn places_of_weights_are_given_back_when_memory_is_needed_and_all_is_when_the_graph_is_closed() {
+    let (model, directory) = (model(true, WeightKind::I64), tempfile::tempdir().unwrap());
+    let (image, runtime) = (model.write(directory.path()), runtime(2));
+    let budget = runtime.budget();
+    let empty = budget.available_bytes();
+    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let opened = budget.available_bytes();
+    let (expected, first) = seen(&graph, Direction::Out, Frontier::All).unwrap();
+    let held = opened - budget.available_bytes();
+    assert!(held > 0 && held <= graph.weight_bytes(Direction::Out), "{held} bytes");
+    graph.make_room("what is free", opened - held).unwrap();
+    let (again, second) = seen(&graph, Direction::Out, Frontier::All).unwrap();
+    assert!(again == expected && second.pages_read < first.pages_read, "their places are known");
+    // Nobody takes them away from who reads them.
+    let visit = |refused: &mut bool, _: ListPart<'_>| *refused |= graph.make_room("all", opened).is_err();
+    let (refused, _) = scan(&graph, with_weights(Direction::Out), Frontier::All, || false, visit).unwrap();
+    assert!(refused.contains(&true) && opened - budget.available_bytes() == held);
+    graph.make_room("all", opened).unwrap();
+    assert_eq!(budget.available_bytes(), opened);
+    assert!(seen(&graph, Direction::Out, Frontier::All).unwrap().0 == expected);
+    assert!(opened - budget.available_bytes() == held, "and they are learnt again");
+    graph.close();
+    assert_eq!(budget.available_bytes(), empty, "held: {:?}", budget.holders());
+    let error = seen(&graph, Direction::Out, Frontier::List(&[1, 2])).unwrap_err();
+    assert!(matches!(error, Error::Closed { .. }), "{error}");
+}

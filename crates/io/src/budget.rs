@@ -68,7 +68,7 @@ impl Budget {
                 needed_bytes: needed + 1,
                 available_bytes: limit_bytes,
                 limit_bytes,
-                advised_bytes: needed + 1,
+                advised_bytes: needed + 1 + held_margin_bytes(held_bytes),
                 holders: Vec::new(),
             });
         }
@@ -115,9 +115,21 @@ impl Budget {
             needed_bytes,
             available_bytes,
             limit_bytes,
-            advised_bytes: limit_bytes.saturating_add(needed_bytes.saturating_sub(available_bytes)),
+            advised_bytes: limit_bytes.max(self.limit_for(needed_bytes, available_bytes)),
             holders: self.holders(),
         }
+    }
+
+    /// The limit that leaves so much, where this one leaves `available_bytes`; also to a process that holds a little
+    /// more at its start, as the next one may.
+    pub fn limit_for(&self, needed_bytes: u64, available_bytes: u64) -> u64 {
+        let taken_bytes = self.limit_bytes().saturating_sub(available_bytes);
+        taken_bytes.saturating_add(needed_bytes).saturating_add(held_margin_bytes(self.ledger.held_bytes))
+    }
+
+    /// How much is reserved, page caches apart.
+    pub fn reserved_bytes(&self) -> u64 {
+        self.ledger.usable_bytes.saturating_sub(self.available_bytes())
     }
 
     /// Who holds memory that is not given back, the largest first.
@@ -202,6 +214,11 @@ impl Budget {
     fn caches(&self) -> Vec<Arc<PageCache>> {
         self.ledger.accounts().caches.iter().filter_map(Weak::upgrade).collect()
     }
+}
+
+/// What a process may hold more at its start when it is started again.
+fn held_margin_bytes(held_bytes: u64) -> u64 {
+    held_bytes / 16
 }
 
 impl std::fmt::Debug for Budget {

@@ -80,6 +80,17 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The same refusal of memory where later steps need so much more: the limit that it asks for is enough for them
+    /// too. Any other error stays as it is.
+    pub fn advising(mut self, later_bytes: u64) -> Self {
+        if let Error::Memory { advised_bytes, .. } = &mut self {
+            *advised_bytes = advised_bytes.saturating_add(later_bytes);
+        }
+        self
+    }
+}
+
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         escaped(Text(self)).fmt(f)

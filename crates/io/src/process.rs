@@ -4,9 +4,13 @@
 use crate::error::{Error, Result};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions, TryLockError, read_to_string};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+/// How long is waited for something to read before it is looked whether to stop.
+const POLL_MS: libc::c_int = 50;
 
 /// The memory that the process holds now, in bytes.
 pub fn current_memory_bytes() -> u64 {
@@ -55,6 +59,20 @@ pub fn lock_path(path: &Path) -> std::io::Result<Option<File>> {
     }
     let (own, named) = (file.metadata()?, std::fs::symlink_metadata(path)?);
     Ok(((own.dev(), own.ino()) == (named.dev(), named.ino())).then_some(file))
+}
+
+/// Whether a read of a file would not wait: something is there, or nothing will come any more. Waits a moment for that.
+pub(crate) fn is_readable(file: &File) -> std::io::Result<bool> {
+    let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: there is one struct, which may be written and outlives the call.
+    match unsafe { libc::poll(&mut poll, 1, POLL_MS) } {
+        0 => Ok(false),
+        1.. => Ok(true),
+        _ => match std::io::Error::last_os_error() {
+            error if error.kind() == std::io::ErrorKind::Interrupted => Ok(false),
+            error => Err(error),
+        },
+    }
 }
 
 /// An error unless this is the process of that number: behind a fork it is another one.

@@ -1,7 +1,8 @@
 //! Adjacency lists: a vertex and its neighbours a line, `u v1 v2 ...` or `u<TAB>v1,v2,...`, integers or strings.
 //!
 //! One separator between neighbours holds for the whole file: a comma if what stands behind the tab (or, without tabs,
-//! the whole line) has one, else tabs if a line has several, else blanks. A vertex alone on its line has no neighbours.
+//! the whole line) has one, else tabs if a line has several, else blanks. What another separator would cut further, as
+//! in `1 2,3`, is refused unless an option names the separator. A vertex alone on its line has no neighbours.
 //! `#` and `%` begin comments. Lines may have any length: one longer than a block is cut behind a separator, and each
 //! part is parsed as a line of the same vertex. NetworkX calls the form with blanks `adjlist`.
 
@@ -41,7 +42,9 @@ pub(super) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     };
     let strings = options.ids == IdKind::String;
     let skipped = Arc::new(Skipped::default());
-    let mut list = Adjacency { path, separator, comments, strings, guessed_integers: false, skipped };
+    let guessed_separator = options.delimiter.is_none();
+    let mut list =
+        Adjacency { path, separator, guessed_separator, comments, strings, guessed_integers: false, skipped };
     list.check_owners(&sample)?;
     if options.ids == IdKind::Auto {
         list.decide_ids(&sample)?;
@@ -119,6 +122,8 @@ struct Adjacency {
     path: PathBuf,
     /// What separates neighbours.
     separator: Separator,
+    /// Nobody said so.
+    guessed_separator: bool,
     comments: Comments,
     strings: bool,
     /// Ids are integers because the first lines looked so.
@@ -189,15 +194,18 @@ impl Adjacency {
             }
             match no_integer {
                 None => integers += 1,
-                Some(id) => other = other.or(Some((number, id))),
+                Some(id) => other = other.or(Some((number, id, line))),
             }
+        }
+        if let Some((number, id, line)) = other {
+            self.check_uncut(id, line, number)?;
         }
         self.strings = other.is_some();
         self.guessed_integers = other.is_none();
         match other {
-            Some((number, id)) if is_fraction(id) => Err(bad_record(&self.path, number, "ids and no weights", id)
+            Some((number, id, _)) if is_fraction(id) => Err(bad_record(&self.path, number, "ids and no weights", id)
                 .advise("adjacency lists have no weights; read it as another --format, or say --ids string")),
-            Some((number, id)) if 2 * integers >= sample.len() => {
+            Some((number, id, _)) if 2 * integers >= sample.len() => {
                 Err(bad_record(&self.path, number, "an integer id, as most lines have", id)
                     .advise("take the line out, or read all ids as strings with --ids string"))
             }
@@ -209,10 +217,10 @@ impl Adjacency {
     fn list(&self, line: &[u8], number: u64, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         let bad = |expected| bad_record(&self.path, number, expected, line);
         let (own, mut neighbours) = self.cut(line).map_err(bad)?;
-        let Some(first) = neighbours.next() else { return self.push(own, number, &mut batch.vertices) };
+        let Some(first) = neighbours.next() else { return self.push(own, (line, number), &mut batch.vertices) };
         for neighbour in std::iter::once(first).chain(neighbours) {
-            self.push(own, number, &mut batch.ids)?;
-            self.push(neighbour.map_err(bad)?, number, &mut batch.ids)?;
+            self.push(own, (line, number), &mut batch.ids)?;
+            self.push(neighbour.map_err(bad)?, (line, number), &mut batch.ids)?;
             if batch.is_full() {
                 self.hand_over(number, batch, take)?;
             }
@@ -227,7 +235,25 @@ impl Adjacency {
         take(batch)
     }
 
-    fn push(&self, id: &[u8], number: u64, ids: &mut Ids) -> Result<()> {
+    /// Refuses an id that another separator would cut, where nobody said which it is. Quotes say where ids end, and on
+    /// lines with a tab blanks are part of ids between commas.
+    fn check_uncut(&self, id: &[u8], line: &[u8], number: u64) -> Result<()> {
+        let is_other = |byte: &u8| match byte {
+            b',' | b';' | b'|' => self.separator != Separator::Byte(*byte),
+            b' ' => !line.contains(&b'\t'),
+            _ => false,
+        };
+        if !self.guessed_separator || !id.iter().any(is_other) || line.contains(&b'"') {
+            return Ok(());
+        }
+        let expected = format!("ids between {}, and no other separator in them", self.separator.name());
+        Err(bad_record(&self.path, number, &expected, id).advise(
+            "put a tab between a vertex and its neighbours, as in u<TAB>v1,v2, or one separator everywhere; or, if that \
+             is one id, say --delimiter",
+        ))
+    }
+
+    fn push(&self, id: &[u8], (line, number): (&[u8], u64), ids: &mut Ids) -> Result<()> {
         match ids {
             Ids::Integer { values, negative, huge } => {
                 if self.guessed_integers && is_padded(id) {
@@ -241,6 +267,7 @@ impl Adjacency {
                 *huge |= !id.negative && id.bits >> 63 != 0;
             }
             Ids::Text { bytes, ends } => {
+                self.check_uncut(id, line, number)?;
                 if std::str::from_utf8(id).is_err() {
                     return Err(
                         bad_record(&self.path, number, "an id in UTF-8", id).advise("convert the file to UTF-8")

@@ -6,6 +6,7 @@
 
 use super::batch::{Facts, InputOptions, Source};
 use super::input::{Input, Stream};
+use super::plan::PLAN_SHARE;
 use super::table::{Batch, TableColumns, TableParser, TableSource, damaged, guarded};
 use crate::error::{Error, Result};
 use arrow_buffer::Buffer;
@@ -17,6 +18,9 @@ use std::sync::Arc;
 
 /// How much is read at once behind the last batch.
 const READ_BYTES: usize = 1 << 20;
+
+/// How much is read at once of what is not kept.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// Headers of messages name the buffers of columns; larger ones are damaged.
 const MOST_METADATA_BYTES: usize = 16 << 20;
@@ -59,19 +63,20 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         dictionaries: HashMap::new(),
         first: None,
         is_file,
+        first_bytes: None,
         ended: false,
     };
     if is_file {
         reader.decode_bare_schema()?;
     }
     reader.first = reader.next_batch().transpose()?;
+    let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
+    reader.first_bytes = Some(block_bytes);
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
-    let columns = TableColumns::find(&schema, input.path(), options)?;
-    let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
+    let mut columns = TableColumns::find(&schema, input.path(), options)?;
     let longest_id_bytes = input.longest_line_bytes();
     let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
-    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let chosen = columns.chosen();
     let path = input.path().to_owned();
     let batches = reader.map(move |batch| {
@@ -80,8 +85,10 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
         Ok(Batch { rows, ..batch })
     });
+    let batches = columns.see_direction(Box::new(batches))?;
+    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
-    Ok(TableSource::boxed(facts, parser, Box::new(batches)))
+    Ok(TableSource::boxed(facts, parser, batches))
 }
 
 /// Batches from a stream.
@@ -93,12 +100,16 @@ struct ArrowStream {
     dictionaries: HashMap<i64, Dictionary>,
     first: Option<Batch>,
     is_file: bool,
+    /// What the first batch took, once it was read: the import may have begun.
+    first_bytes: Option<u64>,
     ended: bool,
 }
 
 /// A message as it lies in the file.
 struct Message {
     len_bytes: usize,
+    /// There is something behind its header.
+    has_body: bool,
     /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
     compressed: Vec<usize>,
     dictionary: Option<DictionaryMessage>,
@@ -174,10 +185,24 @@ impl ArrowStream {
     /// The next batch; messages without one are schemas and dictionaries, which the decoder keeps.
     fn decode_next(&mut self) -> Result<Option<Batch>> {
         while let Some(message) = self.next_message()? {
-            let mut memory = Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes)?;
+            let mut memory = match Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes) {
+                Ok(memory) => memory,
+                Err(refusal) => {
+                    // What it takes unpacked is read from the stream, which is not needed any more.
+                    let unpacked_bytes = self.unpacked_ahead(&message).unwrap_or(0);
+                    let block_bytes = (message.len_bytes as u64).saturating_add(unpacked_bytes);
+                    return Err(self.refused(refusal.advising(unpacked_bytes), block_bytes, block_bytes));
+                }
+            };
             self.stream.read_exact(&mut memory)?;
+            if message.rows == Some(0) && !message.has_body {
+                // The decoder gives a batch without a body out only with the next message.
+                continue;
+            }
             let unpacked_bytes = message.unpacked_bytes(&memory);
-            let unpacked = self.reserve(unpacked_bytes)?;
+            let block_bytes = (message.len_bytes as u64).saturating_add(unpacked_bytes);
+            let unpacked = self.input.budget().reserve(&self.purpose(), unpacked_bytes);
+            let unpacked = Arc::new(unpacked.map_err(|refusal| self.refused(refusal, block_bytes, unpacked_bytes))?);
             if let Some(dictionary) = &message.dictionary {
                 self.keep(dictionary, message.len_bytes as u64, unpacked.clone())?;
             }
@@ -193,10 +218,44 @@ impl ArrowStream {
             let Some(rows) = decoded else { continue };
             let dictionaries = self.dictionaries.values().map(|dictionary| &dictionary.unpacked);
             let unpacked = dictionaries.chain([&unpacked]).filter(|unpacked| unpacked.bytes() > 0).cloned().collect();
-            let len_bytes = message.len_bytes as u64 + unpacked_bytes;
-            return Ok(Some(Batch { rows, unpacked, len_bytes, position_bytes: self.stream.position_bytes() }));
+            let position_bytes = self.stream.position_bytes();
+            return Ok(Some(Batch { rows, unpacked, len_bytes: block_bytes, position_bytes }));
         }
         Ok(None)
+    }
+
+    /// The error for a message that does not fit and takes `block_bytes`, of which `held_bytes` are missing. The limit
+    /// that it asks for is enough for all the import, if no larger one follows.
+    fn refused(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+        let Some(first_bytes) = self.first_bytes else {
+            return self.input.advising(refusal, block_bytes, held_bytes);
+        };
+        // The plan leaves every reader as much as the first batch took, and a sixteenth of all memory for the rest.
+        let larger_bytes = block_bytes.saturating_sub(first_bytes).saturating_mul(self.input.threads() as u64);
+        refusal.advising(PLAN_SHARE.saturating_mul(block_bytes.saturating_add(larger_bytes))).into()
+    }
+
+    /// What the buffers of the next message take when they are unpacked; reads them, and keeps nothing.
+    fn unpacked_ahead(&mut self, message: &Message) -> Result<u64> {
+        let mut starts = message.compressed.clone();
+        starts.sort_unstable();
+        let (mut at, mut unpacked_bytes) = (0, 0u64);
+        let mut piece = vec![0; PIECE_BYTES];
+        for start in starts {
+            while at < start {
+                let len = (start - at).min(PIECE_BYTES);
+                self.stream.read_exact(&mut piece[..len])?;
+                at += len;
+            }
+            if at > start {
+                continue;
+            }
+            let mut len = [0; 8];
+            self.stream.read_exact(&mut len)?;
+            at += len.len();
+            unpacked_bytes = unpacked_bytes.saturating_add(unpacked_len(len));
+        }
+        Ok(unpacked_bytes)
     }
 
     fn reserve(&self, bytes: u64) -> Result<Arc<Reservation>> {
@@ -248,9 +307,11 @@ impl ArrowStream {
             let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
             let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
             let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
+            let has_body = message.bodyLength() != 0;
             let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
             Ok(Message {
                 len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
+                has_body,
                 compressed: starts.collect(),
                 rows,
                 dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),
@@ -293,9 +354,13 @@ impl Message {
     /// packed.
     fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
         let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
-        let lens = starts.map(|len| u64::try_from(i64::from_le_bytes(*len)).unwrap_or(0));
-        lens.fold(0, u64::saturating_add)
+        starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
     }
+}
+
+/// How long a buffer is when it is unpacked, as its first bytes say.
+fn unpacked_len(first: [u8; 8]) -> u64 {
+    u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
 }
 
 impl Iterator for ArrowStream {

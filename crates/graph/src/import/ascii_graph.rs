@@ -3,7 +3,7 @@
 //! Vertex i's line may be empty. Lines may have any length: a block may start in the middle of one.
 //! Format: the documentation of `ASCIIGraph` in the WebGraph framework (Boldi and Vigna, WWW 2004).
 
-use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
+use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
 use super::blocks::LineBlocks;
 use super::columns::Comments;
 use super::input::Stream;
@@ -46,6 +46,10 @@ struct AsciiGraph {
 
 impl Parser for AsciiGraph {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.parse_in_batches(block, batch, &mut |_| Ok(()))
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
         batch.weights = Weights::None;
         let numbers = (block.first_record..).zip(block.first_vertex..);
@@ -61,9 +65,12 @@ impl Parser for AsciiGraph {
                     bad_record(&self.path, number, &format!("a vertex from 0 to {}", self.vertices - 1), found)
                 })?;
                 push_pair(&mut batch.ids, vertex, successor);
+                if batch.is_full() {
+                    take(batch)?;
+                }
             }
         }
-        Ok(())
+        take(batch)
     }
 
     fn path(&self) -> &Path {

@@ -374,6 +374,26 @@ pub struct InputOptions {
     pub comment: Option<String>,
 }
 
+impl InputOptions {
+    /// Refuses options for columns that an input has not; `taken` are those that it has, `what` is what it is.
+    pub(super) fn check_taken(&self, taken: &[&str], path: &Path, what: &str) -> Result<()> {
+        let given = [
+            ("delimiter", self.delimiter.is_some(), "text"),
+            ("header", self.header.is_some(), "text in columns"),
+            ("comment", self.comment.is_some(), "text"),
+            ("source", self.source.is_some(), "lists of edges and tables"),
+            ("target", self.target.is_some(), "lists of edges and tables"),
+        ];
+        match given.into_iter().find(|(name, is_given, _)| *is_given && !taken.contains(name)) {
+            None => Ok(()),
+            Some((name, _, inputs)) => Err(Error::Usage(format!(
+                "--{name}: expected an input that it is for, {inputs}, found {}, which is {what}; leave the option out",
+                path.display()
+            ))),
+        }
+    }
+}
+
 /// A bad record of `parser`'s input.
 pub(crate) fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
     let shown = String::from_utf8_lossy(&found[..found.len().min(80)]).into_owned();

@@ -51,7 +51,7 @@ pub(super) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
 fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
     // An empty file among others says nothing, and takes part in nothing.
     let has_rows = |(facts, input): &(&Facts, &Input)| {
-        input.size_bytes() != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
+        input.size_bytes() != Some(0) && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
     };
     let parts = || all.iter().zip(inputs);
     let speaking = parts().position(|part| has_rows(&part)).unwrap_or(0);
@@ -67,7 +67,11 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
             .advise("import the files one by one, or bring them into one form")
         };
         if facts.string_ids != joined.string_ids {
-            return Err(differs("kind of ids").advise("say --ids string"));
+            let is_table = matches!(facts.format, "parquet" | "arrow");
+            return Err(differs("kind of ids").advise(match is_table {
+                true => "cast the columns of ids to one type, strings or integers, in all files",
+                false => "say --ids string",
+            }));
         }
         if facts.directed != joined.directed {
             return Err(differs("direction"));

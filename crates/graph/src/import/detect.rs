@@ -50,6 +50,8 @@ pub(super) struct Detected {
     pub(super) has_rows: bool,
     /// The number of bytes up to the end of a line that names the columns, or 0.
     pub(super) names_end: usize,
+    /// That line, without blanks around it; empty if it could be a row.
+    pub(super) names_line: Vec<u8>,
     /// The first line could be `n m`.
     pub(super) may_have_size_line: bool,
     /// Whether edges have a direction, and what says so.
@@ -70,7 +72,7 @@ fn is_number(token: &[u8]) -> bool {
 }
 
 /// Whether a token is written like an integer, however large.
-pub(super) fn looks_like_integer(token: &[u8]) -> bool {
+pub(crate) fn looks_like_integer(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
@@ -135,6 +137,7 @@ pub(super) fn detect(
         }
     };
     let body = &sample.rows[usize::from(has_names).min(sample.rows.len())..];
+    let names_line = sample.names_line(first, has_names)?;
     let strings = sample.has_string_ids(body, ends, options)?;
     let (direction, said) = sample.direction(body, &names, has_names)?;
     let called = |column: usize| if has_names { names[column].to_owned() } else { format!("column {}", column + 1) };
@@ -159,6 +162,7 @@ pub(super) fn detect(
         weight_name: weight.map(|(_, name)| name),
         has_names,
         has_rows: !body.is_empty(),
+        names_line: names_line.to_vec(),
         names_end: if has_names { end_of_line(&first.bytes, sample.rows[0].0) } else { 0 },
         may_have_size_line: may_have_size_line && !strings,
         directed: said.or(konect.map(|konect| konect.directed())),
@@ -229,6 +233,23 @@ impl<'a> Sample<'a> {
             rows.push((skipped, fields));
         }
         Ok(Sample { path, first_line: first.first_line, separator, comments, rows })
+    }
+
+    /// The line that names the columns, which must not stand again; empty if there is none, or if it could be a row.
+    fn names_line(&self, first: &'a Lines, has_names: bool) -> Result<&'a [u8]> {
+        let (place, fields) = match self.rows.first() {
+            Some((place, fields)) if has_names => (*place, fields),
+            _ => return Ok(&[]),
+        };
+        if fields.iter().all(|field| is_number(field.raw)) {
+            return Ok(&[]);
+        }
+        let mut all = (place..).zip(lines(&first.bytes).skip(place as usize)).take(SAMPLE_LINES);
+        let names = all.next().map_or(&[][..], |(_, line)| trim(line));
+        match all.find(|(_, line)| trim(line) == names) {
+            None => Ok(names),
+            Some((place, line)) => Err(named_again(self.path, self.first_line + place, line)),
+        }
     }
 
     fn line(&self, row: usize) -> u64 {
@@ -373,11 +394,13 @@ impl<'a> Sample<'a> {
 
     /// Whether a column is a number in all rows but the first.
     fn has_numbers_below(&self, first: &[Field<'_>]) -> bool {
-        let body = &self.rows[1..];
+        // The same line again comes of files that were put together.
+        let is_first = |fields: &[Field<'_>]| fields.iter().map(|field| field.raw).eq(first.iter().map(|f| f.raw));
+        let body: Vec<_> = self.rows[1..].iter().filter(|(_, fields)| !is_first(fields)).collect();
         let shift = usize::from(body.first().is_some_and(|(_, fields)| fields.len() == first.len() + 1));
         let is_number_column = |(place, field): (usize, &Field<'_>)| {
             let below =
-                |(_, fields): &(u64, Vec<Field<'_>>)| fields.get(place + shift).is_some_and(|f| is_number(f.raw));
+                |(_, fields): &&(u64, Vec<Field<'_>>)| fields.get(place + shift).is_some_and(|f| is_number(f.raw));
             !is_missing(field.raw) && body.iter().all(below)
         };
         !body.is_empty() && first.iter().enumerate().any(is_number_column)
@@ -538,7 +561,9 @@ impl<'a> Sample<'a> {
         };
         let hint = match unread.iter().find(numeric) {
             Some(column) if options.weight.is_none() && used[2].is_none() => {
-                format!(" They are no weights unless you say so, such as --weight {}.", called(column))
+                let called = called(column);
+                let quote = if called.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { "'" };
+                format!(" They are no weights unless you say so, such as --weight {quote}{called}{quote}.")
             }
             _ => String::new(),
         };
@@ -553,6 +578,14 @@ pub(super) fn has_columns(fields: &[Field<'_>], count: usize) -> bool {
     fields.len() == count || fields.len() == count + 1 && is_hollow()
 }
 
+/// The line that names the columns, where an edge should be.
+pub(super) fn named_again(path: &Path, line: u64, found: &[u8]) -> Error {
+    bad_record(path, line, "an edge, and not the line that names the columns once more", found).advise(
+        "if files were put together, give them as several inputs, or take the line out; if it is an edge, put its ids in \
+         double quotes, or take the quotes away",
+    )
+}
+
 /// What a value of a column `Type` says.
 pub(super) fn says_directed(value: &[u8]) -> Option<bool> {
     match trim(value).to_ascii_lowercase().as_slice() {
@@ -560,6 +593,13 @@ pub(super) fn says_directed(value: &[u8]) -> Option<bool> {
         b"undirected" => Some(false),
         _ => None,
     }
+}
+
+/// A row whose column `Type` says another direction than those above.
+pub(super) fn other_direction(path: &Path, row: u64, directed: bool, column: &str, found: &[u8]) -> Error {
+    let kind = if directed { "Directed" } else { "Undirected" };
+    bad_record(path, row, &format!("`{kind}` in {column}, as above"), found)
+        .advise("a graph has edges of one kind: import the directed and the undirected edges apart")
 }
 
 /// An id with leading zeros, or a plus, where ids are integers because they look so.

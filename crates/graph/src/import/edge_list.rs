@@ -11,7 +11,8 @@ use super::batch::{
 use super::blocks::{LineBlocks, Lines};
 use super::columns::{Columns, Comments, Field, Separator, Skipped, split};
 use super::detect::{
-    Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, padded_id, says_directed,
+    Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, named_again, other_direction,
+    padded_id, says_directed,
 };
 use super::input::Stream;
 use super::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole, lines, trim};
@@ -253,6 +254,8 @@ pub(super) struct EdgeList {
     /// Lines are cut at blanks without a list of columns.
     is_plain: bool,
     weight_name: String,
+    /// The line that names the columns, if there is one that is no row.
+    names_line: Vec<u8>,
     skipped: Arc<Skipped>,
 }
 
@@ -261,7 +264,7 @@ type Pair = (Integer, Integer, f64);
 
 impl EdgeList {
     pub(super) fn new(path: &Path, detected: Detected, ids: IdKind, skipped: Arc<Skipped>) -> Self {
-        let Detected { columns, weight_name, .. } = detected;
+        let Detected { columns, weight_name, names_line, .. } = detected;
         let Columns { separator, count, source, target, weight, direction, strings, .. } = columns;
         let first = (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && direction.is_none();
         let used = 2 + usize::from(weight.is_some());
@@ -272,6 +275,7 @@ impl EdgeList {
             guessed_integers: ids == IdKind::Auto && !strings,
             is_plain: first && at_blanks && !strings,
             weight_name: weight_name.unwrap_or_default(),
+            names_line,
             skipped,
             columns,
         }
@@ -309,6 +313,9 @@ impl EdgeList {
             }
             return Ok(None);
         }
+        if !self.names_line.is_empty() && trim(line) == self.names_line {
+            return Err(named_again(&self.path, number, line));
+        }
         split(line, *separator, count + 2, fields)
             .map_err(|expected| bad_record(&self.path, number, expected, line))?;
         if !has_columns(fields, *count) {
@@ -323,9 +330,8 @@ impl EdgeList {
         if let Some((column, directed)) = *direction
             && says_directed(fields[column].raw) != Some(directed)
         {
-            let expected = format!("`{}` in column {}, as above", kind_name(directed), column + 1);
-            return Err(bad_record(&self.path, number, &expected, fields[column].raw)
-                .advise("a graph has edges of one kind: import the directed and the undirected edges apart"));
+            let (column, found) = (format!("column {}", column + 1), fields[column].raw);
+            return Err(other_direction(&self.path, number, directed, &column, found));
         }
         let weight = match *weight {
             Some(column) => self.weight(fields[column], number)?,
@@ -431,10 +437,6 @@ impl EdgeList {
         };
         Err(bad_record(&self.path, number, &expected, token).advise(advice))
     }
-}
-
-fn kind_name(directed: bool) -> &'static str {
-    if directed { "Directed" } else { "Undirected" }
 }
 
 /// The integer ids of a batch while it is filled.

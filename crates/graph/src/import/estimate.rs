@@ -1,10 +1,13 @@
 //! What an import will need, said before it starts.
 
-use super::batch::Facts;
+use super::batch::{Facts, InputOptions};
+use super::open::open;
 use super::options::ImportOptions;
-use crate::error::Result;
+use super::plan::{enough_bytes, needed_bytes};
+use crate::error::{Error, Result};
 use crate::partial::require_disk;
-use std::path::Path;
+use outcore_io::{Error as IoError, Runtime, RuntimeOptions, processors};
+use std::path::{Path, PathBuf};
 
 /// How many bytes of text an edge takes, where the format does not say how many edges there are.
 const TEXT_BYTES: u64 = 12;
@@ -16,8 +19,6 @@ const LEAST_IMAGE_BYTES: u64 = 32 << 10;
 const VERTEX_BYTES: u64 = 40;
 /// An import that needs no more temporary space than this begins without a look at the disk.
 const SMALL_BYTES: u64 = 160 << 20;
-/// The least limit for memory with which an import works, where decoding the input takes little.
-const LEAST_MEMORY_BYTES: u64 = 32 << 20;
 
 /// What an import will need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +33,43 @@ pub struct ImportEstimate {
     pub memory_bytes: u64,
 }
 
-/// What an import of this input will need, by what is known of it before it is read.
-pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
+/// What an import of an input that is open in this runtime will need, by what is known of it before it is read.
+pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> ImportEstimate {
+    let budget = runtime.budget();
+    let memory_bytes = budget.limit_for(needed_bytes(runtime, facts), budget.available_bytes());
+    let Space { edges, temporary_bytes, image_bytes } = space(facts, options);
+    ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes }
+}
+
+/// A refusal of memory for the runtime of an import, with advice that is enough for importing these files too. They are
+/// opened for that under the least limit with which an import works. Any other error stays as it is.
+pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options: &InputOptions) -> Error {
+    let Error::Io(refusal @ IoError::Memory { .. }) = error else { return error };
+    let threads = runtime.threads.unwrap_or_else(processors);
+    let refusal = refusal.advising(enough_bytes(0, threads, Some(0)));
+    let IoError::Memory { advised_bytes, .. } = refusal else { return refusal.into() };
+    let needed_bytes = || {
+        let limits = RuntimeOptions { memory_bytes: Some(advised_bytes), progress: None, ..runtime.clone() };
+        let runtime = Runtime::new(limits).ok()?;
+        match open(&runtime, files, options) {
+            Ok(source) => Some(estimate(&runtime, source.facts(), &ImportOptions::default()).memory_bytes),
+            Err(Error::Io(IoError::Memory { advised_bytes, .. })) => Some(advised_bytes),
+            Err(_) => None,
+        }
+    };
+    // What is no file could be read only once.
+    let needed_bytes = if files.iter().all(|file| file.is_file()) { needed_bytes() } else { None };
+    refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
+}
+
+/// What an import will need on the disk.
+struct Space {
+    edges: Option<u64>,
+    temporary_bytes: u64,
+    image_bytes: u64,
+}
+
+fn space(facts: &Facts, options: &ImportOptions) -> Space {
     let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / TEXT_BYTES));
     let count = edges.unwrap_or(0);
     let vertices = facts.declared.map_or(count / 8, |(_, declared)| declared);
@@ -43,7 +79,7 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     // Either way there are two entries per edge; edges as they were read are removed while entries are written.
     let entries = count.saturating_mul(2);
     let columns = if directed { 4 } else { 2 };
-    ImportEstimate {
+    Space {
         edges,
         temporary_bytes: entries
             .saturating_mul(record_bytes)
@@ -53,14 +89,13 @@ pub fn estimate(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
             .saturating_mul(ENTRY_BYTES + weight_bytes)
             .saturating_add(vertices.saturating_mul(4 + 2 * columns))
             .saturating_add(LEAST_IMAGE_BYTES),
-        memory_bytes: LEAST_MEMORY_BYTES.saturating_add(facts.block_bytes / 15 * 16),
     }
 }
 
 /// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
 /// known before it begins. Images are smaller than announced where lists are long: a third of that must be free.
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
-    let needed = estimate(facts, options);
+    let needed = space(facts, options);
     require_disk("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
     if needed.temporary_bytes <= SMALL_BYTES {
         return Ok(());
@@ -94,10 +129,10 @@ mod tests {
             ..Facts::default()
         };
         let options = ImportOptions::default();
-        let small = estimate(&facts(1 << 20, false), &options);
-        assert!(estimate(&facts(1 << 24, false), &options).temporary_bytes > 2 * small.temporary_bytes);
-        assert!(estimate(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
-        assert_eq!(estimate(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
+        let small = space(&facts(1 << 20, false), &options);
+        assert!(space(&facts(1 << 24, false), &options).temporary_bytes > 2 * small.temporary_bytes);
+        assert!(space(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
+        assert_eq!(space(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
         let directory = tempfile::tempdir().unwrap();
         assert!(check_space(&facts(1 << 21, false), &options, directory.path(), directory.path()).is_ok());
         let error = check_space(&facts(1 << 58, false), &options, directory.path(), Path::new("/nowhere"))
@@ -108,7 +143,7 @@ mod tests {
         assert!(image.to_string().starts_with("the image needs"), "{image}");
         // Vertices that a header declares take space without any edge.
         let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };
-        assert!(estimate(&declared(1 << 32), &options).temporary_bytes > 100 << 30);
+        assert!(space(&declared(1 << 32), &options).temporary_bytes > 100 << 30);
         assert!(check_space(&declared(1 << 10), &options, directory.path(), directory.path()).is_ok());
         let error =
             check_space(&declared(1 << 50), &options, directory.path(), Path::new("/nowhere")).unwrap_err().to_string();

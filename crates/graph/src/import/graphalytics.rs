@@ -46,7 +46,7 @@ pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         *wanted = name.to_owned();
     }
     match &files.vertices {
-        Some(vertices) => with_vertex_file(edges, facts, vertices),
+        Some(vertices) => with_vertex_file(edges, facts, vertices, false),
         None => Ok(edges),
     }
 }
@@ -112,7 +112,7 @@ impl GraphalyticsProperties {
     /// # Errors
     /// A file that cannot be read or is longer.
     pub fn read(runtime: &Runtime, path: &Path) -> Result<Self> {
-        Self::of(&Input::file(path, &Windows::new(runtime.budget(), runtime.threads()))?)
+        Self::of(&Input::file(path, &Windows::of(runtime))?)
     }
 
     fn of(file: &Input) -> Result<Self> {

@@ -4,11 +4,12 @@
 //! name. A compressed stream that stops in its middle is an error and never a shorter graph. Cost: one system
 //! call per block for plain files; zstd windows take up to 2 GiB, which the budget counts.
 
+use super::gzip_members::{self, BytesBehind, GzipMembers};
+use super::plan::enough_bytes;
 use super::zstd_frames::{Windows, ZstdFrames, is_zstd};
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
-use outcore_io::Budget;
-use outcore_io::lock;
+use outcore_io::{Budget, PipeReader, lock};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -55,7 +56,7 @@ impl Input {
             windows: Arc::clone(windows),
         };
         if path == Path::new("-") {
-            return Ok(pipe(Path::new("standard input"), Path::new("/dev/stdin")));
+            return Ok(pipe(Path::new("standard input"), path));
         }
         let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if metadata.is_dir() {
@@ -121,6 +122,18 @@ impl Input {
         self.windows.longest_line_bytes()
     }
 
+    /// How many workers share what reading may use.
+    pub(super) fn threads(&self) -> usize {
+        self.windows.threads()
+    }
+
+    /// A refusal of memory while the input is opened, with advice that is enough for the import too: whose blocks set
+    /// `block_bytes` aside, beside `held_bytes` that the input goes on holding.
+    pub(super) fn advising(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+        let held_bytes = self.budget().reserved_bytes().saturating_add(held_bytes);
+        refusal.advising(enough_bytes(block_bytes, self.threads(), Some(held_bytes))).into()
+    }
+
     /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside
     /// it.
     pub(super) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
@@ -166,7 +179,11 @@ impl Input {
             Content::Pipe(pipe) => match std::mem::replace(&mut *lock(pipe), Pipe::Taken) {
                 Pipe::Open(stream) => return Ok(*stream),
                 Pipe::Closed(path) => {
-                    Box::new(File::open(&path).map_err(|e| outcore_io::Error::file(&path, "open", e))?)
+                    let cancel = self.windows.cancel();
+                    let is_standard = path == Path::new("-");
+                    let opened =
+                        if is_standard { PipeReader::standard_input(cancel) } else { PipeReader::open(&path, cancel) };
+                    Box::new(opened.map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
                 }
                 Pipe::Taken => {
                     return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
@@ -181,9 +198,12 @@ impl Input {
         let position_bytes = Arc::new(AtomicU64::new(0));
         let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
         let mut magic = Vec::with_capacity(4);
-        let failed = |e| outcore_io::Error::file_at(&self.path, "read", 0, e);
+        let failed = |error: std::io::Error| match error.downcast() {
+            Ok(own) => own,
+            Err(error) => outcore_io::Error::file_at(&self.path, "read", 0, error),
+        };
         raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
-        let coding = if magic.starts_with(&[0x1f, 0x8b]) {
+        let coding = if magic.starts_with(&gzip_members::MAGIC) {
             Coding::Gzip
         } else if is_zstd(&magic) {
             Coding::Zstd
@@ -198,7 +218,8 @@ impl Input {
         let reader: Box<dyn Read + Send> = match coding {
             Coding::Plain => Box::new(whole),
             Coding::Gzip => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(COMPRESSED_READ_BYTES, whole)))
+                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
+                Box::new(GzipMembers::new(buffered, Arc::clone(&position_bytes)))
             }
             Coding::Zstd => {
                 let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
@@ -216,7 +237,12 @@ impl Input {
         };
         if coding == Coding::Zstd {
             // The first window is counted now, before it is planned what to do with the memory that is left.
-            stream.peek(1)?;
+            stream.peek(1).map_err(|error| match error {
+                Error::Io(refusal @ outcore_io::Error::Memory { needed_bytes, .. }) => {
+                    self.advising(refusal, 0, needed_bytes)
+                }
+                other => other,
+            })?;
         }
         Ok(stream)
     }
@@ -336,6 +362,12 @@ impl Stream {
             Ok(error) => return error.into(),
             Err(error) => error,
         };
+        if let Some(BytesBehind { start_bytes }) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            let expected = format!("the end of the file behind its {} data", self.coding.name());
+            let found = format!("bytes after the end of the compressed data, from byte {start_bytes} on");
+            return Error::input(&self.path, None, expected, found)
+                .advise(format!("cut them off, as with head -c {start_bytes}, or fetch or compress the file again"));
+        }
         let at = self.position_bytes();
         if self.coding == Coding::Plain || error.raw_os_error().is_some() {
             return outcore_io::Error::file_at(&self.path, "read", at, error).into();
@@ -386,7 +418,7 @@ mod tests {
 
     fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 20)?;
+        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 23)?;
         Ok(out)
     }
 
@@ -404,6 +436,21 @@ mod tests {
             for cut in [5, 9, 11, 12, whole.len() / 2, whole.len() - 1] {
                 let error = read_all(&whole[..cut]).expect_err("a cut stream").to_string();
                 assert!(error.contains("truncated"), "cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_behind_the_end_are_no_truncation() {
+        let text: Vec<u8> = (0..200_000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        let twice = [&text[..], &text].concat();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            let members = [&whole[..], &whole].concat();
+            assert!(read_all(&members).unwrap() == twice);
+            for behind in [&b"\0"[..], b"\n", b"1 2\n", b"\x1f?", b"a note of the sender, longer than a header"] {
+                let error = read_all(&[&members[..], behind].concat()).expect_err("bytes behind the end").to_string();
+                let expected = format!("after the end of the compressed data, from byte {} on", members.len());
+                assert!(error.contains(&expected) && !error.contains("truncated"), "{behind:?}: {error}");
             }
         }
     }

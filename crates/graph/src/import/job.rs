@@ -156,7 +156,7 @@ impl<'a> Job<'a> {
         }
         Err(Error::Usage(
             "expected an input with edges, since there is an image of that name, found none; the image stays as it is: \
-             say --allow-empty (allow_empty=True in Python) to replace it by an empty one"
+             say --allow-empty to replace it by an empty one"
                 .into(),
         ))
     }

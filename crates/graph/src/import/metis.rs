@@ -7,7 +7,7 @@
 //! without weights may have any length; with weights, they are limited as in all text. Format: the METIS manual,
 //! version 5, section 4.1.1.
 
-use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
+use super::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
 use super::blocks::{LineBlocks, Lines};
 use super::columns::Comments;
 use super::input::Stream;
@@ -114,27 +114,28 @@ struct Metis {
 }
 
 impl Metis {
-    /// Parses one line, or the part of it that is in this block; an error is what was expected.
+    /// Parses one line, or the part of it that is in this block, and hands the batch over whenever it is full.
     fn parse_line(
         &self,
-        line: &[u8],
+        (line, number): (&[u8], u64),
         vertex: u64,
         batch: &mut EdgeBatch,
-        weights: &mut Vec<f64>,
-    ) -> std::result::Result<Sums, &'static str> {
+        take: &mut TakeBatch<'_>,
+    ) -> Result<Sums> {
+        let bad = |expected| bad_record(&self.path, number, expected, line);
         let mut fields = Fields::new(line);
         let mut sums: Sums = [0; 4];
         for _ in 0..self.header.skipped_columns {
-            fields.unsigned().ok_or("the weights of the vertex, as fmt says")?;
+            fields.unsigned().ok_or_else(|| bad("the weights of the vertex, as fmt says"))?;
         }
         while !fields.is_empty() {
-            let neighbour = fields.unsigned().ok_or("a vertex")?;
+            let neighbour = fields.unsigned().ok_or_else(|| bad("a vertex"))?;
             if neighbour == 0 || neighbour > self.header.vertices {
-                return Err("a vertex from 1 to n");
+                return Err(bad("a vertex from 1 to n"));
             }
             let weight = if self.header.has_edge_weights {
-                let token = fields.token().ok_or("a weight after every neighbour, as fmt says")?;
-                number::weight(token).ok_or("a weight that is a finite number")?
+                let token = fields.token().ok_or_else(|| bad("a weight after every neighbour, as fmt says"))?;
+                number::weight(token).ok_or_else(|| bad("a weight that is a finite number"))?
             } else {
                 0.0
             };
@@ -151,7 +152,10 @@ impl Metis {
             }
             push_pair(&mut batch.ids, vertex, neighbour);
             if self.weights_wanted {
-                weights.push(weight);
+                batch.weights.reals().push(weight);
+            }
+            if batch.is_full() {
+                take(batch)?;
             }
         }
         Ok(sums)
@@ -196,8 +200,12 @@ impl Metis {
 
 impl Parser for Metis {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.parse_in_batches(block, batch, &mut |_| Ok(()))
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        let mut weights = empty_reals(batch);
+        batch.weights = if self.weights_wanted { Weights::Real(empty_reals(batch)) } else { Weights::None };
         let mut vertex = block.first_vertex;
         let mut sums: Sums = [0; 4];
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
@@ -208,18 +216,14 @@ impl Parser for Metis {
                 let expected = format!("only {} lines of neighbours", self.header.vertices);
                 return Err(bad_record(&self.path, number, &expected, line));
             }
-            let found = self
-                .parse_line(line, vertex, batch, &mut weights)
-                .map_err(|expected| bad_record(&self.path, number, expected, line))?;
+            let found = self.parse_line((line, number), vertex, batch, take)?;
             for (sum, more) in sums.iter_mut().zip(found) {
                 *sum = sum.wrapping_add(more);
             }
             vertex += 1;
         }
-        if self.weights_wanted {
-            batch.weights = Weights::Real(weights);
-        }
-        self.tally.add(sums).map_or(Ok(()), |all| self.check(all))
+        self.tally.add(sums).map_or(Ok(()), |all| self.check(all))?;
+        take(batch)
     }
 
     fn path(&self) -> &Path {
@@ -229,7 +233,10 @@ impl Parser for Metis {
 
 #[cfg(test)]
 mod tests {
+    use super::super::open::open_memory;
     use super::super::testing::{edges_of, failure_of};
+    use super::*;
+    use crate::import::Ids;
 
     #[test]
     fn every_edge_comes_once_from_its_smaller_end() {
@@ -277,6 +284,36 @@ mod tests {
             assert!(error.contains(expected), "{expected}: {error}");
         }
         assert!(failure_of("metis", b"2 1\n2\nx\n").contains(":3:"));
+    }
+
+    #[test]
+    fn batches_are_bounded_however_short_the_numbers_are() {
+        // Two bytes of text are sixteen of ids, and eight of weights.
+        let n = 300_000;
+        for (format, text) in [
+            ("metis", format!("1 {n} 1\n{}\n", "1 5 ".repeat(n))),
+            ("metis", format!("1 {}\n{}\n", 2 * n, "1 ".repeat(2 * n))),
+            ("ascii-graph", format!("1\n{}\n", "0 ".repeat(2 * n))),
+        ] {
+            let mut source = open_memory(format, text.as_bytes(), &InputOptions::default()).unwrap();
+            let (mut edges, mut weights) = (0, 0);
+            while let Some(block) = source.next_block().unwrap() {
+                let (ids, vertices) = (Ids::integers(), Ids::integers());
+                let mut batch = EdgeBatch { sequence: 0, ids, weights: Weights::None, vertices };
+                let mut take = |batch: &mut EdgeBatch| {
+                    assert!(batch.ids.len() <= (1 << 20) / 8, "{format}: {} ids", batch.ids.len());
+                    edges += batch.ids.len() / 2;
+                    if let Weights::Real(found) = &batch.weights {
+                        assert!(found.iter().all(|&weight| weight == 5.0) && 2 * found.len() == batch.ids.len());
+                        weights += found.len();
+                    }
+                    batch.clear();
+                    Ok(())
+                };
+                source.parser().parse_in_batches(&block, &mut batch, &mut take).unwrap();
+            }
+            assert!((edges, weights) == (n, n) || (edges, weights) == (2 * n, 0), "{format}: {edges}, {weights}");
+        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod edges;
 mod encode;
 mod estimate;
 mod graphalytics;
+mod gzip_members;
 mod heap;
 mod ids;
 mod input;
@@ -73,10 +74,12 @@ mod vertices;
 mod workspace;
 mod zstd_frames;
 
+pub(crate) use detect::looks_like_integer;
+
 pub use batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, TextFacts, Weights,
 };
-pub use estimate::{ImportEstimate, estimate};
+pub use estimate::{ImportEstimate, advise, estimate};
 pub use graphalytics::GraphalyticsProperties;
 pub use open::{formats, open, parse_bytes};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};

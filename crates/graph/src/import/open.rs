@@ -35,6 +35,19 @@ pub(super) struct Format {
     open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
 }
 
+impl Format {
+    /// Refuses options that this format does not read.
+    fn check_options(&self, input: &Input, options: &InputOptions) -> Result<()> {
+        let taken: &[&str] = match self.name {
+            "edge-list" => &["delimiter", "header", "comment", "source", "target"],
+            "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
+            "parquet" | "arrow" => &["source", "target"],
+            _ => &[],
+        };
+        options.check_taken(taken, input.path(), &format!("of format {}", self.name))
+    }
+}
+
 /// The names of all formats and what they are, for `--help` and for errors.
 const NAMES: [(&str, &str); 17] = [
     ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
@@ -164,7 +177,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let windows = Windows::new(runtime.budget(), runtime.threads());
+    let windows = Windows::of(runtime);
     let first = Input::file(first, &windows)?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
@@ -203,20 +216,28 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
 
 /// Opens one input of a known format, together with the file beside it that names more vertices, as exports make one.
 pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
+    format.check_options(input, options)?;
     let source = (format.open)(input, options)?;
     let mut name = input.path().file_name().unwrap_or_default().to_owned();
     name.push(".vertices");
     let beside = if format.lists { input.sibling(&name)? } else { None };
     let Some(beside) = beside else { return Ok(source) };
-    let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && options.ids == IdKind::Auto;
-    let source = match is_open && !source.facts().string_ids && vertex_lines::has_strings(&beside)? {
-        // There are no edges to tell what ids are like.
+    let own = vertex_lines::own_comment(&beside)?;
+    let has_rows = source.facts().text.as_ref().is_none_or(|text| text.has_rows);
+    let is_open = options.ids == IdKind::Auto && source.facts().text.is_some() && !source.facts().string_ids;
+    let says_strings = own.as_ref().is_some_and(|own| own.string_ids);
+    let source = match is_open && (says_strings || !has_rows && vertex_lines::has_strings(&beside)?) {
+        // The edges do not tell what ids are like.
         true => (format.open)(input, &InputOptions { ids: IdKind::String, ..options.clone() })?,
         false => source,
     };
     let mut facts = source.facts().clone();
+    if let (None, Some(own)) = (facts.directed, own) {
+        facts.directed = Some(own.directed);
+        facts.directed_by = Some(format!("the first line of {}, which Outcore wrote,", beside.path().display()));
+    }
     facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
-    with_vertex_file(source, facts, &beside)
+    with_vertex_file(source, facts, &beside, options.ids == IdKind::Auto)
 }
 
 /// Opens bytes in memory as a format.

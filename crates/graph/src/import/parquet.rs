@@ -8,7 +8,7 @@
 use super::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use super::input::Input;
 use super::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
-use super::table::{TableColumns, TableParser, damaged, guarded};
+use super::table::{FIRST_ROWS, TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
 use arrow_array::RecordBatch;
 use outcore_io::Reservation;
@@ -22,6 +22,10 @@ use std::sync::Arc;
 
 /// Strings that are unpacked from the beginnings of others may take this part of what is left.
 const ROOM_SHARE: u64 = 16;
+/// What decoding takes where nobody knows it yet, since the metadata do not fit.
+const USUAL_BLOCK_BYTES: u64 = 16 << 20;
+/// How many times larger metadata are when they are decoded, at most.
+const DECODED_FACTOR: u64 = 16;
 
 /// Opens a Parquet file.
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -43,12 +47,17 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         .with_size_stats_policy(skip);
     let load = || ArrowReaderMetadata::load(reader, options_of_reader.clone()).map_err(|error| error.to_string());
     let mut metadata = guarded(load).map_err(failed)?;
-    let columns = TableColumns::find(metadata.schema(), path, options)?;
-    if columns.strings {
+    let mut columns = TableColumns::find(metadata.schema(), path, options)?;
+    if columns.has_text() {
         let options = options_of_reader.clone().with_schema(columns.with_views(metadata.schema()));
         let load =
             || ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string());
         metadata = guarded(load).map_err(failed)?;
+    }
+    if let Some(kind) = columns.kind() {
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), [kind.column]);
+        let first = first_rows(reader, input, &metadata, mask)?;
+        columns.set_direction(first.as_ref().map(|rows| rows.column(0)));
     }
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.chosen());
     let room_bytes = input.budget().available_bytes() / ROOM_SHARE;
@@ -78,10 +87,16 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
 fn reserve_metadata<R: ChunkReader>(reader: &R, input: &Input) -> Result<Reservation> {
     let purpose = format!("the metadata of {} (less, if it is written with larger row groups)", input.path().display());
     let encoded_bytes = encoded_metadata_bytes(reader).unwrap_or(0);
-    let encoded = input.budget().reserve(&purpose, encoded_bytes)?;
+    let reserve = |bytes: u64, later_bytes: u64| {
+        let advising = |refusal: outcore_io::Error| {
+            input.advising(refusal.advising(later_bytes), USUAL_BLOCK_BYTES, bytes + later_bytes)
+        };
+        input.budget().reserve(&purpose, bytes).map_err(advising)
+    };
+    let encoded = reserve(encoded_bytes, DECODED_FACTOR * encoded_bytes)?;
     let decoded_bytes = decoded_metadata_bytes(reader, encoded_bytes).unwrap_or(0);
     drop(encoded);
-    Ok(input.budget().reserve(&purpose, encoded_bytes + decoded_bytes)?)
+    reserve(encoded_bytes + decoded_bytes, 0)
 }
 
 struct ParquetFile {
@@ -98,23 +113,54 @@ struct ParquetFile {
 
 impl ParquetFile {
     fn row_group(&self, group: usize) -> std::result::Result<ParquetRecordBatchReader, String> {
-        match self.input.bytes() {
-            Some(bytes) => self.decode(bytes, group),
-            // Every row group has a file of its own: threads that share one would share its place, too.
-            None => self.decode(self.input.open_file().map_err(|error| error.to_string())?, group),
-        }
+        rows_of(&self.input, &self.metadata, &self.mask, group, self.rows)
     }
+}
 
-    fn decode<R>(&self, reader: R, group: usize) -> std::result::Result<ParquetRecordBatchReader, String>
-    where
-        R: ChunkReader + 'static,
-    {
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, self.metadata.clone())
-            .with_row_groups(vec![group])
-            .with_projection(self.mask.clone())
-            .with_batch_size(self.rows);
+/// The rows of a group, some at a time.
+fn rows_of(
+    input: &Input,
+    metadata: &ArrowReaderMetadata,
+    mask: &ProjectionMask,
+    group: usize,
+    rows: usize,
+) -> std::result::Result<ParquetRecordBatchReader, String> {
+    fn build<R: ChunkReader + 'static>(
+        builder: ParquetRecordBatchReaderBuilder<R>,
+        (mask, group, rows): (&ProjectionMask, usize, usize),
+    ) -> std::result::Result<ParquetRecordBatchReader, String> {
+        let builder = builder.with_row_groups(vec![group]).with_projection(mask.clone()).with_batch_size(rows);
         builder.build().map_err(|error| error.to_string())
     }
+    let metadata = metadata.clone();
+    match input.bytes() {
+        Some(bytes) => build(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata), (mask, group, rows)),
+        None => {
+            // Every row group has a file of its own: threads that share one would share its place, too.
+            let file = input.open_file().map_err(|error| error.to_string())?;
+            build(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata), (mask, group, rows))
+        }
+    }
+}
+
+/// The first rows of some columns, of the first row group that has any.
+fn first_rows<R: ChunkReader>(
+    reader: &R,
+    input: &Input,
+    metadata: &ArrowReaderMetadata,
+    mask: ProjectionMask,
+) -> Result<Option<RecordBatch>> {
+    let failed = |error: String| damaged(input.path(), "rows of a table", &error);
+    let groups = metadata.metadata().row_groups();
+    let Some(group) = groups.iter().position(|group| group.num_rows() > 0) else { return Ok(None) };
+    let decoding = guarded(|| decoding(reader, metadata.metadata(), &mask, FIRST_ROWS, 0)).map_err(failed)?;
+    let reservation = input.budget().reserve("decoding a row group", decoding.len_bytes);
+    let _decoding = reservation.map_err(|refusal| input.advising(refusal, decoding.len_bytes, 0))?;
+    let decode = || {
+        let mut rows = rows_of(input, metadata, &mask, group, decoding.rows)?;
+        rows.next().transpose().map_err(|error| error.to_string())
+    };
+    guarded(decode).map_err(failed)
 }
 
 struct ParquetSource {

@@ -21,6 +21,8 @@ const LINE_FACTOR: u64 = 4;
 const LINES_SHARE: u64 = 8;
 /// The least memory with which a second worker is worth its share.
 const WORKER_BYTES: u64 = 14 * MIB;
+/// The part of the memory that no plan has: one of so many.
+pub(super) const PLAN_SHARE: u64 = 16;
 /// What a worker reads of a file of edges at a time.
 const READ_BYTES: u64 = 256 << 10;
 /// Blocks of partitions are of about this size where there is little memory, and of the other one where there is
@@ -71,7 +73,7 @@ impl Plan {
         let budget = runtime.budget();
         let available_bytes = budget.available_bytes();
         let block_bytes = facts.block_bytes;
-        let line_bytes = LINE_FACTOR * facts.longest_line_bytes.saturating_sub(BLOCK_BYTES as u64);
+        let line_bytes = line_bytes(facts.longest_line_bytes);
         Plan::within(available_bytes, runtime.threads(), block_bytes, line_bytes).ok_or_else(|| {
             let purpose = match block_bytes {
                 0 => "an import".to_owned(),
@@ -80,8 +82,7 @@ impl Plan {
                     bytes_text(bytes)
                 ),
             };
-            let enough_bytes = Plan::enough_bytes(block_bytes.saturating_add(line_bytes));
-            budget.refusal(&purpose, enough_bytes, available_bytes).into()
+            budget.refusal(&purpose, needed_bytes(runtime, facts), available_bytes).into()
         })
     }
 
@@ -89,7 +90,7 @@ impl Plan {
     /// `line_bytes` more of every reader.
     fn within(available_bytes: u64, threads: usize, block_bytes: u64, line_bytes: u64) -> Option<Self> {
         let (memory_bytes, workers) = shares(available_bytes, threads);
-        let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes);
+        let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes).saturating_add(line_bytes);
         let readers = usize::try_from(readers).unwrap_or(usize::MAX).clamp(1, workers);
         let share = memory_bytes / workers as u64;
         let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(share);
@@ -107,13 +108,13 @@ impl Plan {
         })
     }
 
-    /// How much memory is enough for a plan, whatever the number of workers.
-    fn enough_bytes(block_bytes: u64) -> u64 {
+    /// How much memory is enough for a plan, whatever the number of workers. Long lines count as part of a block.
+    fn least_bytes(block_bytes: u64) -> u64 {
         let least_bytes = block_bytes.saturating_add(READER_BYTES + LEAST_DICTIONARY_BYTES);
         // Buffers grow with the memory, but much slower.
         let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(least_bytes.saturating_add(least_bytes / 16));
         let memory_bytes = least_bytes.saturating_add(edge_buffer_bytes + run_buffer_bytes);
-        memory_bytes.div_ceil(15).saturating_mul(16)
+        memory_bytes.div_ceil(PLAN_SHARE - 1).saturating_mul(PLAN_SHARE)
     }
 
     /// What distributing to partitions may use beside a table of `table_bytes`.
@@ -125,10 +126,37 @@ impl Plan {
     }
 }
 
+/// What long lines take of every reader.
+fn line_bytes(longest_line_bytes: u64) -> u64 {
+    LINE_FACTOR * longest_line_bytes.saturating_sub(BLOCK_BYTES as u64)
+}
+
+/// How much memory is enough for an import whose blocks set `block_bytes` aside. Under a higher limit longer lines are
+/// read, which take more; they are as long as what is enough and the `held_bytes` of the input allow together. There is
+/// no number of those where there are no lines and no strings.
+pub(super) fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -> u64 {
+    let mut enough_bytes = Plan::least_bytes(block_bytes);
+    while let Some(held_bytes) = held_bytes {
+        let longest_bytes = longest_line_bytes(enough_bytes.saturating_add(held_bytes), threads) as u64;
+        let needed_bytes = Plan::least_bytes(block_bytes.saturating_add(line_bytes(longest_bytes)));
+        if needed_bytes <= enough_bytes {
+            break;
+        }
+        enough_bytes = needed_bytes;
+    }
+    enough_bytes
+}
+
+/// How much memory an import needs beside what its input, which is open, holds already.
+pub(super) fn needed_bytes(runtime: &Runtime, facts: &Facts) -> u64 {
+    let held_bytes = (facts.longest_line_bytes > 0).then(|| runtime.budget().reserved_bytes());
+    enough_bytes(facts.block_bytes, runtime.threads(), held_bytes)
+}
+
 /// The memory of an import that has so much available, and how many workers share it.
 fn shares(available_bytes: u64, threads: usize) -> (u64, usize) {
     // What is left over goes to small things: lists of blocks, paths, stacks, and what is read behind a long line.
-    let memory_bytes = available_bytes / 16 * 15;
+    let memory_bytes = available_bytes / PLAN_SHARE * (PLAN_SHARE - 1);
     let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, threads);
     (memory_bytes, workers)
 }
@@ -171,7 +199,7 @@ mod tests {
     fn what_a_refusal_asks_for_is_enough_and_not_much_more() {
         for block_bytes in [0, 1, 3 * MIB, 10 * MIB, 47 * MIB, 300 * MIB, 5000 * MIB] {
             for threads in [1, 2, 3, 64] {
-                let enough_bytes = Plan::enough_bytes(block_bytes);
+                let enough_bytes = enough_bytes(block_bytes, threads, None);
                 let within = |bytes| Plan::within(bytes, threads, block_bytes, 0);
                 assert!(within(enough_bytes).is_some(), "{block_bytes}, {threads} threads");
                 assert!(within(enough_bytes / 100 * 95).is_none(), "{block_bytes}, {threads} threads");
@@ -187,7 +215,23 @@ mod tests {
             }
         }
         assert!(Plan::within(u64::MAX, 8, u64::MAX, 0).is_none());
-        Plan::enough_bytes(u64::MAX);
+        enough_bytes(u64::MAX, 8, Some(u64::MAX));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_enough_where_it_allows_longer_lines() {
+        for block_bytes in [0, 3 * MIB, 47 * MIB, 100 * MIB, 300 * MIB, 5000 * MIB] {
+            for (threads, held_bytes) in [(1, 0), (2, 7 * MIB), (3, 200 * MIB), (64, 0)] {
+                let enough_bytes = enough_bytes(block_bytes, threads, Some(held_bytes));
+                let mut more_bytes = enough_bytes;
+                while more_bytes < 40 * enough_bytes {
+                    let longest_bytes = longest_line_bytes(more_bytes + held_bytes, threads) as u64;
+                    let plan = Plan::within(more_bytes, threads, block_bytes, line_bytes(longest_bytes));
+                    assert!(plan.is_some(), "{block_bytes}, {threads} threads, {more_bytes} of {enough_bytes}");
+                    more_bytes += more_bytes / 50;
+                }
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
 use super::column_names::{column_asked, find_ends, kinds_note};
+use super::detect::{other_direction, says_directed};
 use super::text_source::begin;
 use super::values::{each_integer, each_real, is_integer, is_real};
 use crate::error::{Error, Result};
@@ -29,6 +30,9 @@ use std::sync::{Arc, Once};
 const BLOCK_ROWS: usize = 1 << 16;
 /// And how many with strings: a dictionary of few bytes may hold long strings many times.
 const STRING_ROWS: usize = 1 << 13;
+
+/// How many rows decide whether a column says the direction.
+pub(super) const FIRST_ROWS: usize = 1000;
 
 /// How long an id may be in a table from memory, which is not read under a limit.
 const LONGEST_ID_BYTES: usize = 1 << 20;
@@ -54,8 +58,9 @@ pub fn from_batches(
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
     let path = PathBuf::from(name);
+    options.check_taken(&["source", "target"], &path, "a table")?;
     let schema = reader.schema();
-    let columns = TableColumns::find(&schema, &path, options)?;
+    let mut columns = TableColumns::find(&schema, &path, options)?;
     let chosen = columns.chosen();
     let source = path.clone();
     let batches = std::iter::from_fn(move || {
@@ -76,9 +81,10 @@ pub fn from_batches(
         };
         rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
     });
+    let batches = columns.see_direction(Box::new(batches))?;
     let facts = columns.facts("arrow");
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES };
-    Ok(TableSource::boxed(facts, parser, Box::new(batches)))
+    Ok(TableSource::boxed(facts, parser, batches))
 }
 
 thread_local! {
@@ -126,6 +132,17 @@ pub(super) struct TableColumns {
     pub(super) strings: bool,
     /// Whether edges have a direction, where the table is an export that says so.
     directed: Option<bool>,
+    /// Gephi's column `Type`, if there is one.
+    kind: Option<KindColumn>,
+}
+
+/// A column that may say on every row whether the edge has a direction.
+#[derive(Clone, Debug)]
+pub(super) struct KindColumn {
+    pub(super) column: usize,
+    name: String,
+    /// What the first rows say, once they were seen.
+    directed: Option<bool>,
 }
 
 impl TableColumns {
@@ -150,21 +167,57 @@ impl TableColumns {
             return Err(Error::input(path, None, "ids of the kind that --ids says", found).advise("leave --ids out"));
         }
         let name = |column: usize| schema.field(column).name().clone();
+        let directed = schema.metadata().get(DIRECTED_KEY).and_then(|directed| directed.parse().ok());
+        let is_kind = |&column: &usize| {
+            let is_free = ![Some(source), Some(target), weight].contains(&Some(column));
+            is_free && name(column).eq_ignore_ascii_case("type") && is_text(value_kind(schema, column))
+        };
+        let kind = (0..schema.fields().len()).find(is_kind).filter(|_| directed.is_none());
         Ok(TableColumns {
             source,
             target,
             names: [source, target].map(name),
             weight: weight.map(|column| (column, name(column))),
             strings: source_strings,
-            directed: schema.metadata().get(DIRECTED_KEY).and_then(|directed| directed.parse().ok()),
+            directed,
+            kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
         })
     }
 
-    /// The columns to read: source, target, weight.
+    /// The columns to read: source, target, weight, and what says the direction.
     pub(super) fn chosen(&self) -> Vec<usize> {
         let mut chosen = vec![self.source, self.target];
         chosen.extend(self.weight.as_ref().map(|(column, _)| *column));
+        chosen.extend(self.kind.as_ref().map(|kind| kind.column));
         chosen
+    }
+
+    /// Gephi's column `Type`, if there is one.
+    pub(super) fn kind(&self) -> Option<&KindColumn> {
+        self.kind.as_ref()
+    }
+
+    /// Which of the columns to read is that of the directions.
+    fn kind_place(&self) -> Option<usize> {
+        self.kind.as_ref().map(|_| 2 + usize::from(self.weight.is_some()))
+    }
+
+    /// Takes the direction that all first rows of the column `Type` say; what says anything else is not read.
+    pub(super) fn set_direction(&mut self, rows: Option<&ArrayRef>) {
+        let first = rows.map(|rows| rows.slice(0, rows.len().min(FIRST_ROWS)));
+        let texts = first.as_ref().map(|rows| texts_of(rows)).unwrap_or_default();
+        let said: Option<Vec<bool>> = texts.iter().map(|text| says_directed(text.as_bytes())).collect();
+        let directed = said.and_then(|said| said.first().copied());
+        self.kind = self.kind.take().filter(|_| directed.is_some()).map(|kind| KindColumn { directed, ..kind });
+    }
+
+    /// Takes the direction that the first batch with rows says, whose columns are the chosen ones.
+    pub(super) fn see_direction(&mut self, mut batches: Batches) -> Result<Batches> {
+        let Some(place) = self.kind_place() else { return Ok(batches) };
+        let has_rows = |batch: &Result<Batch>| batch.as_ref().map_or(true, |batch| batch.rows.num_rows() > 0);
+        let first = batches.find(has_rows).transpose()?;
+        self.set_direction(first.as_ref().map(|batch| batch.rows.column(place)));
+        Ok(Box::new(first.into_iter().map(Ok).chain(batches)))
     }
 
     /// What these columns say of a table.
@@ -172,7 +225,8 @@ impl TableColumns {
         let weights = self.weight.as_ref().map(|(_, name)| name.clone());
         Facts {
             format,
-            directed: self.directed,
+            directed: self.directed.or(self.kind.as_ref().and_then(|kind| kind.directed)),
+            directed_by: self.kind.as_ref().map(|kind| format!("the column `{}`", kind.name)),
             string_ids: self.strings,
             ends: Some(self.names.clone()),
             weights,
@@ -181,11 +235,21 @@ impl TableColumns {
         }
     }
 
-    /// The schema of a table with strings for ids, where these ids are views.
+    /// Whether some of the columns to read hold strings.
+    pub(super) fn has_text(&self) -> bool {
+        self.strings || self.kind.is_some()
+    }
+
+    /// The schema of a table where the strings that are read are views.
     pub(super) fn with_views(&self, schema: &Schema) -> Arc<Schema> {
+        let kind = self.kind.as_ref().map(|kind| kind.column);
         let field = |(place, field): (usize, &Arc<Field>)| {
-            let is_id = place == self.source || place == self.target;
-            if is_id { Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)) } else { Arc::clone(field) }
+            let is_id = self.strings && (place == self.source || place == self.target);
+            if is_id || Some(place) == kind {
+                Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
+            } else {
+                Arc::clone(field)
+            }
         };
         let fields: Vec<_> = schema.fields().iter().enumerate().map(field).collect();
         Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
@@ -193,7 +257,7 @@ impl TableColumns {
 
     /// How many rows a block, or a part of one, has at most.
     pub(super) fn block_rows(&self) -> usize {
-        if self.strings { STRING_ROWS } else { BLOCK_ROWS }
+        if self.has_text() { STRING_ROWS } else { BLOCK_ROWS }
     }
 
     /// Where source, target and weight stand among themselves.
@@ -220,7 +284,7 @@ fn value_kind(schema: &Schema, column: usize) -> &DataType {
 fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
     match value_kind(schema, column) {
         kind if is_integer(kind) => Ok(false),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(true),
+        kind if is_text(kind) => Ok(true),
         other => {
             let expected = format!("integers or strings in column `{}`", schema.field(column).name());
             let advice = match other {
@@ -231,6 +295,10 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
             Err(Error::input(path, None, expected, kind_name(other)).advise(advice))
         }
     }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// What a column holds, for messages.
@@ -453,6 +521,20 @@ impl TableParser {
         }
     }
 
+    /// Refuses rows whose column `Type` says another direction than the first.
+    fn check_direction(&self, table: &RecordBatch, first_record: u64) -> Result<()> {
+        let (Some(kind), Some(place)) = (&self.columns.kind, self.columns.kind_place()) else { return Ok(()) };
+        let texts = table.columns().get(place).map(|column| texts_of(column)).unwrap_or_default();
+        match texts.iter().position(|text| says_directed(text.as_bytes()) != kind.directed) {
+            None => Ok(()),
+            Some(row) => {
+                let (column, directed) = (format!("column `{}`", kind.name), kind.directed == Some(true));
+                let row_number = first_record + row as u64;
+                Err(other_direction(&self.path, row_number, directed, &column, texts[row].as_bytes()))
+            }
+        }
+    }
+
     fn weights(&self, table: &RecordBatch, first_record: u64) -> Result<Weights> {
         if self.columns.weight.is_none() {
             return Ok(Weights::None);
@@ -510,10 +592,22 @@ fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>>
     }
 }
 
+/// The strings of a column, empty where there is none.
+fn texts_of(column: &dyn Array) -> Vec<&str> {
+    let nulls = column.logical_nulls();
+    let rows: Vec<usize> =
+        (0..column.len()).filter(|&row| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))).collect();
+    let mut texts = vec![""; column.len()];
+    let found = strings_of(column, &rows).unwrap_or_default();
+    rows.into_iter().zip(found).for_each(|(row, text)| texts[row] = text);
+    texts
+}
+
 impl Parser for TableParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, self.columns.strings);
         let table = self.rows(block)?;
+        self.check_direction(table, block.first_record)?;
         if self.columns.strings {
             let [sources, targets] = self.both_ends(table, block.first_record)?;
             self.string_ids([&sources, &targets], block.first_record, &mut batch.ids)?;
@@ -531,6 +625,7 @@ impl Parser for TableParser {
         }
         begin(batch, block, true);
         let table = self.rows(block)?;
+        self.check_direction(table, block.first_record)?;
         let [sources, targets] = self.both_ends(table, block.first_record)?;
         let mut start = 0;
         while start < sources.len() {

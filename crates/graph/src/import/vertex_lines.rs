@@ -5,18 +5,20 @@
 use super::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, bad_record};
 use super::blocks::LineBlocks;
 use super::columns::{Separator, is_data, split};
+use super::detect::{is_padded, padded_id};
 use super::input::Input;
 use super::number::{integer, lines, trim};
+use super::own_comment::OwnComment;
 use super::text_source::{TextSource, begin, text_of};
 use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens a file of vertices whose ids are strings, or integers.
-pub(super) fn open(input: &Input, string_ids: bool) -> Result<Box<dyn Source>> {
+/// Opens a file of vertices whose ids are strings, or integers, which may have been `guessed`.
+pub(super) fn open(input: &Input, string_ids: bool, guessed: bool) -> Result<Box<dyn Source>> {
     let blocks = LineBlocks::new(input.stream()?);
     let facts = Facts { string_ids, ..blocks.facts() };
-    let parser = Arc::new(VertexLines { path: input.path().to_owned(), string_ids });
+    let parser = Arc::new(VertexLines { path: input.path().to_owned(), string_ids, guessed });
     Ok(Box::new(TextSource::new(blocks, facts, parser)))
 }
 
@@ -27,9 +29,18 @@ pub(super) fn has_strings(input: &Input) -> Result<bool> {
     Ok(lines(start).filter(|line| is_data(line)).any(|line| integer(trim(line)).is_none()))
 }
 
+/// What the first line says, if Outcore wrote it.
+pub(super) fn own_comment(input: &Input) -> Result<Option<OwnComment>> {
+    let mut blocks = LineBlocks::new(input.stream()?);
+    let (_, start) = blocks.peek()?;
+    Ok(lines(start).next().and_then(OwnComment::of))
+}
+
 struct VertexLines {
     path: PathBuf,
     string_ids: bool,
+    /// The kind of the ids is guessed.
+    guessed: bool,
 }
 
 impl VertexLines {
@@ -39,6 +50,9 @@ impl VertexLines {
                 let id = integer(trim(line)).ok_or_else(|| {
                     bad_record(&self.path, number, "one vertex, an integer as the ids of the edges are", line)
                 })?;
+                if self.guessed && is_padded(trim(line)) {
+                    return Err(padded_id(&self.path, number, trim(line)));
+                }
                 values.push(id.bits);
                 *negative |= id.negative;
                 *huge |= !id.negative && id.bits >> 63 != 0;
@@ -83,7 +97,7 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8], string_ids: bool) -> Result<Ids> {
-        let mut source = open(&Input::memory("v", text, &unlimited()), string_ids)?;
+        let mut source = open(&Input::memory("v", text, &unlimited()), string_ids, true)?;
         let empty = || if string_ids { Ids::strings() } else { Ids::integers() };
         let mut batch = EdgeBatch { sequence: 0, ids: empty(), weights: Weights::None, vertices: empty() };
         let parser = source.parser();
@@ -103,8 +117,9 @@ mod tests {
 
     #[test]
     fn other_lines_are_refused() {
-        let bad: [(&[u8], bool, &str); 4] = [
+        let bad: [(&[u8], bool, &str); 5] = [
             (b"1\n2 3\n", false, "v:2: expected one vertex"),
+            (b"7\n007\n", false, "v:2: expected integer ids without leading zeros"),
             (b"anna\n", false, "v:1: expected one vertex"),
             (b"\xff\n", true, "v:1: expected an id in UTF-8"),
             (b"a\n\"b\n", true, "v:2: expected a closing quote"),

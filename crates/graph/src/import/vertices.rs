@@ -63,9 +63,15 @@ pub fn with_vertices(
     Ok(follow(source, facts, loops, ends))
 }
 
-/// Adds the ids in a file, one a line, to the vertices of a source that says `facts` of itself.
-pub(super) fn with_vertex_file(source: Box<dyn Source>, mut facts: Facts, file: &Input) -> Result<Box<dyn Source>> {
-    let vertices = vertex_lines::open(file, facts.string_ids)?;
+/// Adds the ids in a file, one a line, to the vertices of a source that says `facts` of itself; the kind of the ids may
+/// have been `guessed`.
+pub(super) fn with_vertex_file(
+    source: Box<dyn Source>,
+    mut facts: Facts,
+    file: &Input,
+    guessed: bool,
+) -> Result<Box<dyn Source>> {
+    let vertices = vertex_lines::open(file, facts.string_ids, guessed)?;
     facts.input_bytes = facts.input_bytes.zip(vertices.facts().input_bytes).map(|(edges, more)| edges + more);
     let parser = vertices.parser();
     facts.longest_line_bytes = facts.longest_line_bytes.max(vertices.facts().longest_line_bytes);

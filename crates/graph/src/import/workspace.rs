@@ -5,7 +5,7 @@
 //! killed processes left behind is removed by the next import in the same folder.
 
 use crate::error::{Error, Result};
-use crate::image::read_manifest;
+use crate::image::{foreign_entry, read_manifest};
 use crate::partial::{Partial, remove_leftovers};
 use outcore_io::{Error as IoError, Runtime, folder, lock_path};
 use std::ffi::OsStr;
@@ -159,7 +159,15 @@ fn check_target(image: &Path, replace: bool) -> Result<()> {
         return Ok(());
     }
     match read_manifest(image) {
-        Ok(_) if replace => Ok(()),
+        Ok(_) if replace => match foreign_entry(image)? {
+            None => Ok(()),
+            Some(entry) => Err(Error::Usage(format!(
+                "{}: expected nothing but files of the image in a directory that is to be replaced, for all of it is \
+                 removed, found {}; move that elsewhere, or choose another name for the new image",
+                image.display(),
+                entry.display()
+            ))),
+        },
         found => Err(Error::Exists { path: image.to_owned(), is_image: found.is_ok() }),
     }
 }

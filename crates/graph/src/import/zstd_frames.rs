@@ -2,12 +2,13 @@
 //!
 //! A stream has any number of frames, each with a window of its own, and skippable ones between them. A frame's header
 //! says how large the window is, from 1 KiB to 2 GiB; the decoder keeps the largest so far. The budget decides which is
-//! too large.
+//! too large. The position of every frame is known, so that bytes behind the last one are told from one that is cut.
 //!
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
+use super::gzip_members::BytesBehind;
 use super::plan::longest_line_bytes;
-use outcore_io::{Budget, Reservation, Result, lock};
+use outcore_io::{Budget, CancelFlag, Reservation, Result, Runtime, lock};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -15,6 +16,8 @@ use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 const MAGIC_BYTES: usize = 4;
 const MAGIC: [u8; MAGIC_BYTES] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The first bytes of frames to skip.
+const SKIPPABLE_FIRST: std::ops::RangeInclusive<u8> = 0x50..=0x5f;
 /// Magic number, descriptor, dictionary, size of the content; there is a window only without a size of one byte.
 const MOST_HEADER_BYTES: usize = MAGIC_BYTES + 14;
 /// The largest window that the library takes, as a power of two.
@@ -22,8 +25,8 @@ const MOST_WINDOW_LOG: u32 = 31;
 /// What a decoder takes beside the window: its tables, three blocks, and the compressed bytes that are read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// What inputs that are read together share: the windows of all streams that are open at a time, and how long a line
-/// may be.
+/// What inputs that are read together share: the windows of all streams that are open at a time, how long a line may
+/// be, and whether to stop.
 ///
 /// Memory is set aside for as many as ever were open together, and kept: inputs that are opened at the beginning and
 /// again later find it.
@@ -31,6 +34,7 @@ pub(super) struct Windows {
     budget: Arc<Budget>,
     state: Mutex<WindowsState>,
     threads: usize,
+    cancel: CancelFlag,
     /// How long a line may be, as the memory left by the first input's window allows.
     longest_line_bytes: OnceLock<usize>,
 }
@@ -42,16 +46,35 @@ struct WindowsState {
 }
 
 impl Windows {
-    /// No windows yet. `threads` workers share the budget.
+    /// No windows yet, for inputs that the workers of a runtime read.
+    pub(super) fn of(runtime: &Runtime) -> Arc<Self> {
+        Windows::with(runtime.budget(), runtime.threads(), runtime.cancel().clone())
+    }
+
+    /// No windows yet. `threads` workers share the budget; nothing asks them to stop.
     pub(super) fn new(budget: &Arc<Budget>, threads: usize) -> Arc<Self> {
+        Windows::with(budget, threads, CancelFlag::default())
+    }
+
+    fn with(budget: &Arc<Budget>, threads: usize, cancel: CancelFlag) -> Arc<Self> {
         let (budget, longest_line_bytes) = (Arc::clone(budget), OnceLock::new());
-        Arc::new(Windows { budget, state: Mutex::default(), threads, longest_line_bytes })
+        Arc::new(Windows { budget, state: Mutex::default(), threads, cancel, longest_line_bytes })
+    }
+
+    /// Asks those who wait for input to stop.
+    pub(super) fn cancel(&self) -> &CancelFlag {
+        &self.cancel
     }
 
     /// How long a line of text may be in all inputs that are read together.
     pub(super) fn longest_line_bytes(&self) -> usize {
         let longest = || longest_line_bytes(self.budget.available_bytes(), self.threads);
         *self.longest_line_bytes.get_or_init(longest)
+    }
+
+    /// How many workers share the budget.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// What the windows are counted in.
@@ -96,6 +119,8 @@ pub(super) struct ZstdFrames<R> {
     windows: Arc<Windows>,
     window: Option<Window>,
     in_frame: bool,
+    /// How many bytes of the stream were decoded.
+    position_bytes: u64,
 }
 
 impl<R: BufRead> ZstdFrames<R> {
@@ -103,7 +128,7 @@ impl<R: BufRead> ZstdFrames<R> {
         let mut decoder = Decoder::new()?;
         decoder.set_parameter(DParameter::WindowLogMax(MOST_WINDOW_LOG))?;
         let (path, windows) = (path.to_owned(), Arc::clone(windows));
-        Ok(ZstdFrames { reader, path, decoder, windows, window: None, in_frame: false })
+        Ok(ZstdFrames { reader, path, decoder, windows, window: None, in_frame: false, position_bytes: 0 })
     }
 
     /// Reads a frame's header, counts its window and hands the header to the decoder.
@@ -118,9 +143,10 @@ impl<R: BufRead> ZstdFrames<R> {
             self.reader.read_exact(&mut header[MAGIC_BYTES + 1..len])?;
             self.count(fields.window_bytes(&header[MAGIC_BYTES + 1..len]))?;
         } else if !is_skippable(&header) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "bytes behind a frame that begin none"));
+            return Err(BytesBehind::error(self.position_bytes));
         }
         self.decoder.run_on_buffers(&header[..len], &mut [])?;
+        self.position_bytes += len as u64;
         self.in_frame = true;
         Ok(())
     }
@@ -141,14 +167,17 @@ impl<R: BufRead> Read for ZstdFrames<R> {
             let input = self.reader.fill_buf()?;
             let is_end = input.is_empty();
             if !self.in_frame {
-                if is_end {
-                    break;
+                match input.first() {
+                    None => break,
+                    Some(first) if *first == MAGIC[0] || SKIPPABLE_FIRST.contains(first) => {}
+                    Some(_) => return Err(BytesBehind::error(self.position_bytes)),
                 }
                 self.begin_frame()?;
                 continue;
             }
             let status = self.decoder.run_on_buffers(input, buffer)?;
             self.reader.consume(status.bytes_read);
+            self.position_bytes += status.bytes_read as u64;
             self.in_frame = status.remaining > 0;
             if status.bytes_written > 0 {
                 return Ok(status.bytes_written);
@@ -167,7 +196,7 @@ pub(super) fn is_zstd(start: &[u8]) -> bool {
 }
 
 fn is_skippable(start: &[u8]) -> bool {
-    matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+    matches!(start, [first, 0x2a, 0x4d, 0x18, ..] if SKIPPABLE_FIRST.contains(first))
 }
 
 /// The fields of a frame's header behind the descriptor, by their lengths in bytes.
@@ -299,8 +328,10 @@ mod tests {
             let error = read(&stream[..cut], 4 * MIB).expect_err("a cut stream");
             assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{cut}");
         }
-        let error = read(&[&stream[..], b"1 2\n"].concat(), 4 * MIB).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        for behind in [&b"1 2\n"[..], b"\n", b"(note)"] {
+            let error = read(&[&stream[..], behind].concat(), 4 * MIB).unwrap_err();
+            assert!(error.to_string().ends_with(&format!("from byte {} on", stream.len())), "{error}");
+        }
     }
 
     #[test]

@@ -251,7 +251,7 @@ pub fn by_name(name: &str) -> std::result::Result<Arc<dyn Backend>, String> {
         #[cfg(target_os = "linux")]
         "uring" if Uring::works() => Ok(Arc::new(Uring)),
         "uring" => Err("this kernel or container does not allow io_uring; use --backend posix".into()),
-        _ => Err(format!("expected a back end auto, uring or posix, found `{name}`")),
+        _ => Err(format!("expected a backend auto, uring or posix, found `{name}`")),
     }
 }
 
