@@ -19,7 +19,7 @@ use crate::estimate::{Bound, Cost, Estimate};
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, search};
 use crate::sources::Sources;
 use crate::verify_searches;
-use outcore_graph::{ColumnKind, Direction, Graph, Result, StatsBuilder};
+use outcore_graph::{ColumnKind, Direction, Error, Graph, Result, StatsBuilder};
 use outcore_io::Array;
 
 /// From where the paths start.
@@ -75,9 +75,12 @@ pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate 
 /// Searches from chosen sources.
 ///
 /// # Errors
-/// A source that the graph does not have, too little memory (40.4 bytes per vertex, and 4 for every two sources), a
-/// page that cannot be read or is damaged, a request to stop.
+/// A source that the graph does not have, none to draw, too little memory (40.4 bytes per vertex, and 4 for every two
+/// sources), a page that cannot be read or is damaged, a request to stop.
 pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
+    if matches!(options.sources, Sources::Drawn { k: 0, .. }) {
+        return Err(Error::Usage("expected k of at least 1, found 0".into()));
+    }
     let mut stats = StatsBuilder::start();
     graph.make_room("all-pairs shortest paths", estimate_all_pairs(graph, options).state_bytes)?;
     let sources = options.sources.vertices(graph)?;

@@ -113,8 +113,9 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
 /// Finds shortest paths from a source along the direction of the edges.
 ///
 /// # Errors
-/// A source that the graph does not have, a negative weight or one that is not a number on an edge that a path
-/// leads to, a vertex whose distance is beyond 2^63 - 1 or the greatest real number, too little memory (12.5 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
+/// A source that the graph does not have, a negative weight or one that is not a number on an edge that a path leads
+/// to, a vertex whose distance is beyond 2^63 - 1 or the greatest real number, too little memory (12.5 bytes per
+/// vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     check_vertices(graph, &[options.source])?;
     if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {

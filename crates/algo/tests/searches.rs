@@ -1,12 +1,16 @@
-//! Tampered answers of searches from many sources, which verifiers refuse, and what betweenness refuses.
+//! Tampered answers of searches from many sources, which verifiers refuse, and what shortest paths and betweenness
+//! refuse.
 
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality};
-use outcore_algo::{AllPairs, AllPairsOptions, BetweennessOptions, Sources, all_pairs, betweenness_centrality};
+use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality, verify_sssp};
+use outcore_algo::{
+    AllPairs, AllPairsOptions, BetweennessOptions, Sources, SsspOptions, all_pairs, betweenness_centrality, sssp,
+};
 use outcore_graph::Error;
-use outcore_graph::import::OrderChoice;
+use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
+use std::path::{Path, PathBuf};
 
 #[test]
 fn every_changed_search_from_many_sources_is_refused() {
@@ -120,4 +124,76 @@ fn numbers_of_paths_that_differ_too_much_are_refused() {
     let twice = BetweennessOptions { sources: Sources::Given(vec![7, 8, 7]), ..BetweennessOptions::default() };
     let error = betweenness_centrality(&graph, &twice).map(drop).unwrap_err().to_string();
     assert!(error.contains("found 7 twice"), "{error}");
+}
+
+/// An image of edges with weights, in text.
+fn lengths(directory: &Path, edges: &str) -> PathBuf {
+    let input = directory.join("edges.txt");
+    std::fs::write(&input, edges).unwrap();
+    let columns = InputOptions { weight: Some("3".into()), ..InputOptions::default() };
+    let source = read_input(&runtime(2, None), &[input], &columns).unwrap();
+    import_source(source, directory, true, Duplicates::First, OrderChoice::Input)
+}
+
+#[test]
+fn lengths_that_are_none_are_refused_with_their_edge() {
+    for (weight, refused) in [("0", false), ("9223372036854774784", false), ("-1", true), ("-0.5", true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = lengths(directory.path(), &format!("ann bob 1\nbob cat {weight}\ncat bob 1\n"));
+        let graph = open(&image, 2, None, None);
+        let options = SsspOptions { source: graph.vertex("ann").unwrap(), weights: true, delta: None };
+        match sssp(&graph, &options) {
+            Ok(found) => {
+                assert!(!refused, "{weight}");
+                verify_sssp(&graph, &options, &found).unwrap();
+                assert_eq!(found.reached, 3);
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(refused && text.contains("at the edge between bob and cat"), "{weight}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn distances_that_are_too_great_are_refused_whatever_the_order_of_the_search() {
+    let whole = 1u64 << 53;
+    let chain: String = (0..1024).map(|v| format!("{v} {} {whole}\n", v + 1)).collect();
+    for (edges, farthest) in [
+        (chain.clone(), Err("below 2^63, found none but longer paths to 1024")),
+        (format!("{chain}0 1024 5\n"), Ok(1023 * whole)),
+        // A long way to a vertex that a short one leads to as well, seen first or last.
+        (format!("{chain}0 2000 1\n2000 1023 2\n"), Ok(1022 * whole)),
+        ("0 1 1e308\n1 2 1e308\n2 3 0.5\n".into(), Err("up to 1.7e308, found none but longer paths to 2")),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = lengths(directory.path(), &edges);
+        for (threads, delta) in [None, Some(1.0), Some(100.0), Some(1e300)].into_iter().flat_map(|d| [(1, d), (3, d)]) {
+            let graph = open(&image, threads, None, None);
+            let options = SsspOptions { source: graph.vertex("0").unwrap(), weights: true, delta };
+            match (sssp(&graph, &options), farthest) {
+                (Ok(found), Ok(farthest)) => {
+                    verify_sssp(&graph, &options, &found).unwrap();
+                    let distances = found.distances.iter().map(|&stored| !stored);
+                    assert_eq!(distances.max(), Some(farthest), "delta {delta:?}");
+                }
+                (Err(error), Err(said)) => assert!(error.to_string().contains(said), "{error}"),
+                (found, _) => panic!("delta {delta:?}, {farthest:?}: {:?}", found.map(|found| found.reached)),
+            }
+        }
+    }
+}
+
+#[test]
+fn vertices_without_a_path_have_no_parent() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&lengths(directory.path(), "0 1 1\n2 3 1\n"), 1, None, None);
+    let options = SsspOptions { source: graph.vertex("0").unwrap(), weights: true, delta: None };
+    let mut found = sssp(&graph, &options).unwrap();
+    verify_sssp(&graph, &options, &found).unwrap();
+    let (from, to) = (graph.vertex("2").unwrap(), graph.vertex("3").unwrap());
+    found.parents[to as usize] = !from;
+    found.reached += 1;
+    assert!(verify_sssp(&graph, &options, &found).is_err(), "vertex 3 has a parent and no distance");
 }

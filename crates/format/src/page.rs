@@ -74,8 +74,8 @@ impl Origin {
         bytes[..4].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Checks a page's checksum, kind, flags, reserved bytes and section ends, that sections which the kind does not use
-    /// are empty, and that nothing stands behind the last section.
+    /// Checks a page's checksum, kind, flags, reserved bytes and section ends, that unused sections are empty, and that
+    /// nothing stands behind the last one.
     ///
     /// # Errors
     /// The first of these that is wrong, with what was expected and found.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// How the user's ids are to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdKind {
-    /// Integers if the first block holds only integers, strings otherwise.
+    /// Integers if the beginning of the input holds only integers, else strings; a few words among integers are refused.
     #[default]
     Auto,
     /// Integers: any `u64`, or any `i64`, but not both in one graph.
@@ -24,7 +24,11 @@ pub enum IdKind {
 
 impl Choice for IdKind {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (IdKind::Auto, "auto", "Integers if the beginning of the input holds only integers, strings otherwise"),
+        (
+            IdKind::Auto,
+            "auto",
+            "Integers if the beginning of the input holds only integers, else strings; a few words among integers are refused",
+        ),
         (IdKind::Integer, "integer", "Integers"),
         (IdKind::String, "string", "Strings"),
     ];
