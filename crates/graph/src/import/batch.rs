@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// How the user's ids are to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdKind {
-    /// Integers if the beginning of the input holds only integers, else strings; a few words among integers are refused.
+    /// Integers if the beginning of the input holds only integers, else strings; some words among integers are refused.
     #[default]
     Auto,
     /// Integers: any `u64`, or any `i64`, but not both in one graph.
