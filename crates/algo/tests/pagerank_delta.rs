@@ -62,7 +62,7 @@ fn work_is_bounded_and_what_cannot_be_pushed_is_refused() {
     found.ranks[3] += 0.1;
     let wrong = verify_pagerank(&graph, &options, &found).unwrap_err();
     assert!(matches!(wrong, Error::Verification { .. }), "{wrong}");
-    let weighted = pagerank(&graph, &PageRankOptions { weights: true, ..options.clone() }).unwrap();
+    let weighted = pagerank(&graph, &PageRankOptions { weights: true, ..options }).unwrap();
     let read: u64 = weighted.stats.steps.iter().map(|step| step.sweep.pages_wanted).sum();
     let pass = all_pages + graph.weight_pages(outcore_graph::Direction::Out);
     assert!(read >= 7 * pass && read < 10 * pass, "{read} pages of weights and lists, {pass} in a pass");
