@@ -225,6 +225,33 @@ def test_no_image(scratch):
     (scratch / "empty").mkdir()
     with pytest.raises(oc.NoImageError, match="has no manifest.json"):
         oc.Graph("empty")
+def test_exceptions_go_to_other_processes(site, scratch):
+    (scratch / "bad.txt").write_text("1 2\n3 x y z\n")
+    raised = []
+    for work in [
+        lambda: oc.pagerank(site, max_iter=2, tol=1e-12), lambda: oc.import_graph("bad.txt", "bad.oc", source=9),
+        lambda: oc.import_graph(str(scratch / "bad.txt"), "bad.oc", weight=3), lambda: oc.Runtime(memory="4MiB"),
+        lambda: oc.Graph("nothing.oc"), lambda: oc.import_graph([(1, 2)], "web.oc"), lambda: oc.bfs(site, "nobody"),
+        lambda: oc.pagerank(site, alpha=2),
+    ]:  # fmt: skip
+        with pytest.raises(oc.OutcoreError) as caught:
+            work()
+        raised.append(caught.value)
+    for kind, facts in [
+        (oc.CorruptImageError, {"path": "out.pages", "offset_bytes": 4096}), (oc.VerificationError, {"expected": "1", "found": "2"}),
+        (oc.InputError, {"path": "a.txt", "line": None}),
+    ]:
+        raised.append(kind("a text"))
+        vars(raised[-1]).update(facts)
+    kinds = {getattr(oc, name) for name in oc.__all__ if name.endswith("Error")}
+    assert kinds - {type(error) for error in raised} == {oc.OutcoreError}, "each is tried"
+    for error in raised:
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), again.args, str(again)) == (type(error), error.args, str(error))
+        assert vars(again) == {name: value for name, value in vars(error).items() if name != "result"}
+    assert raised[0].result.iterations == 2 and pickle.loads(pickle.dumps(raised[0])).result is None
+
+
     (scratch / "empty").rmdir()
     with pytest.raises(FileNotFoundError):
         oc.import_graph("nothing.txt", "nothing.oc")
