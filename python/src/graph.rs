@@ -1,6 +1,7 @@
 //! `outcore.Graph`: an image, opened.
 
 use crate::errors::{raise, usage};
+use crate::exit::UnderWay;
 use crate::runtime::{Bytes, Limits, Turns, checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::io::lock;
@@ -34,6 +35,7 @@ use std::sync::{Arc, Mutex};
 /// A graph runs one operation at a time, and other threads wait for their turn; open it again to run several at once.
 /// It can be used in a `with` statement. It cannot be pickled, and a fork cannot use it: pass the path to other
 /// processes, and open it there.
+/// What daemon threads have under way when the interpreter ends is stopped, as by Ctrl-C.
 ///
 /// >>> with oc.Graph("web.oc", memory="1GiB") as g:
 /// ...     g
@@ -64,6 +66,7 @@ impl Opened {
     pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
         let _turn = self.turns.take(py)?;
         run(py, self.graph.runtime(), work)
+        let _under_way = UnderWay::enter()?;
     }
 }
 

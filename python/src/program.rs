@@ -8,6 +8,7 @@
 
 use crate::convert::id_text;
 use crate::errors::raise;
+use crate::exit::attached;
 use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Bytes, Whole, in_callback, settings};
@@ -214,7 +215,7 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
 
     fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
         if let Some(end) = &self.0.end_iteration {
-            match in_callback(|| Python::attach(|py| end.call1(py, (iteration,))?.is_truthy(py))) {
+            match in_callback(|| attached(|py| end.call1(py, (iteration,))?.is_truthy(py))) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => self.0.fail(error),

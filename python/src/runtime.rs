@@ -1,6 +1,7 @@
 //! The runtime that keyword arguments ask for, and work that Ctrl-C stops.
 
 use crate::errors::{raise, usage};
+use crate::exit::{self, UnderWay};
 use crate::progress::Bar;
 use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
@@ -262,6 +263,7 @@ pub fn checked_options<'py>(
     py: Python<'py>,
     function: &str,
     arguments: impl PyCallArgs<'py>,
+                Some(false) if exit::is_ending() => return Err(exit::error()),
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let checked = py.import("outcore._options")?.getattr(function)?.call(arguments, options)?;
@@ -297,7 +299,7 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
             let mut interrupted = None;
             while is_done.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {
                 if interrupted.is_none()
-                    && let Err(signal) = Python::attach(|py| py.check_signals())
+                    && let Err(signal) = exit::attached(|py| py.check_signals())
                 {
                     runtime.cancel().cancel();
                     interrupted = Some(signal);
@@ -305,6 +307,7 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
             }
             let outcome = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             if interrupted.is_some() {
+    let _under_way = UnderWay::enter()?;
                 runtime.cancel().reset();
             }
             (interrupted, outcome)
@@ -315,3 +318,5 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
         None => outcome.map_err(|error| raise(py, error)),
     }
 }
+        // From here on Python runs, which must not be in the middle of something when the interpreter ends.
+        None if exit::is_ending() => Err(exit::error()),

@@ -311,3 +311,49 @@ def test_the_programs_of_the_documentation(scratch, program):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines and all(line == str(expected) for line in lines), done.stdout
+DAEMON = """
+import sys, threading, time
+import networkx as nx
+import numpy as np
+import outcore as oc
+def again():
+    while True:
+        try:
+            {work}
+        except Exception as error:
+            print(error, file=sys.stderr)
+graph = nx.gnm_random_graph(20_000, 200_000, seed=1)
+g = oc.Graph("k.oc")
+g.vertices
+for _ in range({threads}):
+    threading.Thread(target=again, daemon=True).start()
+time.sleep({wait})
+print("main ends", flush=True)
+sys.exit({code})
+"""
+
+
+@pytest.mark.parametrize("work, threads", [
+    ("oc.import_graph(graph, 'daemon.oc', replace=True)", 1), ("oc.betweenness_centrality(g)", 1), ("oc.betweenness_centrality(g)", 2),
+    ("oc.components(g)", 2),
+])  # fmt: skip
+def test_the_interpreter_ends_while_a_daemon_thread_works(scratch, work, threads):
+    oc.generate("kronecker", scale=14, output="k.oc")
+    for turn in range(6):
+        program = DAEMON.format(work=work, threads=threads, wait=0.1 + 0.13 * turn, code=turn % 2)
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (turn % 2, "main ends\n", "")
+        assert {path.name for path in scratch.iterdir()} <= {"k.oc", "daemon.oc"}, "nothing is left behind"
+
+
+def test_hooks_of_the_end_may_still_work(scratch):
+    program = """
+import atexit
+atexit.register(lambda: print(oc.components(oc.Graph("two.oc")).count))
+import outcore as oc
+oc.import_graph([(1, 2)], "two.oc")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
