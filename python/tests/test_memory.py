@@ -254,7 +254,11 @@ def test_a_fork_is_told_to_open_the_graph_again(scratch, backend):
             text = in_child(work)
             assert text.startswith(refused) and "open it again in this process" in text, text
     assert "was opened by process" in in_child(lambda: ranks["pagerank"]), "results are read in the process that made them"
-    assert "was opened by process" in in_child(lambda: oc.Graph("k.oc", runtime=runtime))
+    refused = f"UsageError: the runtime was made by process {os.getpid()}, and this is process "
+    for work in (lambda: oc.Graph("k.oc", runtime=runtime), lambda: oc.import_graph([(1, 2)], "two.oc", runtime=runtime)):
+        text = in_child(work)
+        assert text.startswith(refused) and text.endswith("make a Runtime in this process"), text
+    assert in_child(lambda: repr(graphs[0])) == "<outcore.Graph 'k.oc': opened by another process>"
     assert in_child(lambda: oc.components(oc.Graph("k.oc", backend=backend)).count) == str(expected[0])
     assert in_child(lambda: graphs.clear()) == "None", "dropping is no trouble"
     assert [oc.components(graph).count for graph in graphs] == expected, "and the parent goes on"
