@@ -51,7 +51,8 @@ def bfs(
         A table with a row per vertex: `vertex`, `level` (the number of edges from the source) and `parent` (the vertex
         before it on a shortest path; the source is its own). Both are missing where there is no path, or only one
         beyond `depth_limit` or `target`. `reached` is how many vertices have a level, `depth` is the greatest one.
-        `path` is the list of the ids on a shortest path from the source to the target, or `None`. Which of several
+        `path` is the list of the ids on a shortest path from the source to the target, or `None`; it is made when it is
+        first asked for, and takes some 72 bytes per vertex on the path while the result lives. Which of several
         possible parents is named does not depend on threads, back end or memory, nor on where the search ends.
 
     Cost: reads every page of the lists at most once in each direction; on graphs with hubs far less than

@@ -1,6 +1,6 @@
 //! The algorithms, and the tables that they return.
 
-use crate::columns::Distances;
+use crate::columns::{Distances, Path};
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise};
 use crate::graph::{Opened, PyGraph};
@@ -26,9 +26,18 @@ pub struct Bfs {
     /// The greatest level that was found.
     #[pyo3(get)]
     depth: u32,
-    /// The ids of the vertices on a shortest path from the source to the target, if there is one.
-    #[pyo3(get)]
-    path: Option<Py<PyList>>,
+    path: Option<Path>,
+}
+
+#[pymethods]
+impl Bfs {
+    /// The ids of the vertices on a shortest path from the source to the target, if there is one. They are looked up
+    /// when they are first asked for.
+    #[getter]
+    fn path(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyList>>> {
+        let path = slf.get().path.as_ref();
+        path.map(|path| path.list(slf.py(), slf.as_super().get().table.graph())).transpose()
+    }
 }
 
 /// What `multi_source_bfs` found: columns `vertex`, `reached_by` and `distance_sum`.
@@ -222,10 +231,9 @@ pub fn bfs(
             verify::verify_bfs(&graph, &options, &found)?;
         }
         let path = target.map(|target| found.path(&graph, target)).transpose()?.flatten();
-        let path = path.map(|path| graph.ids(&path)).transpose()?;
+        let path = path.map(|vertices| Path::new(&graph, vertices)).transpose()?;
         Ok((found, path))
     })?;
-    let path = path.map(|ids| id_list(py, &ids)).transpose()?;
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth, path })

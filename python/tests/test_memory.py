@@ -194,6 +194,66 @@ def test_distances_are_made_when_they_are_asked_for(scratch):
         assert runtime.available >= before + 4 * 500 * 500
 
 
+def test_views_of_a_masked_column_count_while_they_live(scratch):
+    oc.generate("path", scale=12, output="path.oc")
+    runtime = oc.Runtime(memory="64MiB", threads=1)
+    with oc.Graph("path.oc", runtime=runtime) as graph:
+        found = oc.bfs(graph, 0)
+        search = oc.multi_source_bfs(graph, [0, 1], targets=[5, 6])
+        for make, name, size in [
+            (lambda: found["level"], "column level as a NumPy array", 9 << 12),
+            (lambda: search.distances, "distances as a NumPy array", 9 * 4),
+        ]:
+            name = f"{name} of path.oc"
+            for view_of in (lambda m: m.data, lambda m: m.data[1:], lambda m: m.mask, lambda m: m[:1], lambda m: m.T):
+                array = make()
+                view = view_of(array)
+                del array
+                gc.collect()
+                assert runtime.holders().get(name) == size, (name, runtime.holders())
+                del view
+        del search, make
+        gc.collect()
+        assert not any("NumPy" in name for name in runtime.holders()), runtime.holders()
+
+
+def test_kept_distances_are_in_the_ledger(scratch):
+    """However many results are kept, their arrays and what is still available make no more than the limit."""
+    oc.generate("kronecker", scale=10, output="k.oc")
+    runtime = oc.Runtime(memory="64MiB", threads=1)
+    with oc.Graph("k.oc", runtime=runtime) as graph:
+        ids = oc.components(graph)["vertex"]
+        kept = []
+        with pytest.raises(oc.MemoryLimitError):
+            while len(kept) < 20:
+                found = oc.multi_source_bfs(graph, ids, targets=ids)
+                kept.append((found, found.distances))
+        arrays = sum(array.data.nbytes + array.mask.nbytes for _, array in kept)
+        assert len(kept) > 1 and arrays + runtime.available <= runtime.memory
+
+
+def test_a_long_path_is_in_the_ledger_and_loses_no_run(scratch):
+    oc.generate("path", scale=18, output="path.oc")
+    runtime = oc.Runtime(memory="32MiB", threads=1)
+    with oc.Graph("path.oc", runtime=runtime) as graph:
+        first, last = graph.vertices - 200_000, graph.vertices - 1
+        found = oc.bfs(graph, first, target=last)
+        assert runtime.holders()["the path of a result of path.oc"] == 4 * 200_000
+        ballast = []
+        while runtime.available > 72 * 200_000:
+            ballast.append(oc.components(graph))
+        with pytest.raises(oc.MemoryLimitError, match="the path of a result as a list needs 13.7 MiB"):
+            found.path
+        assert found.reached == 200_000
+        del ballast
+        near = oc.bfs(graph, first, target=first + 100_000)
+        assert near.path is near.path and near.path == list(range(first, first + 100_001))
+        assert runtime.holders()["the path of a result as a list of path.oc"] == 72 * 100_001
+        del found, near
+        gc.collect()
+        assert not any("path of a result" in name for name in runtime.holders())
+
+
 def test_operations_on_one_graph_take_turns(scratch):
     oc.generate("kronecker", scale=13, output="k.oc")
     graph = oc.Graph("k.oc", threads=2)
@@ -284,37 +344,6 @@ def test_a_fork_in_the_middle_of_an_operation(scratch):
         worker.join()
 
 
-def component_count(image):
-    with oc.Graph(image, memory="64MiB", threads=1) as graph:
-        return oc.components(graph).count
-
-
-@pytest.mark.parametrize("method", ["spawn", "fork"])
-def test_multiprocessing(scratch, method):
-    oc.generate("kronecker", scale=12, output="k.oc")
-    with oc.Graph("k.oc") as graph:
-        expected = oc.components(graph).count
-        with multiprocessing.get_context(method).Pool(2) as pool:
-            assert pool.map(component_count, ["k.oc"] * 4) == [expected] * 4
-        assert oc.components(graph).count == expected
-
-
-HOWTO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "howto" / "share-memory.md"
-
-
-@pytest.mark.parametrize("program", re.findall(r"^```py\n(.*?)^```", HOWTO.read_text(), re.MULTILINE | re.DOTALL))
-def test_the_programs_of_the_documentation(scratch, program):
-    """Programs with several processes have to be files."""
-    if "joblib" in program:
-        pytest.importorskip("joblib")
-    for seed, name in ((1, "web.oc"), (2, "roads.oc")):
-        oc.generate("kronecker", scale=12, seed=seed, output=name)
-    expected = [oc.components(oc.Graph(name)).count for name in ("web.oc", "roads.oc")]
-    (scratch / "job.py").write_text(program)
-    done = subprocess.run([sys.executable, "job.py"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines and all(line == str(expected) for line in lines), done.stdout
 DAEMON = """
 import sys, threading, time
 import networkx as nx
@@ -361,3 +390,34 @@ oc.import_graph([(1, 2)], "two.oc")
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
+def component_count(image):
+    with oc.Graph(image, memory="64MiB", threads=1) as graph:
+        return oc.components(graph).count
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_multiprocessing(scratch, method):
+    oc.generate("kronecker", scale=12, output="k.oc")
+    with oc.Graph("k.oc") as graph:
+        expected = oc.components(graph).count
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(component_count, ["k.oc"] * 4) == [expected] * 4
+        assert oc.components(graph).count == expected
+
+
+HOWTO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "howto" / "share-memory.md"
+
+
+@pytest.mark.parametrize("program", re.findall(r"^```py\n(.*?)^```", HOWTO.read_text(), re.MULTILINE | re.DOTALL))
+def test_the_programs_of_the_documentation(scratch, program):
+    """Programs with several processes have to be files."""
+    if "joblib" in program:
+        pytest.importorskip("joblib")
+    for seed, name in ((1, "web.oc"), (2, "roads.oc")):
+        oc.generate("kronecker", scale=12, seed=seed, output=name)
+    expected = [oc.components(oc.Graph(name)).count for name in ("web.oc", "roads.oc")]
+    (scratch / "job.py").write_text(program)
+    done = subprocess.run([sys.executable, "job.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines and all(line == str(expected) for line in lines), done.stdout
