@@ -67,7 +67,7 @@ struct Settings {
     state_bytes: u64,
     /// How many columns the result will have.
     columns: u64,
-    max_iterations: Option<Whole<u32>>,
+    max_iter: Option<Whole<u32>>,
     asynchronous: bool,
     message_memory: Option<Bytes>,
     start: Option<Vec<Py<PyAny>>>,
@@ -257,7 +257,7 @@ pub fn vertex_program(
         let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
         let options = ProgramOptions {
             start: start.as_deref().map_or(Frontier::All, Frontier::List),
-            max_iterations: given.max_iterations.map(|most| most.0),
+            max_iterations: given.max_iter.map(|most| most.0),
             asynchronous: given.asynchronous,
             message_bytes,
         };
