@@ -423,7 +423,11 @@ def test_generating(scratch):
     assert (report["vertices"], report["edges"], report["directed"]) == (64, 112, False)
     assert oc.generate("star", scale=5, output="star.el")["edges"] == 31
     assert oc.import_graph("star.el", "star.oc")["edges"] == 31
-    for wrong in ({"shape": "ball"}, {"scale": 40}, {"scale": -1}, {"seed": 2**64}, {"order": "random"}):
+    weights = {kind: oc.generate("path", scale=4, output=f"{kind}.txt", weights=kind) for kind in (False, True, "uniform", "unit")}
+    lines = {kind: [line.split()[2:] for line in open(f"{kind}.txt") if line[0] != "#"] for kind in weights}
+    assert lines[True] == lines["uniform"] and all(1 <= int(weight) <= 255 for [weight] in lines[True])
+    assert all(0 <= float(weight) < 1 for [weight] in lines["unit"]) and lines[False] == [[]] * 15
+    for wrong in ({"shape": "ball"}, {"weights": "heavy"}, {"scale": 40}, {"scale": -1}, {"seed": 2**64}, {"order": "random"}):
         with pytest.raises(oc.UsageError):
             oc.generate(**{"shape": "path", "scale": 3, "output": "wrong.oc", **wrong})
     assert not os.path.exists("wrong.oc")
