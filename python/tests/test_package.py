@@ -163,13 +163,31 @@ def test_statistics(site):
     assert len(stats["steps"]) == oc.pagerank(site).iterations
 
 
+def test_steps_beyond_the_most_are_one(scratch):
+    oc.generate("path", scale=13, output="path.oc")
+    with oc.Graph("path.oc") as graph:
+        steps = oc.bfs(graph, 0).stats["steps"]
+        assert len(steps) == 4096 and steps[-1]["active"] > steps[0]["active"] == 1
+        assert sum(step["active"] for step in steps) >= graph.vertices
+
+
+def test_weight_is_the_default_even_if_it_is_given(make):
+    graph = make(pd.DataFrame({"source": [1, 2], "target": [2, 3], "dist": [5, 7]}), weight="dist")
+    paths = oc.sssp(graph, 1, weight="weight")
+    assert paths.stats["weights"] == "dist" and paths.row(3)["distance"] == 12
+    assert oc.pagerank(graph, weight="weight").to_dict() == oc.pagerank(graph, weight=None).to_dict()
+    for ask in (lambda name: oc.sssp(graph, 1, weight=name), lambda name: oc.pagerank(graph, weight=name)):
+        with pytest.raises(oc.UsageError, match="dist"):
+            ask("length")
+
+
 def test_pagerank_that_does_not_converge(site):
     with pytest.raises(oc.ConvergenceError, match="max_iter") as caught:
         oc.pagerank(site, max_iter=2, tol=1e-12)
     result = caught.value.result
     assert result.iterations == 2 and not result.converged and result.residual > 0 and len(result) == 4
     # No iteration at all is what NetworkX refuses as well.
-    with pytest.raises(oc.ConvergenceError):
+    with pytest.raises(oc.ConvergenceError, match=r"within 0 iterations \(the ranks are those that it starts with\); raise max_iter"):
         oc.pagerank(site, max_iter=0)
     assert not oc.pagerank(site, tol=0, max_iter=3).converged
     assert result.stopped_by == result.stats["stopped_by"] == "iterations"
@@ -207,24 +225,6 @@ def test_exceptions_are_those_of_python_too():
         assert issubclass(kind, oc.OutcoreError)
 
 
-def test_damage_is_reported_with_its_place(site, scratch):
-    site.close()
-    path = next(scratch.glob("web.oc/out.pages*"))
-    content = bytearray(path.read_bytes())
-    content[100] ^= 1
-    path.write_bytes(content)
-    graph = oc.Graph("web.oc")
-    with pytest.raises(oc.CorruptImageError, match="out.pages") as caught:
-        oc.bfs(graph, "home")
-    assert os.path.basename(caught.value.path).startswith("out.pages") and caught.value.offset_bytes < 4096
-
-
-def test_no_image(scratch):
-    with pytest.raises(oc.NoImageError, match="^nothing.oc is no Outcore image: there is no such directory; make one"):
-        oc.Graph("nothing.oc")
-    (scratch / "empty").mkdir()
-    with pytest.raises(oc.NoImageError, match="has no manifest.json"):
-        oc.Graph("empty")
 def test_exceptions_go_to_other_processes(site, scratch):
     (scratch / "bad.txt").write_text("1 2\n3 x y z\n")
     raised = []
@@ -252,6 +252,24 @@ def test_exceptions_go_to_other_processes(site, scratch):
     assert raised[0].result.iterations == 2 and pickle.loads(pickle.dumps(raised[0])).result is None
 
 
+def test_damage_is_reported_with_its_place(site, scratch):
+    site.close()
+    path = next(scratch.glob("web.oc/out.pages*"))
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    graph = oc.Graph("web.oc")
+    with pytest.raises(oc.CorruptImageError, match="out.pages") as caught:
+        oc.bfs(graph, "home")
+    assert os.path.basename(caught.value.path).startswith("out.pages") and caught.value.offset_bytes < 4096
+
+
+def test_no_image(scratch):
+    with pytest.raises(oc.NoImageError, match="^nothing.oc is no Outcore image: there is no such directory; make one"):
+        oc.Graph("nothing.oc")
+    (scratch / "empty").mkdir()
+    with pytest.raises(oc.NoImageError, match="has no manifest.json"):
+        oc.Graph("empty")
     (scratch / "empty").rmdir()
     with pytest.raises(FileNotFoundError):
         oc.import_graph("nothing.txt", "nothing.oc")
@@ -316,7 +334,6 @@ def test_estimates(site):
     assert oc.estimate(oc.pagerank, site, max_iter=7).passes == 7
     assert oc.estimate(oc.label_propagation, site).passes == oc.estimate(oc.label_propagation, site, max_iter=10).passes
     assert oc.estimate(oc.bfs, site, output=True).memory_bytes > estimate.memory_bytes + (16 << 20), "encoders"
-    assert oc.estimate(oc.components, site, verify=True).memory_bytes > oc.estimate(oc.components, site).memory_bytes
     assert re.fullmatch(r"<outcore.Estimate: [0-9.]+ MiB of memory \(80 bytes of state\); at most 7 passes, .* read>", repr(oc.estimate(oc.pagerank, site, max_iter=7))), repr(oc.estimate(oc.pagerank, site, max_iter=7))
     assert "no bound is known" in repr(estimate) and oc.estimate(oc.core_number, site).bound == "at least"
     sets = oc.estimate(oc.personalized_pagerank, site, personalization=[{"home"}, {"news"}])
@@ -327,6 +344,38 @@ def test_estimates(site):
             oc.estimate(function, site, **{wrong: 7})
     with pytest.raises(TypeError, match="expected outcore.bfs or another"):
         oc.estimate(len, site)
+    one = oc.estimate(oc.multi_source_bfs, site, sources=(vertex for vertex in ["home"]))
+    assert one == oc.estimate(oc.multi_source_bfs, site, k=np.int64(1))
+    assert oc.estimate(oc.scan_statistics, site, top=np.int64(3)) == oc.estimate(oc.scan_statistics, site, k=3)
+
+
+def test_estimates_of_more_than_can_be(site):
+    for function in (oc.personalized_pagerank, oc.multi_source_bfs):
+        for k in (2**62, 10**9):
+            with pytest.raises(oc.UsageError, match=f"expected k from 1 to [0-9]+, found {k}"):
+                oc.estimate(function, site, k=k)
+    assert oc.estimate(oc.personalized_pagerank, site, k=10**6).passes == 200 * 10**6 / 8
+    for function in (oc.all_pairs, oc.betweenness_centrality):
+        assert oc.estimate(function, site, k=2**62) == oc.estimate(function, site, k=4)
+
+
+def test_a_number_beside_a_list_is_refused(site):
+    for k in ({"k": 3}, {"seed": 9}, {"k": 3, "seed": 9}):
+        with pytest.raises(oc.UsageError, match=f"expected {next(iter(k))} or sources, found both"):
+            oc.all_pairs(site, sources=["home"], **k)
+    for function, given in [
+        (oc.all_pairs, {"sources": ["home"]}), (oc.multi_source_bfs, {"sources": ["home"]}), (oc.scan_statistics, {"top": 2}),
+        (oc.betweenness_centrality, {"sources": ["home"]}), (oc.personalized_pagerank, {"personalization": {"home"}}),
+    ]:  # fmt: skip
+        with pytest.raises(oc.UsageError, match=f"expected k or {next(iter(given))}, found both"):
+            oc.estimate(function, site, k=3, **given)
+        with pytest.raises(oc.UsageError, match="expected k of at least 1, found 0"):
+            oc.estimate(function, site, k=0)
+    with pytest.raises(oc.UsageError, match="expected k of at least 1, found 0"):
+        oc.all_pairs(site, k=0)
+    with pytest.raises(TypeError, match="bfs has no option 'k'; it has source,"):
+        oc.estimate(oc.bfs, site, k=5)
+    assert len(oc.all_pairs(site).sources) == 4 and len(oc.all_pairs(site, k=2, seed=7).sources) == 2
 
 
 def test_estimates_of_imports(scratch):
@@ -402,6 +451,11 @@ def test_seeds_that_are_no_set(make):
             oc.personalized_pagerank(graph, wrong)
     with pytest.raises(TypeError, match="give the set {0, 1}"):
         oc.personalized_pagerank(graph, [0, 1])
+    for ask in (oc.personalized_pagerank, lambda graph, seeds: oc.estimate(oc.personalized_pagerank, graph, personalization=seeds)):
+        with pytest.raises(oc.UsageError, match="expected at least one set of seeds, found an empty list"):
+            ask(graph, [])
+        with pytest.raises(TypeError, match="expected seeds as a dict of shares, a set or a tuple"):
+            ask(graph, 0)
     assert oc.personalized_pagerank(graph, (0, 1)).columns == oc.personalized_pagerank(graph, {0, 1}).columns
 
 
