@@ -13,14 +13,12 @@ A memory limit is for what Outcore itself takes, whatever else the process holds
 """
 
 from outcore._algorithms import (
-    Estimate,
     all_pairs,
     betweenness_centrality,
     bfs,
     clustering,
     components,
     core_number,
-    estimate,
     label_propagation,
     lcc,
     multi_source_bfs,
@@ -43,6 +41,7 @@ from outcore._errors import (
     UsageError,
     VerificationError,
 )
+from outcore._estimate import Estimate, estimate
 from outcore._import import ImportEstimate, estimate_import, generate, import_graph
 from outcore._outcore import (
     AllPairs,

@@ -1,12 +1,11 @@
 """The algorithms: defaults and documentation. The work is done by the extension module."""
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Set
+from typing import Literal
 
 from outcore import _outcore
 from outcore._errors import UsageError
-from outcore._options import check_each, checked, checked_options
+from outcore._options import check_each, checked
 from outcore._outcore import (
     AllPairs,
     Betweenness,
@@ -21,10 +20,11 @@ from outcore._outcore import (
     PageRank,
     ScanStatistics,
     Sssp,
-    Table,
     Triangles,
 )
 
+# How many sources `all_pairs` draws.
+_DRAWN = 32
 # Vertices that jumps lead to, with shares or equally.
 Seeds = Mapping[int | str, float] | Set[int | str] | tuple[int | str, ...]
 
@@ -51,7 +51,8 @@ def bfs(
         A table with a row per vertex: `vertex`, `level` (the number of edges from the source) and `parent` (the vertex
         before it on a shortest path; the source is its own). Both are missing where there is no path, or only one
         beyond `depth_limit` or `target`. `reached` is how many vertices have a level, `depth` is the greatest one.
-        `path` is the list of the ids on a shortest path from the source to the target, or `None`. Which of several
+        `path` is the list of the ids on a shortest path from the source to the target, or `None`; it is made when it is
+        first asked for, and takes some 72 bytes per vertex on the path while the result lives. Which of several
         possible parents is named does not depend on threads, back end or memory, nor on where the search ends.
 
     Cost: reads every page of the lists at most once in each direction; on graphs with hubs far less than
@@ -134,8 +135,8 @@ def all_pairs(
     graph: Graph,
     *,
     sources: Iterable[int | str] | None = None,
-    k: int = 32,
-    seed: int = 1,
+    k: int | None = None,
+    seed: int | None = None,
     verify: bool = False,
 ) -> AllPairs:
     """Shortest paths from chosen vertices: their distances to each other, their eccentricities, and bounds on the
@@ -144,8 +145,8 @@ def all_pairs(
     Args:
         graph: The graph.
         sources: The ids of the vertices to start from.
-        k: How many vertices are drawn if they are not given; all if there are no more.
-        seed: Other seeds draw others; the same draws the same ids, whatever the order of the image.
+        k: How many vertices are drawn if they are not given, 32 by default; all if there are no more.
+        seed: Other seeds, by default 1, draw others; the same draws the same ids, whatever the order of the image.
         verify: Whether to check the result by searching from every source alone.
 
     Returns:
@@ -159,7 +160,7 @@ def all_pairs(
     vertex.
 
     Raises:
-        UsageError: No vertex of one of the ids.
+        UsageError: No vertex of one of the ids, or `sources` beside `k` or `seed`.
         MemoryLimitError: Too little memory for 64 sources at a time, said beforehand.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
@@ -174,7 +175,13 @@ def all_pairs(
     >>> found.eccentricities, found.diameter
     ([1, 2], (2, 2))
     """
-    return _outcore.all_pairs(graph, None if sources is None else list(sources), k, seed, verify)
+    for name, given in (("k", k), ("seed", seed)):
+        if sources is not None and given is not None:
+            raise UsageError(f"expected {name} or sources, found both")
+    if k == 0:
+        raise UsageError("expected k of at least 1, found 0")
+    drawn, seed = _DRAWN if k is None else k, 1 if seed is None else seed
+    return _outcore.all_pairs(graph, None if sources is None else list(sources), drawn, seed, verify)
 
 
 @checked
@@ -252,7 +259,8 @@ def sssp(
         graph: The graph.
         source: The id of the vertex to start from.
         weight: The name of the weights that are lengths; by default the only ones that the graph has, whatever they are
-            called, which `stats["weights"]` names. Where edges have none, or for `None`, every length is 1.
+            called, which `stats["weights"]` names. Where edges have none, or for `None`, every length is 1. "weight" is
+            the default even if it is given, where the shell's `--weight weight` refuses weights of another name.
         delta: How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen
             by the weights if not given. It changes the time and nothing else.
         verify: Whether to check the result with another pass over the edges.
@@ -311,7 +319,8 @@ def pagerank(
             the same error it reads less than half on Kronecker graphs, little less or more on web graphs, and needs
             several times the time per page. It is for slow devices and graphs much larger than memory.
         weight: The name of the weights by which a vertex divides its rank among its out-edges; where edges have none
-            named "weight", or for `None`, all count the same.
+            named "weight", or for `None`, all count the same. "weight" is the default even if it is given, where the
+            shell's `--weight weight` refuses an image without weights of that name.
         dangling: What becomes of the rank of vertices without out-edges: "networkx" spreads it evenly over all
             vertices, so that ranks sum to 1; "gap" drops it, as the GAP benchmark does.
         verify: Whether to check the result with another pass over the edges.
@@ -385,8 +394,8 @@ def personalized_pagerank(
 
     Raises:
         ConvergenceError: Not converged within `max_iter` iterations; its `result` has the ranks so far.
-        UsageError: No vertex of that id, no seeds, shares or weights that are negative or infinite, or an option out of
-            range.
+        UsageError: No vertex of that id, no set of seeds, one without any, shares or weights that are negative or
+            infinite, or an option out of range.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
@@ -397,7 +406,16 @@ def personalized_pagerank(
     >>> near.columns, near.top(1, "pagerank_1")[0][0]
     (['vertex', 'pagerank_0', 'pagerank_1'], 'about')
     """
+    return _outcore.personalized_pagerank(
+        graph, seed_sets(personalization), alpha, tol, stop, max_iter, weight, verify
+    )
+
+
+def seed_sets(personalization: Seeds | list[Seeds]) -> list[list[tuple[int | str, float]]]:
+    """The sets of seeds with their shares."""
     sets = personalization if isinstance(personalization, list) else [personalization]
+    if not sets:
+        raise UsageError("expected at least one set of seeds, found an empty list")
     for given in sets:
         if not isinstance(given, (Mapping, Set, tuple)):
             ids = "{" + ", ".join(map(repr, sets[:3])) + (", ...}" if len(sets) > 3 else "}")
@@ -410,8 +428,7 @@ def personalized_pagerank(
     for given in shares:
         check_each("personalization", int | str, given)
         check_each("personalization", float, given.values())
-    seeds = [list(given.items()) for given in shares]
-    return _outcore.personalized_pagerank(graph, seeds, alpha, tol, stop, max_iter, weight, verify)
+    return [list(given.items()) for given in shares]
 
 
 @checked
@@ -691,88 +708,3 @@ def lcc(graph: Graph, *, verify: bool = False) -> Lcc:
     {'vertex': 'home', 'lcc': 0.0}
     """
     return _outcore.lcc(graph, verify)
-
-
-class Estimate(NamedTuple):
-    """What an operation will need."""
-
-    memory_bytes: int
-    """The least memory limit that works: what the graph's runtime holds already, and what is needed beside that."""
-    state_bytes: int
-    """The memory of the operation's state alone."""
-    passes: float
-    """How many passes over the lists it makes."""
-    read_bytes: int
-    """How many bytes it reads, lists and columns; the page cache saves some."""
-    bound: str
-    """What the passes and bytes are: "at most" or "at least" so many; else they depend on weights or on how long paths
-    are, and this is what they often are."""
-
-    def __repr__(self) -> str:
-        memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))
-        reads = f"{self.bound} {self.passes:.4g} passes, {read} read"
-        return f"<outcore.Estimate: {memory} of memory ({state} of state); {reads}>"
-
-
-@checked
-def estimate(
-    function: Callable[..., Table],
-    graph: Graph,
-    *,
-    k: int | None = None,
-    output: bool = False,
-    verify: bool = False,
-    **options: Any,
-) -> Estimate:
-    """What an algorithm will need, before it starts.
-
-    Args:
-        function: The algorithm, such as `bfs` or `pagerank`.
-        graph: The graph.
-        k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many sets of seeds,
-            for `personalized_pagerank`; how many vertices, for `scan_statistics`. Not needed where `options` say it.
-        output: Whether the result is to be written to a file, which takes memory for ids and encoding.
-        verify: Whether the result is to be verified. The passes of that are not counted.
-        options: Options of the algorithm, by its own names and defaults, such as `max_iter`, `method` and `weight`.
-            Those that do not change what it needs are accepted too.
-
-    Raises:
-        TypeError: No algorithm, an option that it does not have, or a value of a wrong type.
-
-    >>> needs = oc.estimate(oc.pagerank, g, max_iter=10)
-    >>> needs.state_bytes, needs.passes, needs.bound
-    (80, 10.0, 'at most')
-    >>> oc.estimate(oc.pagerank, g, output=True).memory_bytes > needs.memory_bytes
-    True
-    """
-    algorithms = (
-        bfs, multi_source_bfs, all_pairs, betweenness_centrality, sssp, pagerank, personalized_pagerank, components,
-        strong_components, core_number, label_propagation, triangles, clustering, lcc, scan_statistics,
-    )
-    if function not in algorithms:
-        raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")
-    known = inspect.signature(function).parameters
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise TypeError(f"{function.__name__} has no option {unknown[0]!r}; it has {', '.join(list(known)[1:])}")
-    options = checked_options(function, options)
-
-    def option(name: str, otherwise: Any) -> Any:
-        return options.get(name, known[name].default if name in known else otherwise)
-
-    def count(name: str) -> int | None:
-        given = options.get(name)
-        return given if given is None or isinstance(given, int) else len(given)
-
-    sets = options.get("personalization")
-    counts = [k, count("sources"), count("top"), None if sets is None else len(sets) if isinstance(sets, list) else 1]
-    settings = {
-        "max_iter": option("max_iter", None),
-        "method": option("method", "power"),
-        "weight": option("weight", None),
-        "k": next((number for number in counts if number is not None), None),
-        "targets": count("targets") or 0,
-        "output": output,
-        "verify": verify,
-    }
-    return Estimate(*_outcore.estimate(function.__name__, graph, settings))

@@ -4,7 +4,7 @@ Failures of the operating system are `OSError` with number and file name; a requ
 """
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outcore._outcore import PageRank
@@ -73,8 +73,11 @@ class VerificationError(OutcoreError):
 class ConvergenceError(OutcoreError):
     """Ranks that did not converge within the iterations that were allowed."""
 
-    result: "PageRank"
-    """The ranks so far."""
+    result: "PageRank | None" = None
+    """The ranks so far; `None` in another process, to which errors go without them."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, {name: value for name, value in vars(self).items() if name != "result"}
 
 
 # The engine writes for the shell: its options there, and in Python.

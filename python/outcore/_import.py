@@ -91,10 +91,9 @@ def import_graph(
     Returns:
         What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights`
         (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input),
-        `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns
-            that were taken; `compression`, and of a list of edges in text `separator`, `header`, `comments`
-        (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the input was read; and
-        `stats`.
+        `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns that were taken; `compression`, and
+        of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`; `first_edges` as
+        they were understood; `notes` on how the input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 16 bytes per edge, 48 with weights.
 
@@ -126,7 +125,7 @@ class ImportEstimate(NamedTuple):
     image_bytes: int
     """Space for the image, about."""
     memory_bytes: int
-    """The least memory limit that works, what else the runtime holds included."""
+    """A memory limit that works, what else the runtime holds included."""
     notes: list[str]
     """How the input is read, in whole sentences."""
 
@@ -207,7 +206,7 @@ def generate(
     output: str | os.PathLike[str],
     edge_factor: int = 16,
     seed: int = 1,
-    weights: bool = False,
+    weights: bool | Literal["uniform", "unit"] = False,
     directed: bool | None = None,
     order: Literal["auto", "input", "degree"] = "auto",
     replace: bool = False,
@@ -229,7 +228,8 @@ def generate(
         edge_factor: How many edges there are per vertex, in Kronecker and uniform graphs, before duplicates are
             removed.
         seed: Other seeds give other graphs.
-        weights: Whether edges get weights: whole numbers from 1 to 255.
+        weights: Whether edges get weights, and which: "uniform", or `True`, are whole numbers from 1 to 255, "unit" are
+            real numbers from 0 to below 1.
         directed: Whether edges have a direction; by default they have, in a grid they have not. Of the files of edges,
             those that end in .txt say it; False is refused for the others.
 
@@ -244,7 +244,7 @@ def generate(
         "scale": scale,
         "edge_factor": edge_factor,
         "seed": seed,
-        "weights": weights,
+        "weights": weights if isinstance(weights, str) else "uniform" if weights else None,
         "directed": directed,
         "order": order,
         "replace": replace,

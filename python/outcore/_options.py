@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # Options that are a number of bytes, and whole numbers of 32 bits; all others have 64.
 _BYTES = {"cache", "memory", "message_memory"}
-_OF_32_BITS = {"depth_limit", "max_iter", "max_iterations", "scale", "threads"}
+_OF_32_BITS = {"depth_limit", "max_iter", "scale", "threads"}
 
 
 class _Kind(NamedTuple):

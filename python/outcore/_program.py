@@ -29,7 +29,7 @@ def vertex_program(
     end_iteration: Callable[[int], bool] | None = None,
     start: Iterable[int | str] | None = None,
     weights: bool = False,
-    max_iterations: int | None = None,
+    max_iter: int | None = None,
     asynchronous: bool = False,
     message_memory: int | str | None = None,
 ) -> ProgramResult:
@@ -60,7 +60,7 @@ def vertex_program(
             program ends.
         start: The ids of the vertices that are active first, in any order; all if not given.
         weights: Whether lists come with the weights of their edges, as real numbers.
-        max_iterations: The most iterations.
+        max_iter: The most iterations.
         asynchronous: Whether messages are delivered while an iteration goes on, so that vertices whose turn comes later
             know of them.
         message_memory: The most memory for messages; by default a quarter of what is left, at most 1 GiB. What is more
@@ -135,7 +135,7 @@ def vertex_program(
     )
     given = {name: function and function.address for name, function in functions.items()}
     given |= {"end_iteration": end_iteration, "start": start, "weights": weights, "columns": len(columns)}
-    given |= {"max_iterations": max_iterations, "asynchronous": asynchronous, "message_memory": message_memory}
+    given |= {"max_iter": max_iter, "asynchronous": asynchronous, "message_memory": message_memory}
     given |= {"state": state.ctypes.data, "state_bytes": state.nbytes}
     with _exceptions_are_raised():
         return _outcore.vertex_program(graph, given, lambda: _values(state, columns))

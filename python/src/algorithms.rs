@@ -1,8 +1,8 @@
 //! The algorithms, and the tables that they return.
 
-use crate::columns::Distances;
+use crate::columns::{Distances, Path};
 use crate::convert::{id_list, id_text};
-use crate::errors::{exception, raise};
+use crate::errors::{exception, raise, usage};
 use crate::graph::{Opened, PyGraph};
 use crate::import::choose;
 use crate::result::PyTable;
@@ -26,9 +26,18 @@ pub struct Bfs {
     /// The greatest level that was found.
     #[pyo3(get)]
     depth: u32,
-    /// The ids of the vertices on a shortest path from the source to the target, if there is one.
-    #[pyo3(get)]
-    path: Option<Py<PyList>>,
+    path: Option<Path>,
+}
+
+#[pymethods]
+impl Bfs {
+    /// The ids of the vertices on a shortest path from the source to the target, if there is one. They are looked up
+    /// when they are first asked for.
+    #[getter]
+    fn path(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyList>>> {
+        let path = slf.get().path.as_ref();
+        path.map(|path| path.list(slf.py(), slf.as_super().get().table.graph())).transpose()
+    }
 }
 
 /// What `multi_source_bfs` found: columns `vertex`, `reached_by` and `distance_sum`.
@@ -222,10 +231,9 @@ pub fn bfs(
             verify::verify_bfs(&graph, &options, &found)?;
         }
         let path = target.map(|target| found.path(&graph, target)).transpose()?.flatten();
-        let path = path.map(|path| graph.ids(&path)).transpose()?;
+        let path = path.map(|vertices| Path::new(&graph, vertices)).transpose()?;
         Ok((found, path))
     })?;
-    let path = path.map(|ids| id_list(py, &ids)).transpose()?;
     let columns =
         vec![("level", Column::Level(Arc::new(found.levels))), ("parent", Column::Vertex(Arc::new(found.parents)))];
     made(py, graph, columns, &found.stats, Bfs { reached: found.reached, depth: found.depth, path })
@@ -460,9 +468,13 @@ fn converged_or_error(py: Python<'_>, table: Py<PageRank>, tol: f64) -> PyResult
     if converged || tol == 0.0 {
         return Ok(table);
     }
+    let last = match iterations {
+        0 => "the ranks are those that it starts with".to_owned(),
+        _ => format!("the last one changed them by {residual:e} in all"),
+    };
     let text = format!(
-        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations (the last one changed them by \
-         {residual:e} in all); raise max_iter or tol, or take this error's `result`"
+        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations ({last}); raise \
+         max_iter or tol, or take this error's `result`"
     );
     let error = exception(py, "ConvergenceError", &text)?;
     error.setattr("result", table)?;
@@ -612,6 +624,10 @@ pub fn lcc(py: Python<'_>, graph: &PyGraph, verify: bool) -> PyResult<Py<Lcc>> {
     made(py, graph, coefficients, &found.stats, Lcc { average: found.average })
 }
 
+/// The most sources and sets of seeds that an estimate is made of: a run of so many would take years.
+const MOST_SOURCES: u64 = 1 << 28;
+const MOST_SETS: u64 = 1 << 20;
+
 /// What `outcore.estimate` is told of the options of an algorithm.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -645,16 +661,29 @@ pub fn estimate(
     Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes, found.bound.words()))
 }
 
+/// How many sources or sets of seeds there will be, which an estimate makes a list of.
+fn counted(py: Python<'_>, algorithm: &str, k: Option<u64>) -> PyResult<Option<u64>> {
+    let most = match algorithm {
+        "multi_source_bfs" => MOST_SOURCES,
+        "personalized_pagerank" => MOST_SETS,
+        _ => u64::MAX,
+    };
+    match k {
+        Some(k) if k > most => Err(usage(py, format!("expected k from 1 to {most}, found {k}"))),
+        k => Ok(k),
+    }
+}
+
 fn estimate_of(
     py: Python<'_>,
     algorithm: &str,
     graph: &outcore::Graph,
     settings: &EstimateSettings,
 ) -> PyResult<Estimate> {
-    let k = settings.k.as_ref().map(|k| k.0);
+    let k = counted(py, algorithm, settings.k.as_ref().map(|k| k.0))?;
     let (weight, max_iter) = (settings.weight.as_deref(), settings.max_iter.as_ref().map(|most| most.0));
     let drawn = k.map(|k| Sources::Drawn { k, seed: 0 });
-    let some = |count: u64| vec![0; count.min(u64::from(u32::MAX)) as usize];
+    let some = |count: u64| vec![0; count as usize];
     Ok(match algorithm {
         "bfs" => outcore::estimate_bfs(graph),
         "multi_source_bfs" => {

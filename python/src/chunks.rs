@@ -67,14 +67,15 @@ impl Iterator for ChunkReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let outcome = Python::attach(|py| {
+        let outcome = Python::try_attach(|py| {
             self.next_batch(py).map_err(|error| {
                 let text = error.to_string();
                 lock(&self.raised).get_or_insert(error);
                 ArrowError::ExternalError(text.into())
             })
         });
-        outcome.transpose()
+        let ended = || Err(ArrowError::ExternalError("the interpreter is ending".into()));
+        outcome.unwrap_or_else(ended).transpose()
     }
 }
 

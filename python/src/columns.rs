@@ -3,12 +3,13 @@
 //! NumPy has no missing values. A column of whole numbers that may have some is a `numpy.ma.MaskedArray`, real numbers
 //! are NaN, strings `None`. The memory of an array is set aside in the graph's budget for as long as the array lives.
 
-use crate::convert::no_column;
+use crate::convert::{id_list, no_column};
 use crate::errors::raise;
+use crate::runtime::run;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_schema::DataType;
-use numpy::{Element, PyArray1};
+use numpy::{Element, PyArray1, PyUntypedArray};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::{Array, Reservation};
 use outcore::{Column, Graph, Table, distance_bits, signed_count};
@@ -18,6 +19,9 @@ use pyo3::types::PyList;
 
 /// What a string takes as a Python object, beside its text.
 const STRING_BYTES: u64 = 64;
+
+/// How many ids of a path are looked up together.
+const PATH_PART: usize = 1 << 16;
 
 /// Gives back memory that was set aside, when Python drops it.
 #[pyclass(frozen, module = "outcore._outcore")]
@@ -42,8 +46,7 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
         _ => (8 + u64::from(field.is_nullable())) * rows,
     };
     let purpose = format!("column {name} as a NumPy array");
-    graph.make_room(&purpose, bytes).map_err(|error| raise(py, error))?;
-    let reservation = graph.runtime().budget().reserve(&purpose, bytes).map_err(|error| raise(py, error))?;
+    let reservation = set_aside(py, graph, &purpose, bytes)?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
     let array = match &column {
         Some(Column::Real(values)) => array(py, values.to_vec()),
@@ -65,11 +68,27 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     Ok(array)
 }
 
-/// Sets memory aside for as long as an array lives.
+/// Sets memory aside for something that is made of a result.
+fn set_aside(py: Python<'_>, graph: &Graph, purpose: &str, bytes: u64) -> PyResult<Reservation> {
+    let reserved = graph.make_room(purpose, bytes).map(|()| graph.runtime().budget().reserve(purpose, bytes));
+    reserved.map_err(|error| raise(py, error))?.map_err(|error| raise(py, error))
+}
+
+/// Sets memory aside for as long as an array, its mask or a view of either lives.
 fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
     let kept = Bound::new(array.py(), Kept { _reservation: reservation })?;
-    array.py().import("weakref")?.call_method1("finalize", (array, kept))?;
+    let finalize = array.py().import("weakref")?.getattr("finalize")?;
+    finalize.call1((owner(array.clone())?, &kept))?;
+    if let Some(mask) = array.getattr_opt("mask")? {
+        finalize.call1((owner(mask)?, &kept))?;
+    }
     Ok(())
+}
+
+/// The array whose memory an array shows: every view of it keeps that one, and none keeps the other views.
+fn owner(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let base = array.getattr("base")?;
+    if base.is_instance_of::<PyUntypedArray>() { owner(base) } else { Ok(array) }
 }
 
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
@@ -151,13 +170,49 @@ impl Distances {
     pub fn array(&self, py: Python<'_>, graph: &Graph) -> PyResult<Py<PyAny>> {
         let make = || -> PyResult<_> {
             let (bytes, purpose) = (9 * self.levels.len() as u64, "distances as a NumPy array");
-            graph.make_room(purpose, bytes).map_err(|error| raise(py, error))?;
-            let reservation = graph.runtime().budget().reserve(purpose, bytes).map_err(|error| raise(py, error))?;
+            let reservation = set_aside(py, graph, purpose, bytes)?;
             let array = masked(py, self.levels.iter().map(level))?.call_method1("reshape", (self.shape,))?;
             keep(&array, reservation)?;
             Ok(array.unbind())
         };
         Ok(self.array.get_or_try_init(py, make)?.clone_ref(py))
+    }
+}
+
+/// A path, whose ids are looked up when somebody asks for them.
+pub struct Path {
+    vertices: Vec<u32>,
+    _reservation: Reservation,
+    ids: PyOnceLock<(Py<PyList>, Reservation)>,
+}
+
+impl Path {
+    /// # Errors
+    /// No room for the vertices, 4 bytes each.
+    pub fn new(graph: &Graph, vertices: Vec<u32>) -> outcore::Result<Self> {
+        let bytes = size_of_val(&*vertices) as u64;
+        let reservation = graph.runtime().budget().reserve("the path of a result", bytes)?;
+        Ok(Path { vertices, _reservation: reservation, ids: PyOnceLock::new() })
+    }
+
+    /// The ids, always the same list. Its memory is set aside for as long as the result lives.
+    pub fn list(&self, py: Python<'_>, graph: &Graph) -> PyResult<Py<PyList>> {
+        let make = || -> PyResult<_> {
+            let count = self.vertices.len() as u64;
+            let text = match graph.manifest().ids {
+                IdColumn::String { text_bytes, .. } => text_bytes / graph.vertices().max(1) * count,
+                _ => 0,
+            };
+            let bytes = (STRING_BYTES + 8) * count + text;
+            let reservation = set_aside(py, graph, "the path of a result as a list", bytes)?;
+            let list = PyList::empty(py);
+            for part in self.vertices.chunks(PATH_PART) {
+                let ids = run(py, graph.runtime(), || graph.ids(part))?;
+                list.call_method1("extend", (id_list(py, &ids)?,))?;
+            }
+            Ok((list.unbind(), reservation))
+        };
+        Ok(self.ids.get_or_try_init(py, make)?.0.clone_ref(py))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::import::{choose, import_noting};
 use crate::runtime::{Limits, Whole, run, settings};
-use outcore::generate::{GenerateOptions, GeneratedWeights, source, write};
+use outcore::generate::{GenerateOptions, source, write};
 use outcore::import::ImportOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,7 +15,7 @@ pub struct GenerateSettings {
     scale: Whole<u32>,
     edge_factor: Whole<u64>,
     seed: Whole<u64>,
-    weights: bool,
+    weights: Option<String>,
     directed: Option<bool>,
     order: String,
     replace: bool,
@@ -32,7 +32,7 @@ pub fn generate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let settings: GenerateSettings = settings(options)?;
     let (scale, edge_factor, seed) = (settings.scale.0, settings.edge_factor.0, settings.seed.0);
-    let weights = settings.weights.then_some(GeneratedWeights::Uniform);
+    let weights = settings.weights.as_deref().map(|name| choose(py, "weights", name)).transpose()?;
     let shape = choose(py, "shape", shape)?;
     let options = GenerateOptions { shape, scale, edge_factor, seed, weights };
     let order = choose(py, "order", &settings.order)?;

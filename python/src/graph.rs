@@ -1,6 +1,7 @@
 //! `outcore.Graph`: an image, opened.
 
 use crate::errors::{raise, usage};
+use crate::exit::UnderWay;
 use crate::runtime::{Bytes, Limits, Turns, checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::io::lock;
@@ -20,11 +21,13 @@ use std::sync::{Arc, Mutex};
 /// Args:
 ///     image: The path of the image, a directory that `import_graph` or `generate` made.
 ///     runtime: The memory and workers to use, an `outcore.Runtime`; by default those of the process, which all graphs
-///     share. memory: A limit for this graph and its results alone, in bytes or as text such as "1GiB": it gets a
-///     runtime of its own. threads: The number of workers; by default those of the runtime. Results do not depend on
-///     it. backend: How files are read: "uring", "posix", or "auto" for the best that works here. cache: The most
-///     memory for the page cache; by default all that the limit leaves. progress: Whether to show progress on the
-///     standard error output, if that is a terminal or a notebook.
+///         share.
+///     memory: A limit for this graph and its results alone, in bytes or as text such as "1GiB": it gets a runtime of
+///         its own.
+///     threads: The number of workers; by default those of the runtime. Results do not depend on it.
+///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
+///     cache: The most memory for the page cache; by default all that the limit leaves.
+///     progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 ///
 /// Raises:
 ///     UsageError: No image of that name, or an option that cannot be.
@@ -32,6 +35,7 @@ use std::sync::{Arc, Mutex};
 ///     MemoryLimitError: Too little memory for indexes and buffers.
 ///
 /// A graph runs one operation at a time, and other threads wait for their turn; open it again to run several at once.
+/// What daemon threads have under way when the interpreter ends is stopped, as by Ctrl-C.
 /// It can be used in a `with` statement. It cannot be pickled, and a fork cannot use it: pass the path to other
 /// processes, and open it there.
 ///
@@ -62,6 +66,7 @@ impl Deref for Opened {
 impl Opened {
     /// Runs an operation on the graph when it is its turn, without the interpreter's lock; a signal asks it to stop.
     pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+        let _under_way = UnderWay::enter()?;
         let _turn = self.turns.take(py)?;
         run(py, self.graph.runtime(), work)
     }
@@ -192,7 +197,8 @@ impl PyGraph {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let Ok(graph) = self.open(py) else {
-            return format!("<outcore.Graph '{}': closed>", escaped(self.path.display()));
+            let state = if lock(&self.graph).is_none() { "closed" } else { "opened by another process" };
+            return format!("<outcore.Graph '{}': {state}>", escaped(self.path.display()));
         };
         let kind = if graph.is_directed() { "directed" } else { "undirected" };
         let (path, vertices, edges) = (escaped(self.path.display()), graph.vertices(), graph.edges());

@@ -8,6 +8,7 @@ mod chunks;
 mod columns;
 mod convert;
 mod errors;
+mod exit;
 mod generate;
 mod graph;
 mod import;
@@ -30,6 +31,8 @@ fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, 
 /// The extension module behind `outcore`.
 #[pymodule]
 mod _outcore {
+    use pyo3::prelude::*;
+
     /// The version of the package.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
@@ -53,4 +56,9 @@ mod _outcore {
     use super::result::PyTable;
     #[pymodule_export]
     use super::runtime::PyRuntime;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::exit::register(module.py())
+    }
 }

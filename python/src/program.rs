@@ -8,6 +8,7 @@
 
 use crate::convert::id_text;
 use crate::errors::raise;
+use crate::exit::attached;
 use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::{Bytes, Whole, in_callback, settings};
@@ -66,7 +67,7 @@ struct Settings {
     state_bytes: u64,
     /// How many columns the result will have.
     columns: u64,
-    max_iterations: Option<Whole<u32>>,
+    max_iter: Option<Whole<u32>>,
     asynchronous: bool,
     message_memory: Option<Bytes>,
     start: Option<Vec<Py<PyAny>>>,
@@ -214,7 +215,7 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
 
     fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
         if let Some(end) = &self.0.end_iteration {
-            match in_callback(|| Python::attach(|py| end.call1(py, (iteration,))?.is_truthy(py))) {
+            match in_callback(|| attached(|py| end.call1(py, (iteration,))?.is_truthy(py))) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => self.0.fail(error),
@@ -256,7 +257,7 @@ pub fn vertex_program(
         let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
         let options = ProgramOptions {
             start: start.as_deref().map_or(Frontier::All, Frontier::List),
-            max_iterations: given.max_iterations.map(|most| most.0),
+            max_iterations: given.max_iter.map(|most| most.0),
             asynchronous: given.asynchronous,
             message_bytes,
         };

@@ -1,6 +1,7 @@
 //! A line that says how far long work has come, on the terminal or in a notebook. Tasks may nest: the innermost one is
 //! shown.
 
+use crate::exit::attached;
 use outcore::io::bytes_text;
 use outcore::io::lock;
 use outcore::{Progress, Unit};
@@ -66,10 +67,12 @@ impl Bar {
         // Whoever does not see the line any more does not miss it.
         match &self.place {
             Place::Terminal => _ = write!(stderr(), "{text}").and_then(|()| stderr().flush()),
-            Place::Notebook(stream) => Python::attach(|py| {
-                let written = stream.call_method1(py, "write", (text,));
-                _ = written.and_then(|_| stream.call_method0(py, "flush"));
-            }),
+            Place::Notebook(stream) => {
+                _ = attached(|py| {
+                    stream.call_method1(py, "write", (text,))?;
+                    stream.call_method0(py, "flush")
+                });
+            }
         }
     }
 }

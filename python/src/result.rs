@@ -1,7 +1,7 @@
 //! `outcore.Table`: what an algorithm found, one row per vertex; and its subclasses with what each algorithm adds.
 
 use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
-use crate::errors::raise;
+use crate::errors::{raise, usage};
 use crate::runtime::{checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::{Stats, Table};
@@ -38,8 +38,10 @@ impl PyTable {
     }
 
     /// The name of a column that may be left out: then it is the first one beside `vertex`.
-    fn column(&self, name: Option<&str>) -> String {
-        name.map_or_else(|| self.table.columns()[0].0.clone(), str::to_owned)
+    fn column(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
+        let first = || self.table.columns().first().map(|(name, _)| name.clone());
+        let name = name.map(str::to_owned).or_else(first);
+        name.ok_or_else(|| usage(py, "expected a table with a column beside vertex, found one of ids only"))
     }
 }
 
@@ -55,7 +57,7 @@ impl PyTable {
     ///
     /// Among them `seconds`, `seconds_io_wait`, `passes`, `bytes_read`, `pages_wanted`, `pages_read`, `requests`,
     /// `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`, `threads`, `backend`, and `steps`, one entry per step
-    /// or iteration.
+    /// or iteration; if there are more than 4096, the last entry is the sum of the rest.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         self.stats.bind(py).clone()
@@ -111,7 +113,7 @@ impl PyTable {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let Top { k, column } = settings(&checked_options(py, "top_options", arguments, options)?)?;
-        let name = self.column(column.as_deref());
+        let name = self.column(py, column.as_deref())?;
         tuples(py, &run(py, self.table.graph().runtime(), || self.table.top(k, &name))?)
     }
 
@@ -134,7 +136,7 @@ impl PyTable {
     /// {'about': 1, 'home': 0, 'news': 1, 'lone': None}
     #[pyo3(signature = (column=None))]
     fn to_dict<'py>(&self, py: Python<'py>, column: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
-        let name = self.column(column);
+        let name = self.column(py, column)?;
         to_dict(py, &self.table, &name)
     }
 

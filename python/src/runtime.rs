@@ -1,6 +1,7 @@
 //! The runtime that keyword arguments ask for, and work that Ctrl-C stops.
 
 use crate::errors::{raise, usage};
+use crate::exit::{self, UnderWay};
 use crate::progress::Bar;
 use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
@@ -61,9 +62,11 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
 ///
 /// Args:
 ///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine or its cgroup has
-///     left. threads: The number of workers of an operation, from 1 to 1024; by default one per processor. Results do
-///     not depend on it. temporary: Where temporary files go; by default beside the image. backend: How files are read:
-///     "uring", "posix", or "auto" for the best that works here.
+///         left.
+///     threads: The number of workers of an operation, from 1 to 1024; by default one per processor. Results do not
+///         depend on it.
+///     temporary: Where temporary files go; by default beside the image.
+///     backend: How files are read: "uring", "posix", or "auto" for the best that works here.
 ///
 /// Raises:
 ///     UsageError: An option that cannot be.
@@ -76,6 +79,23 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
 #[pyclass(frozen, name = "Runtime", module = "outcore")]
 pub struct PyRuntime {
     runtime: Arc<Runtime>,
+    /// The process that made it.
+    process: u32,
+}
+
+impl PyRuntime {
+    /// An error behind a fork: the workers and the memory are those of another process.
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        let (maker, process) = (self.process, std::process::id());
+        if maker == process {
+            return Ok(());
+        }
+        let text = format!(
+            "the runtime was made by process {maker}, and this is process {process}: a fork has neither its workers \
+             nor its buffers; make a Runtime in this process"
+        );
+        Err(usage(py, text))
+    }
 }
 
 #[pymethods]
@@ -85,7 +105,7 @@ impl PyRuntime {
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let limits: Limits = settings(&checked_options(py, "runtime_options", (), options)?)?;
         let runtime = Runtime::new(limits.options(py)?).map_err(|error| raise(py, error))?;
-        Ok(PyRuntime { runtime: Arc::new(runtime) })
+        Ok(PyRuntime { runtime: Arc::new(runtime), process: std::process::id() })
     }
 
     /// The limit, in bytes.
@@ -179,7 +199,10 @@ impl Limits {
                 let text = "expected runtime= or memory=, found both; the limit of a runtime is given when it is made";
                 return Err(usage(py, text));
             }
-            Some(given) => given.get().runtime.for_work(options),
+            Some(given) => {
+                given.get().check_process(py)?;
+                given.get().runtime.for_work(options)
+            }
             None if has_limit => {
                 let made = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options));
                 return made.map(Arc::new).map_err(|error| raise(py, error));
@@ -240,6 +263,7 @@ impl Turns {
             });
             match is_mine {
                 Some(true) => return Ok(Turn(self)),
+                Some(false) if exit::is_ending() => return Err(exit::error()),
                 Some(false) => py.check_signals()?,
                 None => {
                     let text = "an operation on this graph waits for the function that asks for another one; open the graph a second time";
@@ -280,8 +304,10 @@ where
     })
 }
 
-/// Runs work on a thread of its own, without the interpreter's lock, and asks it to stop when a signal arrives.
+/// Runs work on a thread of its own, without the interpreter's lock, and asks it to stop when a signal arrives or the
+/// interpreter ends.
 pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    let _under_way = UnderWay::enter()?;
     let (interrupted, outcome) = py.detach(|| {
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
@@ -297,7 +323,7 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
             let mut interrupted = None;
             while is_done.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {
                 if interrupted.is_none()
-                    && let Err(signal) = Python::attach(|py| py.check_signals())
+                    && let Err(signal) = exit::attached(|py| py.check_signals())
                 {
                     runtime.cancel().cancel();
                     interrupted = Some(signal);
@@ -312,6 +338,8 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
     });
     match interrupted {
         Some(signal) => Err(signal),
+        // From here on Python runs, which must not be in the middle of something when the interpreter ends.
+        None if exit::is_ending() => Err(exit::error()),
         None => outcome.map_err(|error| raise(py, error)),
     }
 }

@@ -172,7 +172,7 @@ def test_gephis_type_is_the_direction_of_frames(make, kind):
     columns["Type"] = ["friend", "Undirected"]
     assert make(frame()).directed
     for option in ({"header": True}, {"delimiter": "tab"}, {"comment": "#"}):
-        with pytest.raises(oc.UsageError, match=f"--{next(iter(option))}: expected"):
+        with pytest.raises(oc.UsageError, match=f"^{next(iter(option))}=: expected"):
             make(frame(), **option)
 
 

@@ -84,6 +84,13 @@ def test_a_number_out_of_range_is_named(site, function, name):
         assert kind is TypeError and text.startswith(f"expected {name}= as ") and text.endswith(f"found {wrong!r}"), text
 
 
+@pytest.mark.parametrize("function", [one for one in FUNCTIONS if one is not oc.Table.top], ids=lambda one: one.__name__)
+def test_every_option_has_a_line_of_the_documentation(function):
+    described = re.findall(r"^ +(\w+): \S", inspect.getdoc(function), re.MULTILINE)
+    elsewhere = options_of(oc.import_graph) if function is oc.generate else []
+    assert set(options_of(function)) <= {*described, *elsewhere}
+
+
 def test_numpys_numbers_and_paths_are_taken(site, scratch):
     assert oc.bfs(site, np.str_("home"), depth_limit=np.int8(1), verify=np.True_).reached == 3
     assert oc.pagerank(site, alpha=np.float32(0.5), tol=0, max_iter=np.uint64(2)).iterations == 2

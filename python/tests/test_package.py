@@ -163,13 +163,31 @@ def test_statistics(site):
     assert len(stats["steps"]) == oc.pagerank(site).iterations
 
 
+def test_steps_beyond_the_most_are_one(scratch):
+    oc.generate("path", scale=13, output="path.oc")
+    with oc.Graph("path.oc") as graph:
+        steps = oc.bfs(graph, 0).stats["steps"]
+        assert len(steps) == 4096 and steps[-1]["active"] > steps[0]["active"] == 1
+        assert sum(step["active"] for step in steps) >= graph.vertices
+
+
+def test_weight_is_the_default_even_if_it_is_given(make):
+    graph = make(pd.DataFrame({"source": [1, 2], "target": [2, 3], "dist": [5, 7]}), weight="dist")
+    paths = oc.sssp(graph, 1, weight="weight")
+    assert paths.stats["weights"] == "dist" and paths.row(3)["distance"] == 12
+    assert oc.pagerank(graph, weight="weight").to_dict() == oc.pagerank(graph, weight=None).to_dict()
+    for ask in (lambda name: oc.sssp(graph, 1, weight=name), lambda name: oc.pagerank(graph, weight=name)):
+        with pytest.raises(oc.UsageError, match="dist"):
+            ask("length")
+
+
 def test_pagerank_that_does_not_converge(site):
     with pytest.raises(oc.ConvergenceError, match="max_iter") as caught:
         oc.pagerank(site, max_iter=2, tol=1e-12)
     result = caught.value.result
     assert result.iterations == 2 and not result.converged and result.residual > 0 and len(result) == 4
     # No iteration at all is what NetworkX refuses as well.
-    with pytest.raises(oc.ConvergenceError):
+    with pytest.raises(oc.ConvergenceError, match=r"within 0 iterations \(the ranks are those that it starts with\); raise max_iter"):
         oc.pagerank(site, max_iter=0)
     assert not oc.pagerank(site, tol=0, max_iter=3).converged
     assert result.stopped_by == result.stats["stopped_by"] == "iterations"
@@ -205,6 +223,33 @@ def test_exceptions_are_those_of_python_too():
         assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
     for kind in [oc.CorruptImageError, oc.ConvergenceError, oc.VerificationError]:
         assert issubclass(kind, oc.OutcoreError)
+
+
+def test_exceptions_go_to_other_processes(site, scratch):
+    (scratch / "bad.txt").write_text("1 2\n3 x y z\n")
+    raised = []
+    for work in [
+        lambda: oc.pagerank(site, max_iter=2, tol=1e-12), lambda: oc.import_graph("bad.txt", "bad.oc", source=9),
+        lambda: oc.import_graph(str(scratch / "bad.txt"), "bad.oc", weight=3), lambda: oc.Runtime(memory="4MiB"),
+        lambda: oc.Graph("nothing.oc"), lambda: oc.import_graph([(1, 2)], "web.oc"), lambda: oc.bfs(site, "nobody"),
+        lambda: oc.pagerank(site, alpha=2),
+    ]:  # fmt: skip
+        with pytest.raises(oc.OutcoreError) as caught:
+            work()
+        raised.append(caught.value)
+    for kind, facts in [
+        (oc.CorruptImageError, {"path": "out.pages", "offset_bytes": 4096}), (oc.VerificationError, {"expected": "1", "found": "2"}),
+        (oc.InputError, {"path": "a.txt", "line": None}),
+    ]:
+        raised.append(kind("a text"))
+        vars(raised[-1]).update(facts)
+    kinds = {getattr(oc, name) for name in oc.__all__ if name.endswith("Error")}
+    assert kinds - {type(error) for error in raised} == {oc.OutcoreError}, "each is tried"
+    for error in raised:
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), again.args, str(again)) == (type(error), error.args, str(error))
+        assert vars(again) == {name: value for name, value in vars(error).items() if name != "result"}
+    assert raised[0].result.iterations == 2 and pickle.loads(pickle.dumps(raised[0])).result is None
 
 
 def test_damage_is_reported_with_its_place(site, scratch):
@@ -289,7 +334,6 @@ def test_estimates(site):
     assert oc.estimate(oc.pagerank, site, max_iter=7).passes == 7
     assert oc.estimate(oc.label_propagation, site).passes == oc.estimate(oc.label_propagation, site, max_iter=10).passes
     assert oc.estimate(oc.bfs, site, output=True).memory_bytes > estimate.memory_bytes + (16 << 20), "encoders"
-    assert oc.estimate(oc.components, site, verify=True).memory_bytes > oc.estimate(oc.components, site).memory_bytes
     assert re.fullmatch(r"<outcore.Estimate: [0-9.]+ MiB of memory \(80 bytes of state\); at most 7 passes, .* read>", repr(oc.estimate(oc.pagerank, site, max_iter=7))), repr(oc.estimate(oc.pagerank, site, max_iter=7))
     assert "no bound is known" in repr(estimate) and oc.estimate(oc.core_number, site).bound == "at least"
     sets = oc.estimate(oc.personalized_pagerank, site, personalization=[{"home"}, {"news"}])
@@ -300,6 +344,38 @@ def test_estimates(site):
             oc.estimate(function, site, **{wrong: 7})
     with pytest.raises(TypeError, match="expected outcore.bfs or another"):
         oc.estimate(len, site)
+    one = oc.estimate(oc.multi_source_bfs, site, sources=(vertex for vertex in ["home"]))
+    assert one == oc.estimate(oc.multi_source_bfs, site, k=np.int64(1))
+    assert oc.estimate(oc.scan_statistics, site, top=np.int64(3)) == oc.estimate(oc.scan_statistics, site, k=3)
+
+
+def test_estimates_of_more_than_can_be(site):
+    for function in (oc.personalized_pagerank, oc.multi_source_bfs):
+        for k in (2**62, 10**9):
+            with pytest.raises(oc.UsageError, match=f"expected k from 1 to [0-9]+, found {k}"):
+                oc.estimate(function, site, k=k)
+    assert oc.estimate(oc.personalized_pagerank, site, k=10**6).passes == 200 * 10**6 / 8
+    for function in (oc.all_pairs, oc.betweenness_centrality):
+        assert oc.estimate(function, site, k=2**62) == oc.estimate(function, site, k=4)
+
+
+def test_a_number_beside_a_list_is_refused(site):
+    for k in ({"k": 3}, {"seed": 9}, {"k": 3, "seed": 9}):
+        with pytest.raises(oc.UsageError, match=f"expected {next(iter(k))} or sources, found both"):
+            oc.all_pairs(site, sources=["home"], **k)
+    for function, given in [
+        (oc.all_pairs, {"sources": ["home"]}), (oc.multi_source_bfs, {"sources": ["home"]}), (oc.scan_statistics, {"top": 2}),
+        (oc.betweenness_centrality, {"sources": ["home"]}), (oc.personalized_pagerank, {"personalization": {"home"}}),
+    ]:  # fmt: skip
+        with pytest.raises(oc.UsageError, match=f"expected k or {next(iter(given))}, found both"):
+            oc.estimate(function, site, k=3, **given)
+        with pytest.raises(oc.UsageError, match="expected k of at least 1, found 0"):
+            oc.estimate(function, site, k=0)
+    with pytest.raises(oc.UsageError, match="expected k of at least 1, found 0"):
+        oc.all_pairs(site, k=0)
+    with pytest.raises(TypeError, match="bfs has no option 'k'; it has source,"):
+        oc.estimate(oc.bfs, site, k=5)
+    assert len(oc.all_pairs(site).sources) == 4 and len(oc.all_pairs(site, k=2, seed=7).sources) == 2
 
 
 def test_estimates_of_imports(scratch):
@@ -375,6 +451,11 @@ def test_seeds_that_are_no_set(make):
             oc.personalized_pagerank(graph, wrong)
     with pytest.raises(TypeError, match="give the set {0, 1}"):
         oc.personalized_pagerank(graph, [0, 1])
+    for ask in (oc.personalized_pagerank, lambda graph, seeds: oc.estimate(oc.personalized_pagerank, graph, personalization=seeds)):
+        with pytest.raises(oc.UsageError, match="expected at least one set of seeds, found an empty list"):
+            ask(graph, [])
+        with pytest.raises(TypeError, match="expected seeds as a dict of shares, a set or a tuple"):
+            ask(graph, 0)
     assert oc.personalized_pagerank(graph, (0, 1)).columns == oc.personalized_pagerank(graph, {0, 1}).columns
 
 
@@ -396,7 +477,11 @@ def test_generating(scratch):
     assert (report["vertices"], report["edges"], report["directed"]) == (64, 112, False)
     assert oc.generate("star", scale=5, output="star.el")["edges"] == 31
     assert oc.import_graph("star.el", "star.oc")["edges"] == 31
-    for wrong in ({"shape": "ball"}, {"scale": 40}, {"scale": -1}, {"seed": 2**64}, {"order": "random"}):
+    weights = {kind: oc.generate("path", scale=4, output=f"{kind}.txt", weights=kind) for kind in (False, True, "uniform", "unit")}
+    lines = {kind: [line.split()[2:] for line in open(f"{kind}.txt") if line[0] != "#"] for kind in weights}
+    assert lines[True] == lines["uniform"] and all(1 <= int(weight) <= 255 for [weight] in lines[True])
+    assert all(0 <= float(weight) < 1 for [weight] in lines["unit"]) and lines[False] == [[]] * 15
+    for wrong in ({"shape": "ball"}, {"weights": "heavy"}, {"scale": 40}, {"scale": -1}, {"seed": 2**64}, {"order": "random"}):
         with pytest.raises(oc.UsageError):
             oc.generate(**{"shape": "path", "scale": 3, "output": "wrong.oc", **wrong})
     assert not os.path.exists("wrong.oc")

@@ -79,7 +79,7 @@ def finish(v, state, vertex):
 def ranks(graph, **options):
     state = np.zeros(graph.vertices, RANK)
     state["now"] = 1
-    options = {"combine": "sum", "max_iterations": 5} | options
+    options = {"combine": "sum", "max_iter": 5} | options
     return oc.vertex_program(graph, state, turn, on_list=give, on_message=take, on_iteration_end=finish, **options)
 
 
@@ -207,7 +207,7 @@ def test_lists_cannot_be_written_to(make):
         neighbours[0] = 0
 
     with pytest.raises(Exception, match="(?s)readonly|read-only|Cannot modify"):
-        oc.vertex_program(graph, np.zeros(6, np.int64), run, on_list=on_list, max_iterations=1)
+        oc.vertex_program(graph, np.zeros(6, np.int64), run, on_list=on_list, max_iter=1)
     assert oc.bfs(graph, 0).reached == 6
 
 
