@@ -83,8 +83,8 @@ class ConvergenceError(OutcoreError):
 # The engine writes for the shell: its options there, and in Python.
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
-    "backend", "comment", "delimiter", "duplicates", "format", "header", "ids", "source", "target", "temporary",
-    "weight",
+    "backend", "comment", "delimiter", "duplicates", "format", "header", "ids", "order", "source", "target",
+    "temporary", "weight",
 )
 _WORDS = {"yes": "True", "no": "False"}
 _VALUES = (

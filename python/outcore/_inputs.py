@@ -146,11 +146,11 @@ def _pandas(frame: Any) -> Any:
 def _scipy(matrix: Any, weights: str | None, summed: bool) -> Tables:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
-    entries = matrix.tocoo()
-    if summed and matrix.format == "coo" and not matrix.has_canonical_format:
+    if summed and not getattr(matrix, "has_canonical_format", True):
         # Entries at one place add up by SciPy's rules, in the widest type; the matrix of the user stays as it is.
-        entries = matrix.astype({"i": "i8", "u": "u8", "f": "f8"}.get(matrix.dtype.kind, matrix.dtype), copy=True)
-        entries.sum_duplicates()
+        matrix = matrix.astype({"i": "i8", "u": "u8", "f": "f8"}.get(matrix.dtype.kind, matrix.dtype), copy=True)
+        matrix.sum_duplicates()
+    entries = matrix.tocoo()
     columns = [("source", entries.row), ("target", entries.col)]
     if weights != "none" and entries.data.dtype.kind != "b":
         columns.append(("weight", entries.data))
@@ -234,13 +234,24 @@ def _id_kind(what: str, ids: Iterable[Any]) -> str:
 
 
 def _weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
-    """The type of all weights; none if there are none."""
-    kind = None
+    """The type of all weights; none if there are none. Whole ones beyond 64 bits are refused, and those that would be
+    rounded beside real ones."""
+    kind, rounded = None, None
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
             advice = "weight='none' leaves them out"
             raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; {advice}")
-        kind = "i8" if isinstance(value, numbers.Integral) and kind != "f8" else "f8"
+        is_whole = isinstance(value, numbers.Integral)
+        kind = "i8" if is_whole and kind != "f8" else "f8"
+        if is_whole and not -(2**63) <= int(value) < 2**63:
+            raise ValueError(f"expected whole numbers of 64 bits as {attribute!r} of edges, found {value!r}")
+        if is_whole and int(float(value)) != int(value):
+            rounded = value
+    if kind == "f8" and rounded is not None:
+        raise ValueError(
+            f"expected real numbers as {attribute!r} of edges, found {rounded!r} among them, which none of 64 bits "
+            "equals; round it first, or make whole numbers of all"
+        )
     return kind
 
 

@@ -56,8 +56,8 @@ impl PyTable {
     /// What the operation cost, as a dict: the same keys as `outcore run --stats`.
     ///
     /// Among them `seconds`, `seconds_io_wait`, `passes`, `bytes_read`, `pages_wanted`, `pages_read`, `requests`,
-    /// `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`, `threads`, `backend`, and `steps`, one entry per step
-    /// or iteration; if there are more than 4096, the last entry is the sum of the rest.
+    /// `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes` (of the whole process so far), `threads`, `backend`, and
+    /// `steps`, one entry per step or iteration; if there are more than 4096, the last entry is the sum of the rest.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         self.stats.bind(py).clone()
@@ -75,8 +75,12 @@ impl PyTable {
     ///
     /// >>> float(ranks["pagerank"].sum().round(9)), list(ranks["vertex"][:2])
     /// (1.0, ['about', 'home'])
-    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
-        to_numpy(py, &self.table, column)
+    fn __getitem__<'py>(&self, py: Python<'py>, column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Ok(name) = column.extract::<String>() else {
+            let (names, found) = (self.columns().join(", "), column.repr()?);
+            return Err(PyTypeError::new_err(format!("expected the name of a column ({names}), found {found}")));
+        };
+        to_numpy(py, &self.table, &name)
     }
 
     fn __len__(&self) -> usize {
@@ -96,8 +100,8 @@ impl PyTable {
         Ok(self.columns().into_pyobject(py)?.try_iter()?.into_any())
     }
 
-    fn __contains__(&self, column: &str) -> bool {
-        self.table.schema().field_with_name(column).is_ok()
+    fn __contains__(&self, column: &Bound<'_, PyAny>) -> bool {
+        column.extract::<String>().is_ok_and(|name| self.table.schema().field_with_name(&name).is_ok())
     }
 
     /// The `k` rows with the greatest values of a column (by default the first beside `vertex`), as tuples; smaller ids

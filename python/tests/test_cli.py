@@ -101,6 +101,22 @@ def test_strings_that_share_their_beginnings_are_not_unpacked_beyond_the_limit(t
     assert unit == "MiB" and float(peak) <= 40, said
 
 
+@pytest.mark.parametrize("codec", ["zstd", "snappy"])
+def test_parquet_of_other_writers_keeps_to_the_limit(tmp_path, codec):
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    np = pytest.importorskip("numpy")
+    # Ids that a writer begins to put into a dictionary and then does not.
+    random, count = np.random.default_rng(1), 1_000_000
+    ids = random.integers(0, 2**63, count, dtype=np.int64)
+    table = pa.table({"source": ids, "target": random.permutation(ids), "weight": random.random(count)})
+    pa.parquet.write_table(table, tmp_path / "ids.parquet", compression=codec)
+    for limit in (36, 40):
+        said = outcore("import", tmp_path / "ids.parquet", tmp_path / "ids.oc", "--replace", "--memory", f"{limit}MiB").stderr
+        peak, unit = said.split("peak memory ")[1].split()[:2]
+        assert unit == "MiB" and float(peak) <= limit, said
+
+
 def test_threads_that_cannot_be_are_refused_with_advice(image):
     for wrong in (0, 1025, 100000):
         refused = outcore("run", "components", image, "--threads", wrong, check=False)
@@ -760,3 +776,11 @@ def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
     finally:
         if cgroup.exists():
             cgroup.rmdir()
+
+
+def test_an_export_says_that_it_cannot_hold_the_name_of_weights(tmp_path):
+    (tmp_path / "given.csv").write_text("source,target,Cost\n1,2,5\n2,3,7\n")
+    outcore("import", tmp_path / "given.csv", tmp_path / "given.oc", "--weight", "Cost")
+    for name, renamed in (("out.wel", True), ("out.mtx", True), ("out.csv", False), ("out.txt", False)):
+        said = outcore("export", tmp_path / "given.oc", tmp_path / name).stderr
+        assert ("calls the weights `weight`" in said) == renamed, (name, said)

@@ -496,3 +496,62 @@ def test_options_of_an_import(make, scratch):
     with pytest.raises((oc.UsageError, OSError)):
         oc.import_graph([(1, 2)], "there")
     assert os.listdir("there") == []
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
+def test_repeated_entries_of_a_scipy_matrix_add_up_in_every_format(make, form):
+    entries = (np.array([1.0, 3.0, 2.0]), (np.array([0, 0, 1]), np.array([1, 1, 0])))
+    given = sp.coo_array(entries, shape=(2, 2))
+    if form == "csr":
+        given = sp.csr_array((entries[0], np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    elif form != "coo":
+        given = given.asformat(form)
+    assert given.toarray().tolist() == [[0, 4], [2, 0]]
+    paths = oc.sssp(make(given), 0)
+    assert paths.row(1)["distance"] == 4
+
+
+def test_whole_weights_are_not_rounded_beside_real_ones(make):
+    exact = make([(1, 2, 2**53 + 1), (2, 3, 1)])
+    assert oc.sssp(exact, 1).row(3)["distance"] == 2**53 + 2
+    for edges in ([(1, 2, 2**53 + 1), (2, 3, 0.5)], [(2, 3, 0.5), (1, 2, 2**53 + 1)]):
+        with pytest.raises(ValueError, match="9007199254740993"):
+            make(edges)
+    with pytest.raises(ValueError, match="64 bits"):
+        make([(1, 2, 2**63)])
+
+
+def test_batches_without_rows_that_are_parts_of_others_are_read(make, tmp_path):
+    columns = {"source": pa.chunked_array([["a"], pa.array(["x"])[1:], ["b"]]), "target": ["b", "c"]}
+    assert make(pa.table(columns).to_reader()).edges == 2
+    batch = pa.table({"source": ["a", "b"], "target": ["b", "c"]}).to_batches()[0]
+    with pa.ipc.new_stream(tmp_path / "parts.arrows", batch.schema) as writer:
+        for part in (batch.slice(0, 1), batch.slice(1, 0), batch.slice(1, 1)):
+            writer.write_batch(part)
+    assert make(tmp_path / "parts.arrows").edges == 2
+
+
+@pytest.mark.parametrize("ids", [["007", "1", "12"], ["1000", "2000", "zeta"], ["-", "1", "2"]])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "el", "csv.gz"])
+def test_strings_like_numbers_come_back_from_any_text(make, tmp_path, ids, ending):
+    columns = {"source": ids, "target": ids[1:] + ids[:1]}
+    make(pa.table(columns), vertices=[*ids, "zz"]).export(tmp_path / f"out.{ending}")
+    again = make(tmp_path / f"out.{ending}")
+    assert sorted(oc.components(again)["vertex"].tolist()) == sorted([*ids, "zz"])
+
+
+def test_exports_refuse_weights_that_an_import_would_refuse(make, tmp_path):
+    graph = make([(1, 2, 2**53 + 1), (2, 3, 1)])
+    for name in ("out.txt", "out.csv", "out.wel"):
+        with pytest.raises(oc.UsageError, match="9007199254740993"):
+            graph.export(tmp_path / name)
+        assert not (tmp_path / name).exists()
+    graph.export(tmp_path / "out.parquet")
+    assert oc.sssp(make(tmp_path / "out.parquet"), 1).row(2)["distance"] == 2**53 + 1
+
+
+def test_keys_of_other_types_are_no_columns(make):
+    table = oc.components(make([(0, 1)]))
+    assert "component" in table and 0 not in table and None not in table
+    with pytest.raises(TypeError, match="name of a column .vertex, component., found 0"):
+        table[0]

@@ -78,6 +78,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
     if !args.limits.quiet {
         let files: Vec<_> = report.files.iter().map(|file| escaped(file.display()).to_string()).collect();
         note!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
+        if report.renamed_weights {
+            note!("note: an import of it calls the weights `weight`, for it cannot hold their name");
+        }
         if report.renumbered {
             note!("note: vertices stand under numbers from 1, for this format has no other ids");
         }

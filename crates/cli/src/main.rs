@@ -28,6 +28,7 @@ use outcore::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    outcore::io::give_back_freed_memory();
     let cli = Cli::parse();
     let outcome = match &cli.command {
         Command::Import(args) => convert::import(args),

@@ -47,6 +47,8 @@ pub struct ExportReport {
     pub isolated_vertices: u64,
     /// Vertices stand under numbers from 1 that are not their ids.
     pub renumbered: bool,
+    /// Weights have another name there than in the graph, or none: an import calls them `weight`.
+    pub renamed_weights: bool,
     /// The files, the asked one last.
     pub files: Vec<PathBuf>,
 }
@@ -118,9 +120,9 @@ impl Job<'_> {
             _ => {}
         }
         let lookup = self.lookup()?;
-        let are_numbers = self.check_ids(text, &lookup)?;
+        let has_numbers = self.check_ids(text, &lookup)?;
         let has_comments = !text.names && text.weights.is_none();
-        let is_unclear = self.graph.edges() == 0 || string_ids(self.graph) && are_numbers;
+        let is_unclear = self.graph.edges() == 0 || string_ids(self.graph) && has_numbers;
         let head =
             if is_unclear && !has_comments { format!("{}\n", self.own_comment(None).line()) } else { String::new() };
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
@@ -146,6 +148,7 @@ impl Job<'_> {
             push_id(text, source, &mut line);
             line.push(text.separator);
             push_id(text, target, &mut line);
+            self.check_weight(edge.weight)?;
             push_weight(text.separator, edge.weight, &mut line);
             if !kind.is_empty() {
                 line.push(text.separator);
@@ -162,6 +165,30 @@ impl Job<'_> {
             file.put(&line)
         })?;
         self.done(edges, isolated, false, beside, Some(file))
+    }
+
+    /// Refuses a whole weight that an import of text would refuse, for it reads weights as real numbers first.
+    fn check_weight(&self, weight: Weight) -> Result<()> {
+        match weight {
+            Weight::Integer(value) if (value as f64) as i128 != i128::from(value) => {
+                let why = format!("text holds whole weights that a real number of 64 bits equals, unlike {value}");
+                Err(self.refuse(&why, ".mtx or .parquet"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether weights have another name in the file, or none.
+    fn renames_weights(&self) -> bool {
+        let Some(weights) = &self.graph.manifest().weights else { return false };
+        let name = self.output.to_string_lossy().to_ascii_lowercase();
+        let ending = Compression::of(&name).1.rsplit_once('.').map_or("", |(_, ending)| ending);
+        weights.name != "weight"
+            && match ending {
+                "txt" | "edges" | "e" => false,
+                "csv" | "tsv" | "parquet" => weight_column(self.graph) != Some(&weights.name),
+                _ => true,
+            }
     }
 
     fn push_names(&self, text: &Text, line: &mut Vec<u8>) {
@@ -191,19 +218,19 @@ impl Job<'_> {
         }
     }
 
-    /// Refuses ids of edges that no column can hold, and says whether all ids are written like numbers.
+    /// Refuses ids of edges that no column can hold, and says whether any id is written like a number.
     fn check_ids(&self, text: &Text, lookup: &IdLookup) -> Result<bool> {
         if !string_ids(self.graph) {
             return Ok(true);
         }
         let mut degrees = Degrees::new(self.graph)?;
-        let mut are_numbers = true;
+        let mut has_numbers = false;
         for vertex in 0..self.graph.vertices() {
             if vertex % BATCH_IDS as u64 == 0 {
                 self.graph.runtime().cancel().check()?;
             }
             let Id::Text(id) = lookup.id(vertex as u32) else { continue };
-            are_numbers &= looks_like_integer(id.as_bytes());
+            has_numbers |= looks_like_integer(id.as_bytes());
             if degrees.next()? > 0 && !text.can_hold(id) {
                 let shown: String = id.chars().take(100).collect();
                 let instead = if text.is_csv() { ".parquet" } else { ".csv or .parquet" };
@@ -211,7 +238,7 @@ impl Job<'_> {
                 return Err(self.refuse(&why, instead));
             }
         }
-        Ok(are_numbers)
+        Ok(has_numbers)
     }
 
     fn matrix_market(&self) -> Result<ExportReport> {
@@ -282,6 +309,7 @@ impl Job<'_> {
                 Some(entry) => {
                     field.extend(begun.then_some(b' '));
                     let _ = write!(field, "{}", u64::from(entry.neighbour) + 1);
+                    self.check_weight(entry.weight)?;
                     push_weight(b' ', entry.weight, &mut field);
                 }
             }
@@ -325,6 +353,7 @@ impl Job<'_> {
             push_id(&text, lookup.id(edge.vertex), &mut line);
             line.push(b' ');
             push_id(&text, lookup.id(edge.neighbour), &mut line);
+            self.check_weight(edge.weight)?;
             push_weight(b' ', edge.weight, &mut line);
             line.push(b'\n');
             edges += 1;
@@ -460,7 +489,8 @@ impl Job<'_> {
             }
         }
         files.push(self.output.to_owned());
-        Ok(ExportReport { edges, isolated_vertices, renumbered, files })
+        let renamed_weights = self.renames_weights();
+        Ok(ExportReport { edges, isolated_vertices, renumbered, renamed_weights, files })
     }
 }
 

@@ -108,8 +108,8 @@ struct ArrowStream {
 /// A message as it lies in the file.
 struct Message {
     len_bytes: usize,
-    /// There is something behind its header.
-    has_body: bool,
+    /// Neither the batch nor any of its columns has rows.
+    is_empty: bool,
     /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
     compressed: Vec<usize>,
     dictionary: Option<DictionaryMessage>,
@@ -195,8 +195,8 @@ impl ArrowStream {
                 }
             };
             self.stream.read_exact(&mut memory)?;
-            if message.rows == Some(0) && !message.has_body {
-                // The decoder gives a batch without a body out only with the next message.
+            if message.is_empty {
+                // The decoder gives it out only with the next message, and refuses one that is a part of another.
                 continue;
             }
             let unpacked_bytes = message.unpacked_bytes(&memory);
@@ -307,11 +307,12 @@ impl ArrowStream {
             let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
             let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
             let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
-            let has_body = message.bodyLength() != 0;
+            let mut nodes = batch.and_then(|batch| batch.nodes()).into_iter().flatten();
+            let is_empty = rows == Some(0) && nodes.all(|node| node.length() == 0);
             let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
             Ok(Message {
                 len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
-                has_body,
+                is_empty,
                 compressed: starts.collect(),
                 rows,
                 dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),

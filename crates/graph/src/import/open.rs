@@ -217,19 +217,24 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
 /// Opens one input of a known format, together with the file beside it that names more vertices, as exports make one.
 pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
     format.check_options(input, options)?;
-    let source = (format.open)(input, options)?;
     let mut name = input.path().file_name().unwrap_or_default().to_owned();
     name.push(".vertices");
     let beside = if format.lists { input.sibling(&name)? } else { None };
-    let Some(beside) = beside else { return Ok(source) };
+    let Some(beside) = beside else { return (format.open)(input, options) };
     let own = vertex_lines::own_comment(&beside)?;
-    let has_rows = source.facts().text.as_ref().is_none_or(|text| text.has_rows);
-    let is_open = options.ids == IdKind::Auto && source.facts().text.is_some() && !source.facts().string_ids;
-    let says_strings = own.as_ref().is_some_and(|own| own.string_ids);
-    let source = match is_open && (says_strings || !has_rows && vertex_lines::has_strings(&beside)?) {
-        // The edges do not tell what ids are like.
-        true => (format.open)(input, &InputOptions { ids: IdKind::String, ..options.clone() })?,
-        false => source,
+    let strings = || InputOptions { ids: IdKind::String, ..options.clone() };
+    let is_guessed = options.ids == IdKind::Auto;
+    let source = match is_guessed && own.as_ref().is_some_and(|own| own.string_ids) {
+        true => (format.open)(input, &strings())?,
+        false => {
+            let source = (format.open)(input, options)?;
+            // Without rows the edges do not tell what ids are like.
+            let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && !source.facts().string_ids;
+            match is_guessed && is_open && vertex_lines::has_strings(&beside)? {
+                true => (format.open)(input, &strings())?,
+                false => source,
+            }
+        }
     };
     let mut facts = source.facts().clone();
     if let (None, Some(own)) = (facts.directed, own) {

@@ -65,7 +65,10 @@ pub fn from_batches(
     let source = path.clone();
     let batches = std::iter::from_fn(move || {
         let rows = guarded(|| {
-            let batch = reader.next().transpose().map_err(|error| error.to_string())?;
+            // A part without rows of a larger batch may have offsets that are those of no array.
+            let mut batches =
+                reader.by_ref().skip_while(|batch| batch.as_ref().is_ok_and(|batch| batch.num_rows() == 0));
+            let batch = batches.next().transpose().map_err(|error| error.to_string())?;
             let Some(batch) = batch else { return Ok(None) };
             let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
             // What another library hands over is not believed: an offset beyond its buffer would be read.
