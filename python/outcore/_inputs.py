@@ -241,11 +241,13 @@ def _weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
             advice = "weight='none' leaves them out"
             raise TypeError(f"expected numbers as {attribute!r} of edges, found {value!r}; {advice}")
-        is_whole = isinstance(value, numbers.Integral)
-        kind = "i8" if is_whole and kind != "f8" else "f8"
-        if is_whole and not -(2**63) <= int(value) < 2**63:
+        if not isinstance(value, numbers.Integral):
+            kind = "f8"
+            continue
+        kind = kind or "i8"
+        if not -(2**63) <= int(value) < 2**63:
             raise ValueError(f"expected whole numbers of 64 bits as {attribute!r} of edges, found {value!r}")
-        if is_whole and int(float(value)) != int(value):
+        if int(float(value)) != int(value):
             rounded = value
     if kind == "f8" and rounded is not None:
         raise ValueError(

@@ -307,8 +307,10 @@ impl ArrowStream {
             let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
             let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
             let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
-            let mut nodes = batch.and_then(|batch| batch.nodes()).into_iter().flatten();
-            let is_empty = rows == Some(0) && nodes.all(|node| node.length() == 0);
+            // A damaged header that loses the number of rows loses those of the columns too, or contradicts them.
+            let nodes = batch.and_then(|batch| batch.nodes()).filter(|nodes| !nodes.is_empty());
+            let are_empty = nodes.is_some_and(|nodes| nodes.iter().all(|node| node.length() == 0));
+            let is_empty = rows == Some(0) && (are_empty || message.bodyLength() == 0);
             let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
             Ok(Message {
                 len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
