@@ -28,8 +28,11 @@ use outcore::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    outcore::io::give_back_freed_memory();
     let cli = Cli::parse();
+    // Decoders of other formats allocate on their own; algorithms keep what they have.
+    if matches!(cli.command, Command::Import(_)) {
+        outcore::io::give_back_freed_memory();
+    }
     let outcome = match &cli.command {
         Command::Import(args) => convert::import(args),
         Command::Generate(args) => convert::generate(args),
