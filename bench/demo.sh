@@ -18,10 +18,10 @@ else
     show generate $generator "$image" --memory "$memory"
 fi
 show info "$image"
-source=$("$python" - "$image" <<'END'
+source=$("$python" - "$image" "$memory" <<'END'
 import sys
 import outcore as oc
-with oc.Graph(sys.argv[1]) as graph:
+with oc.Graph(sys.argv[1], memory=sys.argv[2]) as graph:
     for first, _ in oc.pagerank(graph, tol=0, max_iter=1).top(1):
         print(first)
 END
