@@ -265,7 +265,7 @@ mod tests {
         for (name, _) in NAMES {
             assert!(unknown.contains(name), "{unknown}");
             // Where io_uring is not allowed, that is what is said.
-            assert!(by_name(name).err().is_none_or(|text| !text.contains("expected a back end")), "{name}");
+            assert!(by_name(name).err().is_none_or(|text| !text.contains("expected a backend")), "{name}");
         }
     }
 
