@@ -49,11 +49,15 @@ pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
     Ok(least.vertices())
 }
 
-/// The memory of a search's result and of its validation.
+/// The memory of a search's result and of its validation: distances are of 8 bytes, parents of 4.
 pub fn validation_bytes(graph: &Graph) -> u64 {
+    12 * graph.vertices() + checking_bytes(graph)
+}
+
+/// The memory of a validation.
+fn checking_bytes(graph: &Graph) -> u64 {
     let vertices = graph.vertices();
-    // Distances are of 8 bytes, parents of 4.
-    12 * vertices + 4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes(graph)
+    4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes(graph)
 }
 
 /// Validates a breadth-first search of a whole component by the five rules; `options` are what the image was generated
@@ -100,7 +104,7 @@ fn verify<L: Length>(
     tree: &Tree<impl Fn(u32) -> Option<u64> + Sync, impl Fn(u32) -> Option<u32> + Sync>,
 ) -> Result<u64> {
     let vertices = graph.vertices();
-    graph.make_room("validation of a search", 4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes(graph))?;
+    graph.make_room("validation of a search", checking_bytes(graph))?;
     let joined = Bitmap::new(graph.runtime().budget(), "validation of a search", vertices)?;
     let numbers = vertices_of_ids(graph, options)?;
     let (apart, outside, unjoined) = (Contradiction::none(), Contradiction::none(), Contradiction::none());

@@ -106,11 +106,16 @@ pub fn run(graph: &Graph, kernel: Kernel, properties: &GraphalyticsProperties) -
     Ok(Some((column, stats)))
 }
 
-/// The memory that the largest result and its comparison with a reference take.
+/// The memory that the largest result and its comparison with a reference take: values of 8 bytes, components with
+/// names.
 pub fn comparison_bytes(graph: &Graph) -> u64 {
+    state_bytes(graph, true).saturating_add(8 * graph.vertices())
+}
+
+/// The memory of a comparison.
+fn state_bytes(graph: &Graph, components: bool) -> u64 {
     let vertices = graph.vertices();
-    // The greatest values are of 8 bytes; components have names besides.
-    let state = 16 * vertices + 2 * Bitmap::bytes(vertices);
+    let state = if components { 8 * vertices } else { 0 } + 2 * Bitmap::bytes(vertices);
     graph.by_id_bytes().max(IdLookup::bytes(graph)).saturating_add(state)
 }
 
@@ -123,8 +128,7 @@ pub fn comparison_bytes(graph: &Graph) -> u64 {
 pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result<()> {
     let vertices = graph.vertices();
     let components = matches!(output, Column::Component(_));
-    let state = if components { 8 * vertices } else { 0 } + 2 * Bitmap::bytes(vertices);
-    graph.make_room("a comparison", graph.by_id_bytes().max(IdLookup::bytes(graph)) + state)?;
+    graph.make_room("a comparison", state_bytes(graph, components))?;
     let budget = graph.runtime().budget();
     let ids = IdLookup::new(graph)?;
     let id = |vertex| number(ids.id(vertex));

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::{BATCH_IDS, Id, IdLookup, IdStream, string_ids};
 use crate::image::ImageFile;
-use crate::import::looks_like_integer;
+use crate::import::is_whole;
 use crate::import::own_comment::OwnComment;
 use crate::output::push_quoted;
 use crate::stream::ColumnStream;
@@ -63,17 +63,18 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let lower = name.to_ascii_lowercase();
     let (compression, bare) = Compression::of(&lower);
-    let job = Job { graph, output, compression };
-    match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
-        Some(("txt" | "edges", _)) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
-        Some(("tsv", _)) => job.edge_list(&Text { separator: b'\t', names: true, weights: None }),
-        Some(("csv", _)) => job.edge_list(&Text { separator: b',', names: true, weights: None }),
-        Some(("el", _)) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(false) }),
-        Some(("wel", _)) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(true) }),
-        Some(("mtx", _)) => job.matrix_market(),
-        Some(("graph", _)) => job.metis(),
-        Some(("e", Compression::None)) => job.graphalytics(&name[..name.len() - 2]),
-        Some(("parquet", Compression::None)) => job.parquet(),
+    let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let job = Job { graph, output, compression, ending };
+    match (ending, compression) {
+        ("txt" | "edges", _) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
+        ("tsv", _) => job.edge_list(&Text { separator: b'\t', names: true, weights: None }),
+        ("csv", _) => job.edge_list(&Text { separator: b',', names: true, weights: None }),
+        ("el", _) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(false) }),
+        ("wel", _) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(true) }),
+        ("mtx", _) => job.matrix_market(),
+        ("graph", _) => job.metis(),
+        ("e", Compression::None) => job.graphalytics(&name[..name.len() - 2]),
+        ("parquet", Compression::None) => job.parquet(),
         _ => Err(Error::Usage(format!(
             "expected a file to export to that ends in one of {EXPORT_ENDINGS}, found {}",
             output.display()
@@ -109,6 +110,8 @@ struct Job<'a> {
     graph: &'a Graph,
     output: &'a Path,
     compression: Compression,
+    /// What the name of the output ends in, before that of the compression.
+    ending: &'a str,
 }
 
 impl Job<'_> {
@@ -181,10 +184,8 @@ impl Job<'_> {
     /// Whether weights have another name in the file, or none.
     fn renames_weights(&self) -> bool {
         let Some(weights) = &self.graph.manifest().weights else { return false };
-        let name = self.output.to_string_lossy().to_ascii_lowercase();
-        let ending = Compression::of(&name).1.rsplit_once('.').map_or("", |(_, ending)| ending);
         weights.name != "weight"
-            && match ending {
+            && match self.ending {
                 "txt" | "edges" | "e" => false,
                 "csv" | "tsv" | "parquet" => weight_column(self.graph) != Some(&weights.name),
                 _ => true,
@@ -230,7 +231,7 @@ impl Job<'_> {
                 self.graph.runtime().cancel().check()?;
             }
             let Id::Text(id) = lookup.id(vertex as u32) else { continue };
-            has_numbers |= looks_like_integer(id.as_bytes());
+            has_numbers |= is_whole(id.as_bytes());
             if degrees.next()? > 0 && !text.can_hold(id) {
                 let shown: String = id.chars().take(100).collect();
                 let instead = if text.is_csv() { ".parquet" } else { ".csv or .parquet" };

@@ -11,9 +11,9 @@ use super::batch::{
 };
 use super::blocks::LineBlocks;
 use super::columns::{Comments, Cut, Separator, Skipped};
-use super::detect::{first_comments, is_padded, looks_like_integer, padded_id};
+use super::detect::{first_comments, is_padded, padded_id};
 use super::input::Stream;
-use super::number::{integer, lines, real, trim};
+use super::number::{integer, is_whole, lines, real, trim};
 use super::text_source::{begin, text_of, weights_wanted};
 use crate::error::Result;
 use std::collections::HashSet;
@@ -102,7 +102,7 @@ impl Source for AdjacencySource {
 
 /// Whether an id is a number that is not whole.
 fn is_fraction(id: &[u8]) -> bool {
-    id.iter().any(u8::is_ascii_digit) && real(id).is_some() && !looks_like_integer(id)
+    id.iter().any(u8::is_ascii_digit) && real(id).is_some() && !is_whole(id)
 }
 
 /// What separates neighbours.
@@ -190,7 +190,7 @@ impl Adjacency {
             let (own, neighbours) = self.cut(line).map_err(bad)?;
             let mut no_integer = None;
             for id in std::iter::once(Ok(own)).chain(neighbours) {
-                no_integer = no_integer.or(Some(id.map_err(bad)?).filter(|id| !looks_like_integer(id)));
+                no_integer = no_integer.or(Some(id.map_err(bad)?).filter(|id| !is_whole(id)));
             }
             match no_integer {
                 None => integers += 1,

@@ -11,7 +11,7 @@ use super::blocks::Lines;
 use super::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note};
 use super::columns::{Columns, Comments, Field, Separator, split};
 use super::konect::Konect;
-use super::number::{lines, real, trim};
+use super::number::{is_whole, lines, real, trim};
 use super::rows::{RowCounts, most_common};
 use super::text_source::weights_wanted;
 use crate::error::{Error, Result};
@@ -69,12 +69,6 @@ pub(super) fn is_missing(token: &[u8]) -> bool {
 fn is_number(token: &[u8]) -> bool {
     let token = trim(token);
     token.iter().any(u8::is_ascii_digit) && real(token).is_some()
-}
-
-/// Whether a token is written like an integer, however large.
-pub(crate) fn looks_like_integer(token: &[u8]) -> bool {
-    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
-    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether an integer is written in another way than it is printed: `007`, `+7`, `-0`.
@@ -453,7 +447,7 @@ impl<'a> Sample<'a> {
             let (one, other) = (fields[0].raw, fields[1].raw);
             other.contains(&b',') && !fields[1].quoted && !one.contains(&b',') && !other.contains(&b' ')
         };
-        let has_integers = |fields: &Vec<Field<'a>>| has_list(fields) && parts(&fields[1]).all(looks_like_integer);
+        let has_integers = |fields: &Vec<Field<'a>>| has_list(fields) && parts(&fields[1]).all(is_whole);
         let rows = || self.rows.iter().filter(|(_, fields)| fields.len() == 2);
         let lists = rows().filter(|(_, fields)| has_list(fields)).count();
         let is_packed = self.rows.len() > 2 && 2 * lists >= self.rows.len();
@@ -484,7 +478,7 @@ impl<'a> Sample<'a> {
             let fields: Vec<Field<'a>> = ids(&row.1);
             fields.into_iter().map(|field| trim(field.raw)).filter(|id| !id.is_empty()).collect()
         };
-        let is_other = |row: &&(u64, Vec<Field<'a>>)| !ids(row).into_iter().all(looks_like_integer);
+        let is_other = |row: &&(u64, Vec<Field<'a>>)| !ids(row).into_iter().all(is_whole);
         let others = body.iter().filter(is_other).count();
         if others == 0 {
             let padded = body.iter().find_map(|row| Some((row.0, ids(row).into_iter().find(|id| is_padded(id))?)));
@@ -496,7 +490,7 @@ impl<'a> Sample<'a> {
         let integers = body.len() - others;
         match body.iter().find(is_other) {
             Some(row) if integers >= others => {
-                let found = ids(row).into_iter().find(|id| !looks_like_integer(id)).unwrap_or_default();
+                let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
                 let expected = "an integer id, as most lines have";
                 Err(bad_record(self.path, self.first_line + row.0, expected, found)
                     .advise("take the line out, or read all ids as strings with --ids string"))

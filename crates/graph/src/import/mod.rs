@@ -74,7 +74,7 @@ mod vertices;
 mod workspace;
 mod zstd_frames;
 
-pub(crate) use detect::looks_like_integer;
+pub(crate) use number::is_whole;
 
 pub use batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, TextFacts, Weights,

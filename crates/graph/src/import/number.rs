@@ -103,8 +103,8 @@ pub(super) fn weight(token: &[u8]) -> Option<f64> {
     (is_exact && !is_lost).then_some(number)
 }
 
-/// Whether a token is a whole number, written without a point or an exponent.
-pub(super) fn is_whole(token: &[u8]) -> bool {
+/// Whether a token is a whole number, however large, written without a point or an exponent.
+pub(crate) fn is_whole(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }

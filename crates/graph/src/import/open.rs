@@ -222,27 +222,22 @@ pub(super) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
     let beside = if format.lists { input.sibling(&name)? } else { None };
     let Some(beside) = beside else { return (format.open)(input, options) };
     let own = vertex_lines::own_comment(&beside)?;
-    let strings = || InputOptions { ids: IdKind::String, ..options.clone() };
     let is_guessed = options.ids == IdKind::Auto;
-    let source = match is_guessed && own.as_ref().is_some_and(|own| own.string_ids) {
-        true => (format.open)(input, &strings())?,
-        false => {
-            let source = (format.open)(input, options)?;
-            // Without rows the edges do not tell what ids are like.
-            let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && !source.facts().string_ids;
-            match is_guessed && is_open && vertex_lines::has_strings(&beside)? {
-                true => (format.open)(input, &strings())?,
-                false => source,
-            }
-        }
-    };
+    let strings = InputOptions { ids: IdKind::String, ..options.clone() };
+    let says_strings = is_guessed && own.as_ref().is_some_and(|own| own.string_ids);
+    let mut source = (format.open)(input, if says_strings { &strings } else { options })?;
+    // Without rows the edges do not tell what ids are like.
+    let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && !source.facts().string_ids;
+    if is_guessed && is_open && vertex_lines::has_strings(&beside)? {
+        source = (format.open)(input, &strings)?;
+    }
     let mut facts = source.facts().clone();
     if let (None, Some(own)) = (facts.directed, own) {
         facts.directed = Some(own.directed);
         facts.directed_by = Some(format!("the first line of {}, which Outcore wrote,", beside.path().display()));
     }
     facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
-    with_vertex_file(source, facts, &beside, options.ids == IdKind::Auto)
+    with_vertex_file(source, facts, &beside, is_guessed)
 }
 
 /// Opens bytes in memory as a format.
