@@ -10,8 +10,8 @@ use crate::runtime::{Bytes, Whole, settings};
 use outcore::{
     AllPairsOptions, BetweennessOptions, BfsOptions, ClusteringOptions, Column, ComponentsOptions, CoreNumbersOptions,
     Estimate, LabelPropagationOptions, LccOptions, MultiSourceBfsOptions, PageRankOptions, PersonalizedPageRankOptions,
-    Reach, ScanStatisticsOptions, Sources, SsspOptions, Stats, StoppedBy, StrongComponentsOptions, Table,
-    TrianglesOptions, verify,
+    Reach, ScanStatisticsOptions, Sources, SsspOptions, Stats, StoppedBy, StrongComponentsOptions, TrianglesOptions,
+    verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -36,7 +36,7 @@ impl Bfs {
     #[getter]
     fn path(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyList>>> {
         let path = slf.get().path.as_ref();
-        path.map(|path| path.list(slf.py(), slf.as_super().get().table.graph())).transpose()
+        path.map(|path| path.list(slf.py(), slf.as_super().get().table.image())).transpose()
     }
 }
 
@@ -58,7 +58,7 @@ impl MultiSourceBfs {
     /// is first asked for; it takes 9 bytes per source and target.
     #[getter]
     fn distances(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        slf.get().distances.array(slf.py(), slf.as_super().get().table.graph())
+        slf.get().distances.array(slf.py(), slf.as_super().get().table.image())
     }
 }
 
@@ -83,7 +83,7 @@ impl AllPairs {
     /// asked for; it takes 9 bytes per pair of sources.
     #[getter]
     fn distances(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        slf.get().distances.array(slf.py(), slf.as_super().get().table.graph())
+        slf.get().distances.array(slf.py(), slf.as_super().get().table.image())
     }
 }
 
@@ -206,7 +206,7 @@ where
     T: pyo3::PyClass<BaseType = PyTable, Frozen = pyo3::pyclass::boolean_struct::True>,
 {
     let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
-    let base = PyTable::new(py, Table::new(graph.graph, columns), stats)?;
+    let base = PyTable::new(py, graph.graph.table(columns), stats)?;
     Py::new(py, PyClassInitializer::from(base).add_subclass(found))
 }
 

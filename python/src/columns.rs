@@ -12,7 +12,7 @@ use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyUntypedArray};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::{Array, Reservation};
-use outcore::{Column, Graph, Table, distance_bits, signed_count};
+use outcore::{Column, Image, Table, distance_bits, ids_of, signed_count};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -40,13 +40,13 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let schema = table.schema();
     let Ok(field) = schema.field_with_name(name) else { return Err(no_column(table, name)) };
     let rows = table.rows();
-    let graph = table.graph();
-    let bytes = match (&graph.manifest().ids, field.data_type()) {
+    let image = table.image();
+    let bytes = match (&image.manifest().ids, field.data_type()) {
         (IdColumn::String { text_bytes, .. }, DataType::Utf8) => (STRING_BYTES + 8) * rows + text_bytes,
         _ => (8 + u64::from(field.is_nullable())) * rows,
     };
     let purpose = format!("column {name} as a NumPy array");
-    let reservation = set_aside(py, graph, &purpose, bytes)?;
+    let reservation = set_aside(py, image, &purpose, bytes)?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
     let array = match &column {
         Some(Column::Real(values)) => array(py, values.to_vec()),
@@ -61,17 +61,16 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
         Some(Column::Distance(values, WeightKind::F64)) => {
             array(py, values.iter().map(|&value| distance_bits(value).map_or(f64::NAN, f64::from_bits)).collect())
         }
-        None => ids(py, &Table::new(graph.clone(), Vec::new()), 0)?,
-        Some(column) => ids(py, &Table::new(graph.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
+        None => ids(py, &Table::new(image.clone(), Vec::new()), 0)?,
+        Some(column) => ids(py, &Table::new(image.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
     };
     keep(&array, reservation)?;
     Ok(array)
 }
 
 /// Sets memory aside for something that is made of a result.
-fn set_aside(py: Python<'_>, graph: &Graph, purpose: &str, bytes: u64) -> PyResult<Reservation> {
-    let reserved = graph.make_room(purpose, bytes).map(|()| graph.runtime().budget().reserve(purpose, bytes));
-    reserved.map_err(|error| raise(py, error))?.map_err(|error| raise(py, error))
+fn set_aside(py: Python<'_>, image: &Image, purpose: &str, bytes: u64) -> PyResult<Reservation> {
+    image.reserve(purpose, bytes).map_err(|error| raise(py, error))
 }
 
 /// Sets memory aside for as long as an array, its mask or a view of either lives.
@@ -167,10 +166,10 @@ impl Distances {
     }
 
     /// A masked array with a row per source and a column per target, always the same one.
-    pub fn array(&self, py: Python<'_>, graph: &Graph) -> PyResult<Py<PyAny>> {
+    pub fn array(&self, py: Python<'_>, image: &Image) -> PyResult<Py<PyAny>> {
         let make = || -> PyResult<_> {
             let (bytes, purpose) = (9 * self.levels.len() as u64, "distances as a NumPy array");
-            let reservation = set_aside(py, graph, purpose, bytes)?;
+            let reservation = set_aside(py, image, purpose, bytes)?;
             let array = masked(py, self.levels.iter().map(level))?.call_method1("reshape", (self.shape,))?;
             keep(&array, reservation)?;
             Ok(array.unbind())
@@ -189,25 +188,25 @@ pub struct Path {
 impl Path {
     /// # Errors
     /// No room for the vertices, 4 bytes each.
-    pub fn new(graph: &Graph, vertices: Vec<u32>) -> outcore::Result<Self> {
+    pub fn new(image: &Image, vertices: Vec<u32>) -> outcore::Result<Self> {
         let bytes = size_of_val(&*vertices) as u64;
-        let reservation = graph.runtime().budget().reserve("the path of a result", bytes)?;
+        let reservation = image.runtime().budget().reserve("the path of a result", bytes)?;
         Ok(Path { vertices, _reservation: reservation, ids: PyOnceLock::new() })
     }
 
     /// The ids, always the same list. Its memory is set aside for as long as the result lives.
-    pub fn list(&self, py: Python<'_>, graph: &Graph) -> PyResult<Py<PyList>> {
+    pub fn list(&self, py: Python<'_>, image: &Image) -> PyResult<Py<PyList>> {
         let make = || -> PyResult<_> {
             let count = self.vertices.len() as u64;
-            let text = match graph.manifest().ids {
-                IdColumn::String { text_bytes, .. } => text_bytes / graph.vertices().max(1) * count,
+            let text = match image.manifest().ids {
+                IdColumn::String { text_bytes, .. } => text_bytes / image.manifest().vertices.max(1) * count,
                 _ => 0,
             };
             let bytes = (STRING_BYTES + 8) * count + text;
-            let reservation = set_aside(py, graph, "the path of a result as a list", bytes)?;
+            let reservation = set_aside(py, image, "the path of a result as a list", bytes)?;
             let list = PyList::empty(py);
             for part in self.vertices.chunks(PATH_PART) {
-                let ids = run(py, graph.runtime(), || graph.ids(part))?;
+                let ids = run(py, image.runtime(), || ids_of(image, part))?;
                 list.call_method1("extend", (id_list(py, &ids)?,))?;
             }
             Ok((list.unbind(), reservation))

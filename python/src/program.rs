@@ -15,7 +15,7 @@ use crate::runtime::{Bytes, Whole, in_callback, settings};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner, lock};
 use outcore::{
-    Column, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, Table, Vertex, VertexProgram, Weights,
+    Column, Direction, Error, Events, Frontier, Graph, List, ProgramOptions, Vertex, VertexProgram, Weights,
     run_program,
 };
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
@@ -282,7 +282,7 @@ pub fn vertex_program(
         Ok((name, column(py, &graph, &values)?))
     });
     let columns = columns.collect::<PyResult<_>>()?;
-    let base = PyTable::new(py, Table::new(graph.graph, columns), &found.stats)?;
+    let base = PyTable::new(py, graph.graph.table(columns), &found.stats)?;
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,

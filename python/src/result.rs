@@ -118,7 +118,7 @@ impl PyTable {
     ) -> PyResult<Bound<'py, PyList>> {
         let Top { k, column } = settings(&checked_options(py, "top_options", arguments, options)?)?;
         let name = self.column(py, column.as_deref())?;
-        tuples(py, &run(py, self.table.graph().runtime(), || self.table.top(k, &name))?)
+        tuples(py, &run(py, self.table.image().runtime(), || self.table.top(k, &name))?)
     }
 
     /// The row of one vertex, as a dict. One pass over the ids, unless they are a range of integers.
@@ -130,7 +130,7 @@ impl PyTable {
     /// {'vertex': 'about', 'level': 1, 'parent': 'home'}
     fn row<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let id = id_text(vertex)?;
-        named(py, &run(py, self.table.graph().runtime(), || self.table.row(&id))?)
+        named(py, &run(py, self.table.image().runtime(), || self.table.row(&id))?)
     }
 
     /// A dict from every vertex to its value of a column (by default the first beside `vertex`); `None` where it is
@@ -168,7 +168,7 @@ impl PyTable {
     ///     UsageError: Another ending, or strings in a .npy file.
     ///     OSError: The file cannot be written.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        run(py, self.table.graph().runtime(), || self.table.write(path))
+        run(py, self.table.image().runtime(), || self.table.write(path))
     }
 
     /// The rows as an Arrow stream.
@@ -190,7 +190,7 @@ impl PyTable {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let (table, name) = (slf.get(), slf.get_type().name()?);
-        let (path, columns) = (table.table.graph().path().display(), table.columns().join(", "));
+        let (path, columns) = (table.table.image().path().display(), table.columns().join(", "));
         let text = format!("<outcore.{name} of '{path}': {} rows, columns {columns}>", table.table.rows());
         Ok(escaped(text).to_string())
     }

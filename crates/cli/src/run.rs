@@ -193,7 +193,7 @@ fn betweenness_centrality(graph: &Arc<Graph>, options: &BetweennessOptions, comm
         common.say(format_args!("with probability {sure}, no vertex is off by more than {:e}", found.error_bound));
     }
     let scores = Column::Real(Arc::new(found.scores));
-    show_top(&Table::new(Arc::clone(graph), vec![("betweenness".to_owned(), scores.clone())]), "betweenness", common)?;
+    show_top(&graph.table(vec![("betweenness".to_owned(), scores.clone())]), "betweenness", common)?;
     finish(graph, vec![("betweenness".to_owned(), scores)], &found.stats, common)
 }
 
@@ -208,7 +208,7 @@ fn sssp(graph: &Arc<Graph>, source: &str, options: &SsspOptions, common: &Common
     common.say(format_args!("{} of {} vertices have a path from {source}", found.reached, graph.vertices()));
     let distances = Column::Distance(Arc::new(found.distances), found.kind);
     common.say("farthest");
-    show_top(&Table::new(Arc::clone(graph), vec![("distance".to_owned(), distances.clone())]), "distance", common)?;
+    show_top(&graph.table(vec![("distance".to_owned(), distances.clone())]), "distance", common)?;
     let parents = Column::Vertex(Arc::new(found.parents));
     let columns = vec![("distance".to_owned(), distances), ("parent".to_owned(), parents)];
     finish(graph, columns, &found.stats, common)
@@ -274,7 +274,7 @@ fn personalized_pagerank(
         return not_converged(graph, found.residual, options.tol, &found.stats, common);
     }
     let columns = found.take_columns();
-    let table = Table::new(Arc::clone(graph), columns.clone());
+    let table = graph.table(columns.clone());
     for (set, (column, _)) in sets.iter().zip(&columns) {
         common.say(format_args!("from {}", set.text));
         show_top(&table, column, common)?;
@@ -533,7 +533,7 @@ fn show_top(table: &Table, column: &str, common: &Common) -> Result<()> {
 /// Shows the greatest values of a result of one column, and finishes it.
 fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, common: &Common) -> Result<()> {
     let columns = vec![(name.to_owned(), column)];
-    show_top(&Table::new(Arc::clone(graph), columns.clone()), name, common)?;
+    show_top(&graph.table(columns.clone()), name, common)?;
     finish(graph, columns, stats, common)
 }
 
@@ -541,7 +541,7 @@ fn finish_one(graph: &Arc<Graph>, name: &str, column: Column, stats: &Stats, com
 fn finish(graph: &Arc<Graph>, columns: Vec<(String, Column)>, stats: &Stats, common: &Common) -> Result<()> {
     report(stats, common);
     if let Some(output) = &common.output {
-        Table::new(Arc::clone(graph), columns).write(output)?;
+        graph.table(columns).write(output)?;
     }
     write_stats(graph, stats, common)?;
     common.answer.heard()

@@ -3,10 +3,10 @@
 //! The active ones are a sorted list while they are few and a bitmap when they are many, so that a step over ten
 //! vertices of a billion costs ten, and a step over half of them a bit each.
 
-use crate::error::Result;
 use crate::graph::Graph;
 use crate::scan::Frontier;
 use crate::vertex_set::Bitmap;
+use outcore_image::Result;
 
 /// More than one vertex in so many are a bitmap; fewer are a list.
 pub const SPARSE_SHARE: u64 = 128;

@@ -13,11 +13,9 @@
 use crate::check_ids::check_ids;
 use crate::check_lists::{Sums, check_lists};
 use crate::degree_class::degree_class;
-use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph};
-use crate::image::{ImageFile, MANIFEST};
-use crate::stream::ColumnStream;
 use outcore_format::{Manifest, Order};
+use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
 use outcore_io::{Array, Unit};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
@@ -142,10 +140,10 @@ fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
     };
     let (mut out, mut in_, mut isolated) = (ColumnSums::default(), ColumnSums::default(), 0);
     for (vertex, class) in classes.iter_mut().enumerate() {
-        let degree = out_column.next()?;
+        let degree = out_column.value()?;
         let mut total = out.add(hash.pair(vertex as u64, degree), degree, &out_column, graph)?;
         if let Some(column) = &mut in_column {
-            let degree = column.next()?;
+            let degree = column.value()?;
             total += in_.add(hash.pair(vertex as u64, degree), degree, column, graph)?;
         }
         isolated += u64::from(total == 0);

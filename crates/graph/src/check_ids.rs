@@ -4,12 +4,11 @@
 //! the hashes if there is no memory for 8 bytes per vertex; ids whose hashes are equal are then compared themselves.
 
 use crate::check::{KeyedHash, bad};
-use crate::error::Result;
 use crate::graph::Graph;
-use crate::ids::{Id, IdStream};
-use crate::image::ImageFile;
 use outcore_format::{IdColumn, Order};
+use outcore_image::{ImageFile, Result};
 use outcore_io::Array;
+use outcore_table::{Id, IdStream};
 use std::collections::BTreeSet;
 use std::ops::Range;
 

@@ -4,13 +4,11 @@
 //! and a list that is cut in two, is put together afterwards; everything else adds up.
 
 use crate::check::{KeyedHash, bad};
-use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph};
-use crate::image::ImageFile;
 use crate::ordered::{ListStream, Place, list_file};
-use crate::stream::{ColumnStream, STREAM_BYTES};
 use crate::weights::read_weight_index;
 use outcore_format::{Index, Lists, Order, PAGE_BYTES, PageStart, WeightKind};
+use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
 use outcore_io::{Array, Task};
 use std::ops::Range;
 use std::sync::Arc;

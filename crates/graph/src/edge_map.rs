@@ -8,12 +8,11 @@
 //! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
 
 use crate::active::{Activated, Active};
-use crate::error::{Error, Outcome, Result};
 use crate::graph::{Direction, Edges, Graph};
 use crate::scan::{Frontier, ListPart, scan};
-use crate::stats::SweepStats;
 use crate::vertex_map::vertex_map;
 use crate::vertex_set::Bitmap;
+use outcore_image::{Error, Outcome, Result, SweepStats};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is known of a vertex without reading its list.

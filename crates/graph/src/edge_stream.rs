@@ -1,12 +1,10 @@
 //! Edges in order: every edge of a graph once, with its weight, by the lists in the order of their vertices.
 
-use crate::error::Result;
 use crate::graph::{Direction, Graph};
-use crate::ids::IdLookup;
-use crate::image::ImageFile;
 use crate::ordered::ListStream;
-use crate::stream::{ColumnStream, STREAM_BYTES};
 use outcore_format::{Order, WeightKind};
+use outcore_image::{ColumnStream, ImageFile, Result, STREAM_BYTES};
+use outcore_table::IdLookup;
 
 /// The memory that streaming edges takes, at most.
 pub(crate) const EDGE_STREAM_BYTES: u64 = 2 * STREAM_BYTES + crate::decode::DECODER_BYTES + (1 << 20);

@@ -19,18 +19,15 @@
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
-use crate::atomic_file::{AtomicFile, Compression, TextFile};
 use crate::edge_stream::{EDGE_STREAM_BYTES, Weight, for_each_edge, for_each_entry};
-use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::ids::{BATCH_IDS, Id, IdLookup, IdStream, string_ids};
-use crate::image::ImageFile;
-use crate::import::is_whole;
-use crate::import::own_comment::OwnComment;
-use crate::output::push_quoted;
-use crate::stream::ColumnStream;
 use outcore_format::{IdColumn, WeightKind};
+use outcore_image::AtomicFile;
+use outcore_image::{ColumnStream, Error, ImageFile, Result};
+use outcore_ingest::{OwnComment, is_whole};
 use outcore_io::{Error as IoError, Unit};
+use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, push_quoted, string_ids};
+use outcore_table::{Compression, TextFile};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -515,8 +512,8 @@ impl Degrees {
     }
 
     fn next(&mut self) -> Result<u64> {
-        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::next)?;
-        Ok(self.out.next()?.saturating_add(in_))
+        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::value)?;
+        Ok(self.out.value()?.saturating_add(in_))
     }
 }
 

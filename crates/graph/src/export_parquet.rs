@@ -1,26 +1,23 @@
 //! Export to Parquet: columns `source`, `target` and maybe the weights under their name. The metadata say what columns
 //! cannot.
 
-use crate::atomic_file::AtomicFile;
 use crate::edge_stream::{EDGE_STREAM_BYTES, Entry, Weight, for_each_edge};
-use crate::error::Result;
 use crate::export::weight_column;
 use crate::graph::Graph;
-use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream};
-use crate::output::{ENCODER_BYTES, finish, parquet_writer, refuse};
-use crate::table::{id_array, id_type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::WeightKind;
+use outcore_image::AtomicFile;
+use outcore_image::Result;
+use outcore_ingest::{DIRECTED_KEY, WEIGHT_KEY};
 use outcore_io::Unit;
+use outcore_table::{
+    BATCH_IDS, BATCH_TEXT_BYTES, ENCODER_BYTES, Id, IdLookup, IdStream, finish, id_array, id_type, parquet_writer,
+    refuse,
+};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The entry of the metadata that says whether edges have a direction.
-pub(crate) const DIRECTED_KEY: &str = "outcore.directed";
-/// The entry that says which column holds the weights.
-pub(crate) const WEIGHT_KEY: &str = "outcore.weight";
 
 /// What a batch of edges takes, as entries and as arrays.
 const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;

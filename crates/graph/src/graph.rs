@@ -1,28 +1,18 @@
-//! A graph: an image, opened.
+//! A graph: an image, opened, whose pages hold lists.
 //!
-//! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. A
-//! graph keeps one set of read buffers per worker, and gives what is left of the memory limit to its page cache, from
-//! which it goes back as soon as an algorithm needs it for its state.
+//! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. An
+//! open graph keeps a decoder per worker beside what its [`Image`] keeps.
 
 use crate::decode::{DECODER_BYTES, Decoder};
-use crate::error::{Error, Result};
-use crate::image::{ImageFile, ImageFiles};
-use crate::stats::SweepStats;
 use crate::weights::WeightColumn;
-use outcore_format::{Index, ListFile, Manifest, Origin, PAGE_BYTES, Shape};
-use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
-use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, lock};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use outcore_format::{Index, ListFile, Origin, Shape};
+use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
+use outcore_io::{Array, Reservation, Runtime, lock};
+use outcore_table::{Column, ColumnKind, Id, Table};
+use std::ops::{Deref, DerefMut, Range};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-/// The largest ring of read buffers of a worker.
-const MAX_RING_BYTES: u64 = 4 << 20;
-/// The smallest: room for one unit of pages.
-const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
-/// The rings of all workers take this share of the memory.
-const RING_SHARE: u64 = 8;
 /// What an open graph holds besides, as the ledger calls it.
 const INDEX_PURPOSE: &str = "the page indexes and decoders";
 
@@ -62,38 +52,29 @@ impl From<Direction> for Edges {
     }
 }
 
-/// How a graph is opened.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct GraphOptions {
-    /// The most memory that the page cache takes; `None` takes all that the limit leaves.
-    pub cache_bytes: Option<u64>,
-}
-
-/// An image, opened.
+/// A graph: an image, opened, and what it has as one.
 pub struct Graph {
-    runtime: Arc<Runtime>,
-    path: PathBuf,
-    image: ImageFiles,
+    image: Arc<Image>,
     /// Those of out-neighbours and those of in-neighbours, which are the same where edges have no direction; without
     /// their indexes once the graph is closed.
     lists: Mutex<[Arc<Lists>; 2]>,
-    options: GraphOptions,
-    workers: Mutex<Vec<Worker>>,
-    cache: Mutex<Option<Arc<PageCache>>>,
-    closed: AtomicBool,
-    /// What the ring of a worker takes.
-    ring_bytes: u64,
-    /// The longest gap between pages that is read over, once it was measured.
-    merge_gap: OnceLock<u32>,
-    /// The workers' decoders.
-    decoders: Reservation,
+    decoders: Decoders,
 }
 
 impl std::fmt::Debug for Graph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut graph = f.debug_struct("Graph");
-        graph.field("path", &self.path).field("vertices", &self.vertices()).field("edges", &self.edges());
+        graph.field("path", &self.path()).field("vertices", &self.vertices()).field("edges", &self.edges());
         graph.field("directed", &self.is_directed()).finish_non_exhaustive()
+    }
+}
+
+/// A graph is an image: whatever an image can do, it can.
+impl Deref for Graph {
+    type Target = Image;
+
+    fn deref(&self) -> &Image {
+        &self.image
     }
 }
 
@@ -117,99 +98,54 @@ impl Lists {
     }
 }
 
-/// What one worker reads and decodes with.
-pub(crate) struct Worker {
-    pub reader: Reader,
+/// The decoders of an open graph, one per worker, while no worker has them.
+struct Decoders {
+    idle: Mutex<Vec<LastDecoded>>,
+    reservation: Reservation,
+}
+
+/// A decoder, and the file and the page that it holds.
+#[derive(Default)]
+pub(crate) struct LastDecoded {
     pub decoder: Decoder,
-    /// The file and the page that the decoder holds.
-    pub decoded: Option<(usize, u64)>,
+    pub page: Option<(usize, u64)>,
 }
 
-/// The workers of a graph while an operation has them. They go back when it ends, be it by an error or by a panic in a
-/// function of the caller's.
-struct LentWorkers<'g> {
+/// A decoder while a worker has it.
+pub(crate) struct LentDecoder<'g> {
     graph: &'g Graph,
-    slots: Vec<Mutex<Option<Worker>>>,
-    /// An operation that failed: all give up.
-    stop: AtomicBool,
+    decoder: LastDecoded,
 }
 
-impl<'g> LentWorkers<'g> {
-    fn take(graph: &'g Graph) -> Result<Self> {
-        let workers = std::mem::take(&mut *lock(&graph.workers));
-        if workers.is_empty() {
-            return Err(Error::Busy);
-        }
-        let slots = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
-        Ok(LentWorkers { graph, slots, stop: AtomicBool::new(false) })
-    }
+impl Deref for LentDecoder<'_> {
+    type Target = LastDecoded;
 
-    fn slot(&self, number: usize) -> Option<MutexGuard<'_, Option<Worker>>> {
-        self.slots.get(number).map(|slot| lock(slot))
-    }
-
-    fn worker(&self, number: usize) -> Option<LentWorker<'_, 'g>> {
-        let worker = self.slot(number)?.take()?;
-        Some(LentWorker { lent: self, number, worker: Some(worker) })
+    fn deref(&self) -> &LastDecoded {
+        &self.decoder
     }
 }
 
-impl Drop for LentWorkers<'_> {
+impl DerefMut for LentDecoder<'_> {
+    fn deref_mut(&mut self) -> &mut LastDecoded {
+        &mut self.decoder
+    }
+}
+
+impl Drop for LentDecoder<'_> {
     fn drop(&mut self) {
-        let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
-        *lock(&self.graph.workers) = workers;
+        let decoder = std::mem::take(&mut self.decoder);
+        lock(&self.graph.decoders.idle).push(decoder);
         if self.graph.is_closed() {
             self.graph.close();
         }
     }
 }
 
-/// One of them.
-struct LentWorker<'l, 'g> {
-    lent: &'l LentWorkers<'g>,
-    number: usize,
-    /// There until it goes back.
-    worker: Option<Worker>,
-}
-
-impl LentWorker<'_, '_> {
-    fn get(&mut self) -> &mut Worker {
-        self.worker.as_mut().expect("a worker goes back only when this is dropped")
-    }
-}
-
-impl Drop for LentWorker<'_, '_> {
-    fn drop(&mut self) {
-        let Some(mut worker) = self.worker.take() else { return };
-        if std::thread::panicking() {
-            self.lent.stop.store(true, Ordering::Relaxed);
-        }
-        if self.lent.stop.load(Ordering::Relaxed) {
-            worker.reader.clear();
-        }
-        if let Some(mut slot) = self.lent.slot(self.number) {
-            *slot = Some(worker);
-        }
-    }
-}
-
-impl Worker {
-    fn new(runtime: &Runtime, image: &ImageFiles, ring_bytes: u64) -> Result<Self> {
-        let open: Vec<_> = image.pages().iter().map(|(_, file)| Arc::clone(file)).collect();
-        let reader = Reader::new(runtime, &open, ring_bytes as usize)?;
-        Ok(Worker { reader, decoder: Decoder::default(), decoded: None })
-    }
-
-    /// What was read since the last call.
-    pub fn take_stats(&mut self) -> SweepStats {
-        let stats = self.reader.take_stats();
-        SweepStats {
-            seconds_io_wait: stats.wait_ns as f64 / 1e9,
-            requests: stats.requests,
-            bytes_read: stats.read_bytes,
-            pages_read: stats.read_bytes / PAGE_BYTES as u64,
-            ..SweepStats::default()
-        }
+impl Decoders {
+    /// Gives the memory of those back that no worker has.
+    fn clear(&self) {
+        let idle = std::mem::take(&mut *lock(&self.idle));
+        self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
     }
 }
 
@@ -219,73 +155,102 @@ impl Graph {
     /// # Errors
     /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for
     /// the indexes and read buffers.
-    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: GraphOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let image = ImageFiles::open(path, runtime.cancel())?;
-        let manifest = image.manifest();
-        let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
-        let budget = runtime.budget();
-        // An index is read whole, then decoded; neither happens before there is memory for both.
-        let in_pages = manifest.in_lists.as_ref().map_or(0, |lists| lists.pages);
-        let reading_bytes = image.index_reading_bytes(ImageFile::OutLists, manifest.out_lists.pages)
-            + image.index_reading_bytes(ImageFile::InLists, in_pages);
-        let reading = budget.reserve("reading the page indexes", reading_bytes)?;
-        let mut out = open_lists(&image, ImageFile::OutLists, &manifest.out_lists)?;
-        let mut in_ = match &manifest.in_lists {
-            Some(lists) => Some(open_lists(&image, ImageFile::InLists, lists)?),
-            None => None,
+    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
+        let mut image = Image::open(runtime, path, options)?;
+        let files: &[ImageFile] = match &image.manifest().in_lists {
+            Some(_) => &[ImageFile::OutLists, ImageFile::InLists],
+            None => &[ImageFile::OutLists],
         };
-        drop(reading);
-        for lists in [Some(&mut out), in_.as_mut()].into_iter().flatten() {
-            lists._reservation = Some(budget.reserve(INDEX_PURPOSE, lists.index.memory_bytes())?);
-        }
-        let threads = runtime.threads() as u64;
-        let decoders = budget.reserve(INDEX_PURPOSE, threads * DECODER_BYTES)?;
-        let out = Arc::new(out);
-        let lists = [Arc::clone(&out), in_.map_or(out, Arc::new)];
-        let share = budget.available_bytes() / RING_SHARE / threads;
-        let ring = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
-        let worker = |_| Worker::new(runtime, &image, ring);
-        let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
-        Ok(Graph {
-            runtime: Arc::clone(runtime),
-            path: path.to_owned(),
-            image,
-            lists: Mutex::new(lists),
-            options,
-            workers: Mutex::new(workers),
-            cache: Mutex::new(None),
-            closed: AtomicBool::new(false),
-            ring_bytes: ring,
-            merge_gap: OnceLock::new(),
-            decoders,
-        })
+        let indexes = image.read_indexes(files, "reading the page indexes")?;
+        let open = |(&file, index)| open_lists(&image, file, index);
+        let mut lists = files.iter().zip(indexes).map(open).collect::<Result<Vec<_>>>()?.into_iter().map(Arc::new);
+        let out = lists.next().expect("a graph has lists of out-neighbours");
+        let in_ = lists.next().unwrap_or_else(|| Arc::clone(&out));
+        let threads = image.runtime().threads();
+        let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * DECODER_BYTES)?;
+        let idle = Mutex::new((0..threads).map(|_| LastDecoded::default()).collect());
+        image.add_workers()?;
+        let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
+        Ok(Graph { image, lists, decoders: Decoders { idle, reservation } })
     }
 
-    /// What the image is.
-    pub fn manifest(&self) -> &Manifest {
-        self.image.manifest()
+    /// The image, which results hold on to.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
     }
 
-    /// Where the image lies.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// A table of these columns under the ids of the graph's vertices.
+    ///
+    /// # Panics
+    /// If a column has not one value per vertex.
+    pub fn table(&self, columns: Vec<(String, Column)>) -> Table {
+        Table::new(Arc::clone(&self.image), columns)
     }
 
-    /// A path for a temporary file: beside the image, unless the user said where.
-    pub(crate) fn temporary_path(&self, what: &str) -> PathBuf {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".outcore-{}-{number}.{what}", std::process::id());
-        match self.runtime.temporary() {
-            Some(directory) => directory.join(name),
-            None => self.path.with_file_name(name),
-        }
+    /// Refuses a file of results that cannot be written, before the work is done whose results it is for.
+    ///
+    /// # Errors
+    /// What [`Table::write`] would say, with nothing in the place of an older file.
+    pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
+        outcore_table::check_output(self, output.as_ref(), columns)
     }
 
-    /// Memory limit, workers and back end.
-    pub fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
+    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices,
+    /// and encoders.
+    pub fn output_bytes(&self, columns: &[ColumnKind]) -> u64 {
+        outcore_table::output_bytes(self, columns)
+    }
+
+    /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range.
+    ///
+    /// # Errors
+    /// [`Error::NoId`]; a column that cannot be read or is damaged.
+    pub fn vertex(&self, id: &str) -> Result<u32> {
+        Ok(self.vertices_of(&[id])?[0])
+    }
+
+    /// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
+    ///
+    /// # Errors
+    /// [`Error::NoId`] for one that no vertex has; a column that cannot be read or is damaged.
+    pub fn vertices_of(&self, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
+        outcore_table::vertices_of(self, ids)
+    }
+
+    /// The id of a vertex, looked up in all ids: for messages.
+    ///
+    /// # Errors
+    /// A vertex that is not there, or a column that cannot be read or is damaged.
+    pub fn id(&self, vertex: u32) -> Result<Id<String>> {
+        Ok(self.ids(&[vertex])?.remove(0))
+    }
+
+    /// The ids of some vertices, in the order in which they are given. A pass over the id column at most, and some 64
+    /// bytes for each of them.
+    ///
+    /// # Errors
+    /// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
+    pub fn ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+        outcore_table::ids_of(self, vertices)
+    }
+
+    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex;
+    /// while it is made, [`Graph::by_id_bytes`].
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn by_id(&self) -> Result<Option<Array<u32>>> {
+        outcore_table::by_id(self)
+    }
+
+    /// The memory that [`Graph::by_id`] takes while it works.
+    pub fn by_id_bytes(&self) -> u64 {
+        outcore_table::by_id_bytes(self)
+    }
+
+    /// A decoder for a worker. Who takes more of them at once than the graph has workers sets their memory aside.
+    pub(crate) fn decoder(&self) -> LentDecoder<'_> {
+        LentDecoder { graph: self, decoder: lock(&self.decoders.idle).pop().unwrap_or_default() }
     }
 
     /// The number of vertices.
@@ -332,16 +297,6 @@ impl Graph {
         self.directions().iter().map(|&direction| self.pages(direction)).sum()
     }
 
-    /// The size of everything in the image, in bytes.
-    pub fn image_bytes(&self) -> u64 {
-        self.image.bytes()
-    }
-
-    /// The image's open files.
-    pub(crate) fn image(&self) -> &ImageFiles {
-        &self.image
-    }
-
     /// The memory that the page indexes take, in bytes; none once the graph is closed.
     pub fn index_bytes(&self) -> u64 {
         self.directions().iter().map(|&direction| self.list_pages(direction).index.memory_bytes()).sum()
@@ -365,79 +320,10 @@ impl Graph {
         Shape { vertices: self.manifest().vertices, parallel: self.manifest().parallel_edges }
     }
 
-    /// The place of a file among the readers' files.
-    pub(crate) fn file(&self, file: ImageFile) -> Option<usize> {
-        self.image.pages().iter().position(|(name, _)| *name == file)
-    }
-
-    /// The open file at a place among the readers' files.
-    pub(crate) fn data_file(&self, place: usize) -> &Arc<DataFile> {
-        &self.image.pages()[place].1
-    }
-
-    /// A worker beside those of the graph, with a ring of its own.
-    pub(crate) fn new_worker(&self, ring_bytes: u64) -> Result<Worker> {
-        Worker::new(&self.runtime, &self.image, ring_bytes)
-    }
-
-    /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
-    ///
-    /// # Errors
-    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the
-    /// reads of all are given up.
-    pub(crate) fn with_workers<T: Send>(
-        &self,
-        most: usize,
-        work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
-    ) -> Result<(Vec<T>, SweepStats)> {
-        self.check_process()?;
-        if self.is_closed() {
-            return Err(Error::Closed { path: self.path.clone() });
-        }
-        let lent = LentWorkers::take(self)?;
-        let outcome = self.runtime.run_on(most, |number| {
-            let Some(mut worker) = lent.worker(number) else { return Err(Error::Busy) };
-            let result = work(worker.get(), &lent.stop);
-            if result.is_err() {
-                lent.stop.store(true, Ordering::Relaxed);
-            }
-            let stats = worker.get().take_stats();
-            result.map(|value| (value, stats))
-        });
-        drop(lent);
-        let mut total = SweepStats::default();
-        let mut values = Vec::new();
-        for (value, stats) in outcome? {
-            values.push(value);
-            total.add(&stats);
-        }
-        Ok((values, total))
-    }
-
-    /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked
-    /// for, if the image is large enough for that to matter. And what the measurement read.
+    /// The longest gap between wanted pages of lists that is read over, and what measuring it read, if that was done
+    /// now.
     pub(crate) fn merge_gap(&self, direction: Direction) -> Result<(u32, SweepStats)> {
-        let lists = self.list_pages(direction);
-        if let Some(&gap) = self.merge_gap.get() {
-            return Ok((gap, SweepStats::default()));
-        }
-        if lists.pages < MEASURED_FROM_PAGES {
-            return Ok((USUAL_GAP_PAGES, SweepStats::default()));
-        }
-        let measure =
-            |worker: &mut Worker, _: &AtomicBool| Ok(measure_gap(&mut worker.reader, lists.file, lists.pages)?);
-        let (measured, stats) = self.with_workers(1, measure)?;
-        Ok((*self.merge_gap.get_or_init(|| measured[0]), stats))
-    }
-
-    /// The page cache, if there is one.
-    pub(crate) fn cache(&self) -> Option<Arc<PageCache>> {
-        lock(&self.cache).clone()
-    }
-
-    /// The memory that the page cache takes now, and gives up when it is needed.
-    pub fn cache_bytes(&self) -> u64 {
-        self.cache().map_or(0, |cache| cache.memory_bytes())
+        self.image.merge_gap(self.list_pages(direction).file)
     }
 
     /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is. If that is not
@@ -449,38 +335,10 @@ impl Graph {
     /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
         // Where weights lie is learnt again when they are next asked for.
-        if self.runtime.budget().available_bytes() < bytes {
+        if self.runtime().budget().available_bytes() < bytes {
             self.directions().iter().for_each(|&direction| self.list_pages(direction).forget_weights());
         }
-        self.check_room(purpose, bytes)
-    }
-
-    /// An error unless so much memory can be reserved.
-    pub(crate) fn check_room(&self, purpose: &str, bytes: u64) -> Result<()> {
-        let advise = |error| match error {
-            outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
-                let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
-                outcore_io::Error::Memory {
-                    purpose,
-                    needed_bytes,
-                    available_bytes,
-                    limit_bytes,
-                    advised_bytes,
-                    holders,
-                }
-            }
-            other => other,
-        };
-        Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
-    }
-
-    /// By how much the limit must rise for so much more to be available: under a larger limit a graph has larger read
-    /// buffers too.
-    pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
-        let threads = self.runtime.threads() as u64;
-        let most = threads * (MAX_RING_BYTES - self.ring_bytes);
-        let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
-        missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
+        self.image.make_room(purpose, bytes)
     }
 
     /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs,
@@ -491,67 +349,33 @@ impl Graph {
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        self.check_process()?;
-        let mut slot = lock(&self.cache);
-        if self.is_closed() {
-            return Ok(());
-        }
         let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
-        let pages = self.all_pages() + weights;
-        // Room for all lists and weights and some more, for files do not fill sets evenly.
-        let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
-        let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
-        let budget = self.runtime.budget();
-        let room = budget.room_for_cache(wanted, slot.as_ref());
-        if let Some(cache) = &*slot {
-            cache.grow(room);
-            let (has, free) = (cache.memory_bytes(), budget.free_bytes());
-            // A cache that was made when there was little memory makes place for one that is twice as large.
-            if has < cache.most_bytes() || wanted < 2 * has || free < has {
-                return Ok(());
-            }
-            *slot = None;
-        }
-        *slot = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
-        Ok(())
+        self.image.fill_cache(self.all_pages() + weights)
     }
 
     /// Gives back the page cache, the read buffers, the indexes and what is known of weights, as soon as no operation
     /// uses them. Tables of results stay usable; they read ids with buffers of their own. Nothing else reads the graph
     /// from then on.
     pub fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
+        self.image.close();
         if self.check_process().is_ok() {
-            *lock(&self.cache) = None;
             for lists in &mut *lock(&self.lists) {
                 *lists = Arc::new(lists.closed());
             }
-            let idle = std::mem::take(&mut *lock(&self.workers));
-            self.decoders.shrink(idle.len() as u64 * DECODER_BYTES);
+            self.decoders.clear();
         }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
-    /// An error in another process than the one that opened the graph: locks, threads and rings of a fork are those of
-    /// nobody.
-    fn check_process(&self) -> Result<()> {
-        Ok(self.runtime.budget().check_process()?)
     }
 }
 
-fn open_lists(image: &ImageFiles, file: ImageFile, lists: &ListFile) -> Result<Lists> {
-    let (manifest, origin) = (image.manifest(), file.origin(image.manifest().image_id));
-    let index = image.read_index(file, lists.pages)?;
-    let path = image.index_path(file);
-    let corrupt =
-        |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
+fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Lists> {
+    let origin = file.origin(image.manifest().image_id);
+    let vertices = image.manifest().vertices;
     let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
-    if last >= manifest.vertices.max(1) || (!index.is_empty() && index.get(0) != 0) {
-        return Err(corrupt(format!("pages from vertex 0 to below {}", manifest.vertices), format!("up to {last}")));
+    if last >= vertices.max(1) || (!index.is_empty() && index.get(0) != 0) {
+        let (expected, found) = (format!("pages from vertex 0 to below {vertices}"), format!("up to {last}"));
+        return Err(Error::Corrupt { path: image.index_path(file), offset_bytes: 0, expected, found });
     }
-    let place = image.pages().iter().position(|(name, _)| *name == file).unwrap_or_default();
-    Ok(Lists { index, file: place, origin, pages: lists.pages, weights: Mutex::default(), _reservation: None })
+    let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, index.memory_bytes())?;
+    let (place, pages) = (image.file(file).unwrap_or_default(), index.len());
+    Ok(Lists { index, file: place, origin, pages, weights: Mutex::default(), _reservation: Some(reservation) })
 }

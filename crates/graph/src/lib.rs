@@ -1,63 +1,53 @@
 //! Graphs larger than memory: import, and the ways to read them.
 
 mod active;
-mod atomic_file;
 mod check;
 mod check_ids;
 mod check_lists;
-mod choice;
 mod columns;
 pub mod decode;
 mod degree_class;
 mod edge_map;
 mod edge_stream;
-mod error;
 mod export;
 mod export_parquet;
 mod gather;
 pub mod generate;
 mod graph;
-mod ids;
-mod image;
 pub mod import;
 mod info;
 mod lists;
 mod messages;
 mod ordered;
-mod output;
-mod partial;
 mod program;
 mod program_engine;
 mod scan;
-mod stats;
-mod stream;
 mod sweep;
-mod table;
-mod top;
 mod vertex_map;
 mod vertex_set;
 mod weights;
 
 pub use active::SPARSE_SHARE;
-pub use atomic_file::{check_file, write_file};
 pub use check::{CheckReport, check};
-pub use choice::Choice;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};
-pub use error::{Error, Outcome, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
 pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
-pub use graph::{Direction, Edges, Graph, GraphOptions};
-pub use ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
-pub use image::{ImageFile, MANIFEST, read_manifest};
+pub use graph::{Direction, Edges, Graph};
 pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use outcore_format::{Lists, Order, WeightKind};
-pub use output::{OUTPUT_ENDINGS, cell_text};
+pub use outcore_image::{
+    Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, Stats, StatsBuilder, Step,
+    SweepStats, check_file, read_manifest, write_file,
+};
+pub use outcore_ingest::Choice;
+pub use outcore_table::{
+    BATCH_IDS, Column, ColumnKind, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader, cell_text,
+    distance_bits, ids_of, signed_count,
+};
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};
 pub use scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_pages};
-pub use stats::{Stats, StatsBuilder, Step, SweepStats};
-pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, signed_count};
 pub use vertex_map::{RANGE, vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
 pub use weights::Weights;

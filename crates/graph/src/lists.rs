@@ -8,14 +8,13 @@
 //! Liu and Huang, *Graphene: fine-grained IO management for graph computing*, FAST 2017, section 3.
 
 use crate::decode::DECODER_BYTES;
-use crate::error::{Outcome, Result};
-use crate::graph::{Edges, Graph, Worker};
+use crate::graph::{Edges, Graph};
 use crate::scan::{Frontier, List, ListPart, list_at};
-use crate::stats::SweepStats;
-use crate::sweep::{PageVisitor, Pass, Selection, Sweep, sweep};
+use crate::sweep::{ListPages, ListVisitor, Swept, sweep};
 use crate::weights::Weights;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Lists, WeightKind};
+use outcore_image::{Outcome, Pass, Result, Selection, Sweep, SweepStats, Worker};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, lock};
 use std::collections::HashMap;
@@ -126,6 +125,7 @@ pub struct ListLoop<'g> {
 
 /// What a loop reads with.
 struct Reading<'g> {
+    pages: ListPages<'g, Collector<'g>>,
     sweep: Sweep<'g>,
     pass: Pass,
     worker: Worker,
@@ -224,6 +224,7 @@ impl ListLoop<'_> {
         self.reading.as_mut().map_or(SweepStats::default(), |reading| {
             reading.pass.stats.add(&reading.worker.take_stats());
             let mut stats = reading.pass.stats;
+            stats.add(reading.pages.prepared());
             stats.add(reading.sweep.prepared());
             stats
         })
@@ -235,10 +236,11 @@ impl ListLoop<'_> {
         let bytes = self.lists.loop_bytes();
         graph.make_room("a loop over lists", bytes)?;
         let reservation = graph.runtime().budget().reserve("a loop over lists", bytes - LOOP_RING_BYTES)?;
-        let sweep = Sweep::new(graph, edges, frontier.selection(graph, edges.direction), LOOP_PAGES)?;
-        let pass = Pass::new(&sweep);
+        let swept = Swept::new(graph, edges)?;
+        let sweep = swept.sweep(graph, frontier.selection(graph, edges.direction), LOOP_PAGES)?;
         let worker = graph.new_worker(LOOP_RING_BYTES)?;
-        self.reading = Some(Reading { sweep, pass, worker, _reservation: reservation });
+        let pages = ListPages::new(graph, &swept, Collector { frontier, collected: Collected::default() });
+        self.reading = Some(Reading { pages, sweep, pass: Pass::default(), worker, _reservation: reservation });
         Ok(())
     }
 
@@ -247,17 +249,16 @@ impl ListLoop<'_> {
         if self.reading.is_none() {
             self.start()?;
         }
-        let Some(Reading { sweep, pass, worker, .. }) = &mut self.reading else { return Ok(false) };
-        let collected = Rc::make_mut(&mut self.collected);
-        collected.forget();
+        let Some(Reading { pages, sweep, pass, worker, .. }) = &mut self.reading else { return Ok(false) };
         self.next = 0;
-        let mut collector = Collector { frontier: self.lists.frontier, collected };
-        while collector.collected.complete() == 0 {
-            if !pass.step(sweep, worker, &mut collector)? {
-                return Ok(false);
-            }
+        pages.visitor.collected = std::mem::take(Rc::make_mut(&mut self.collected));
+        pages.visitor.collected.forget();
+        let mut outcome = Ok(true);
+        while pages.visitor.collected.complete() == 0 && matches!(outcome, Ok(true)) {
+            outcome = pages.step(pass, sweep, worker);
         }
-        Ok(true)
+        self.collected = Rc::new(std::mem::take(&mut pages.visitor.collected));
+        outcome
     }
 }
 
@@ -291,10 +292,10 @@ impl Iterator for ListLoop<'_> {
 
 struct Collector<'a> {
     frontier: Frontier<'a>,
-    collected: &'a mut Collected,
+    collected: Collected,
 }
 
-impl PageVisitor for Collector<'_> {
+impl ListVisitor for Collector<'_> {
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         self.frontier.wanted(lists, |i| self.collected.push(list_at(lists, weights, i)));
         Ok(())
@@ -417,11 +418,13 @@ pub(crate) fn visit_parts_here(
     frontier: Frontier<'_>,
     visit: impl FnMut(ListPart<'_>) + Send,
 ) -> Result<SweepStats> {
-    let sweep = Sweep::new(graph, edges, selection, UNIT_PAGES as u32)?;
-    let mut pass = Pass::new(&sweep);
-    let mut visitor = PartVisitor { frontier, visit };
-    while pass.step(&sweep, worker, &mut visitor)? {}
+    let swept = Swept::new(graph, edges)?;
+    let sweep = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
+    let mut pass = Pass::default();
+    let mut pages = ListPages::new(graph, &swept, PartVisitor { frontier, visit });
+    while pages.step(&mut pass, &sweep, worker)? {}
     let mut stats = pass.stats;
+    stats.add(swept.prepared());
     stats.add(sweep.prepared());
     Ok(stats)
 }
@@ -431,7 +434,7 @@ struct PartVisitor<'a, V> {
     visit: V,
 }
 
-impl<V: FnMut(ListPart<'_>) + Send> PageVisitor for PartVisitor<'_, V> {
+impl<V: FnMut(ListPart<'_>) + Send> ListVisitor for PartVisitor<'_, V> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         self.frontier.wanted(lists, |i| (self.visit)(list_at(lists, weights, i)));
@@ -454,7 +457,7 @@ struct WholeVisitor<'a, S, V> {
     ended: Vec<Piece>,
 }
 
-impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> PageVisitor for WholeVisitor<'_, S, V> {
+impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> ListVisitor for WholeVisitor<'_, S, V> {
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let WholeVisitor { frontier, state, visit, open, ended, .. } = self;
         let mut outcome = Ok(());

@@ -9,8 +9,8 @@
 //! et al., *FlashGraph*, FAST 2015, section 3.4; Matam, Hashemi, Annavaram, *MultiLogVC*, IPDPS 2021, keeps such logs
 //! on the device.)
 
-use crate::error::{Error, Result};
 use crate::graph::Graph;
+use outcore_image::{Error, Result};
 use outcore_io::buffer::{Raw, raw_bytes, raw_bytes_mut, zeroed};
 use outcore_io::{Reservation, Spill, lock};
 use std::ops::Range;

@@ -5,11 +5,9 @@
 //! the one before it ended.
 
 use crate::decode::{DECODER_BYTES, Decoder};
-use crate::error::Result;
 use crate::graph::{Direction, Graph};
-use crate::image::ImageFile;
-use crate::stream::PageStream;
 use outcore_format::{Lists, Shape};
+use outcore_image::{ImageFile, PageStream, Result};
 use outcore_io::Reservation;
 use std::ops::Range;
 
@@ -82,7 +80,7 @@ impl ListStream {
     pub fn next(&mut self) -> Result<Option<(u64, &Lists)>> {
         let origin = self.pages.origin();
         let (decoder, shape, next) = (&mut self.decoder, self.shape, self.next);
-        let Some((number, bytes)) = self.pages.next()? else { return Ok(None) };
+        let Some((number, bytes)) = self.pages.page()? else { return Ok(None) };
         let decoded = origin.verify(number, bytes).and_then(|page| decoder.decode(&page, shape)).and_then(|lists| {
             let begin = Place::start_of(lists);
             let expected = next.unwrap_or(begin);

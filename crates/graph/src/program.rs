@@ -18,12 +18,11 @@
 //! commodity SSDs*, FAST 2015, section 3.
 
 use crate::active::{Activated, Active};
-use crate::error::{Error, Result};
 use crate::graph::Direction;
 use crate::messages::Outbox;
 use crate::scan::{Frontier, List};
-use crate::stats::Stats;
 use crate::vertex_set::Bitmap;
+use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::Raw;
 use outcore_io::lock;
 use std::ops::{Deref, DerefMut};

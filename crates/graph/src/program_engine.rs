@@ -7,16 +7,15 @@
 //! read.
 
 use crate::active::{Activated, Active};
-use crate::error::Result;
-use crate::graph::{Direction, Edges, Graph, Lists, Worker};
+use crate::graph::{Direction, Edges, Graph, Lists};
 use crate::lists::{visit_here, visit_parts_here};
 use crate::messages::{Mail, Outbox};
 use crate::program::{Events, ProgramOptions, ProgramRun, Request, Shared, Vertex, VertexProgram};
 use crate::scan::Frontier;
-use crate::stats::{StatsBuilder, SweepStats};
-use crate::sweep::{Selection, pages_of_range};
+use crate::sweep::pages_of_range;
 use crate::vertex_set::Bitmap;
 use crate::weights::WeightColumn;
+use outcore_image::{Result, Selection, StatsBuilder, SweepStats, Worker};
 use outcore_io::buffer::Raw;
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Array, Reservation, into_inner, lock};

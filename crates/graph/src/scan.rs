@@ -4,13 +4,12 @@
 //! [`fold`] hides that: every part is folded to a value, values of one list are merged in page order, within units
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
 
-use crate::error::{Error, Outcome, Result};
 use crate::graph::{Direction, Edges, Graph};
-use crate::stats::SweepStats;
-use crate::sweep::{PageVisitor, Selection, count_pages, pages_of_range, sweep, units_of};
+use crate::sweep::{ListVisitor, count_pages, pages_of_range, pages_of_set, sweep, units_of};
 use crate::vertex_set::Bitmap;
 use crate::weights::Weights;
 use outcore_format::Lists;
+use outcore_image::{Error, Outcome, Result, Selection, SweepStats};
 use std::ops::Range;
 
 /// The vertices whose lists are visited.
@@ -93,9 +92,10 @@ impl<'a> Frontier<'a> {
             Frontier::Range { first, end } => {
                 Selection::Pages(pages_of_range(&graph.list_pages(direction), first, end))
             }
-            Frontier::Set(set) => Selection::Set(set, 0..graph.pages(direction)),
+            Frontier::Set(set) => pages_of_set(graph, direction, set, 0..graph.pages(direction)),
             Frontier::Part { set, first, end } => {
-                Selection::Set(set, pages_of_range(&graph.list_pages(direction), first, end))
+                let pages = pages_of_range(&graph.list_pages(direction), first, end);
+                pages_of_set(graph, direction, set, pages)
             }
         }
     }
@@ -133,11 +133,7 @@ impl<'a> Frontier<'a> {
 
     /// How many pages hold lists of the frontier.
     pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
-        match self.selection(graph, direction) {
-            Selection::Pages(pages) => pages.end - pages.start,
-            Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
-            Selection::Set(set, pages) => count_pages(graph, direction, set, &pages),
-        }
+        count_pages(&self.selection(graph, direction))
     }
 
     /// Calls `visit` with the places of the page's lists that are the frontier's, in order.
@@ -243,7 +239,7 @@ struct ScanVisitor<'a, S, V> {
 }
 
 // Visitors are shared, states are sent.
-impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> PageVisitor for ScanVisitor<'_, S, V> {
+impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> ListVisitor for ScanVisitor<'_, S, V> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         (self.visit)(&mut self.state, lists, weights).outcome()
@@ -363,7 +359,7 @@ struct FoldVisitor<'a, F: ListFold> {
     totals: Vec<(u64, F::Total)>,
 }
 
-impl<F: ListFold> PageVisitor for FoldVisitor<'_, F> {
+impl<F: ListFold> ListVisitor for FoldVisitor<'_, F> {
     #[inline]
     fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let frontier = self.frontier;

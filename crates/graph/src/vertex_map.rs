@@ -1,6 +1,6 @@
 //! Vertex map: something done for every vertex, on all workers.
 
-use crate::error::Result;
+use outcore_image::Result;
 use outcore_io::Runtime;
 use std::ops::Range;
 

@@ -5,13 +5,11 @@
 //! pass over the pages that does not decode them. Then a sweep takes pages in batches whose weights fit a small buffer:
 //! first the weights of the batch are decoded, then its lists are visited beside them.
 
-use crate::error::{Error, Result};
 use crate::graph::{Direction, Graph, Lists};
-use crate::image::ImageFile;
 use crate::ordered::list_file;
-use crate::stats::SweepStats;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Index, Lists as DecodedLists, Origin, PAGE_BYTES, PageBytes, WeightKind, column};
+use outcore_image::{Error, ImageFile, Result, SweepStats};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Array, Reservation, lock};
 use std::ops::Range;
@@ -136,7 +134,7 @@ impl Graph {
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
     /// is closed, or [`Graph::make_room`] needs it between two operations.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
-        let index = self.image().index_bytes(weight_file(self, direction));
+        let index = self.index_bytes_of(weight_file(self, direction));
         8 * self.pages(direction) + index + self.runtime().threads() as u64 * WORKER_BYTES
     }
 
@@ -172,14 +170,14 @@ fn weight_file(graph: &Graph, direction: Direction) -> ImageFile {
 /// Reads the index of the weights beside the lists of a direction.
 pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(ImageFile, WeightKind, Index)> {
     let kind = graph.weight_kind()?;
-    let (file, pages) = (weight_file(graph, direction), graph.weight_pages(direction));
-    let index = graph.image().read_index(file, pages)?;
+    let file = weight_file(graph, direction);
+    let index = graph.read_indexes(&[file], "reading the index of weights")?.remove(0);
     // Every page of the column is read if the index has places for all of them among the edges.
     let entries = graph.manifest().out_lists.entries;
     let first = (!index.is_empty()).then(|| index.get(0));
     let last = index.len().checked_sub(1).map(|page| index.get(page));
     if first.unwrap_or(0) != 0 || last.is_some_and(|last| last >= entries) || (first.is_none() && entries > 0) {
-        let path = graph.image().index_path(file);
+        let path = graph.index_path(file);
         let (expected, found) = (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
         return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
     }
@@ -188,12 +186,8 @@ pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(
 
 impl WeightColumn {
     fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
-        graph.check_room("weights of edges", graph.weight_bytes(direction))?;
-        let pages = graph.weight_pages(direction);
-        let index_bytes = graph.image().index_reading_bytes(weight_file(graph, direction), pages);
-        let reading = graph.runtime().budget().reserve("reading the index of weights", index_bytes)?;
+        graph.image().make_room("weights of edges", graph.weight_bytes(direction))?;
         let (file, kind, index) = read_weight_index(graph, direction)?;
-        drop(reading);
         let (budget, lists) = (graph.runtime().budget(), graph.list_pages(direction));
         let workers = graph.runtime().threads() as u64 * WORKER_BYTES;
         let workers = budget.reserve("weights of edges", workers + index.memory_bytes())?;
@@ -228,7 +222,7 @@ impl WeightColumn {
     }
 
     /// As many of the wanted pages of a unit of lists, from the first on, as a worker has room for the weights of.
-    pub fn batch(&self, unit: u64, wanted: u64) -> (u64, Vec<Range<u64>>) {
+    pub fn edges_of(&self, unit: u64, wanted: u64) -> (u64, Vec<Range<u64>>) {
         let (mut pages, mut ranges, mut count) = (0, Vec::<Range<u64>>::new(), 0);
         let mut left = wanted;
         while left != 0 {
@@ -267,6 +261,8 @@ impl WeightColumn {
 
 /// One worker's weights: those of the batch that is being visited.
 pub(crate) struct Batch {
+    /// The edges whose weights they are.
+    edges: Vec<Range<u64>>,
     values: Vec<u64>,
     /// How many of them belong to pages that were visited.
     taken: usize,
@@ -278,11 +274,12 @@ impl Batch {
     /// Room for a batch, if there are weights.
     pub fn new(column: Option<&WeightColumn>) -> Self {
         let room = |count: usize| Vec::with_capacity(if column.is_some() { count } else { 0 });
-        Batch { values: room(BATCH_WEIGHTS), taken: 0, page: room(column::MAX_VALUES + 16) }
+        Batch { edges: Vec::new(), values: room(BATCH_WEIGHTS), taken: 0, page: room(column::MAX_VALUES + 16) }
     }
 
-    /// Forgets the batch before.
-    pub fn begin(&mut self) {
+    /// Forgets the batch before: the next one is of these pages of a unit.
+    pub fn begin(&mut self, column: &WeightColumn, unit: u64, pages: u64) {
+        self.edges = column.edges_of(unit, pages).1;
         self.values.clear();
         self.taken = 0;
     }
@@ -291,7 +288,6 @@ impl Batch {
     pub fn take_page(
         &mut self,
         column: &WeightColumn,
-        edges: &[Range<u64>],
         number: u64,
         bytes: &PageBytes,
         verified: bool,
@@ -305,7 +301,7 @@ impl Batch {
             let found = format!("{} from {}", self.page.len(), page.first());
             return Err(outcore_format::Error::new(8, format!("weights {first} to below {end}"), found));
         }
-        for range in edges {
+        for range in &self.edges {
             let (from, to) = (range.start.max(first), range.end.min(end));
             if from < to {
                 self.values.extend_from_slice(&self.page[(from - first) as usize..(to - first) as usize]);

@@ -7,7 +7,7 @@ use common::{Model, open, open_with};
 use outcore_format::Order;
 use outcore_graph::{
     Bitmap, Column, Direction, EdgeMapper, Error, Events, Frontier, Graph, GraphOptions, List, ListFold, ListPart,
-    ProgramOptions, Result, Table, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
+    ProgramOptions, Result, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
 };
 use outcore_io::Array;
 use outcore_io::backend::{Faults, Sim};
@@ -371,7 +371,7 @@ fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_
         let values = Array::<f64>::zeroed(graph.runtime().budget(), "values", VERTICES).unwrap();
         Column::Real(Arc::new(values))
     };
-    let table = Table::new(Arc::clone(&graph), vec![("a".into(), column()), ("b".into(), column())]);
+    let table = graph.table(vec![("a".into(), column()), ("b".into(), column())]);
     let shown = format!(
         "{graph:?} {mapper:?} {table:?} {:?} {:?}",
         Frontier::Range { first: 1, end: 2 },
@@ -383,7 +383,7 @@ fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_
     );
     table.write(directory.path().join("two.csv")).unwrap();
     for name in ["a", "vertex"] {
-        let table = Table::new(Arc::clone(&graph), vec![("a".into(), column()), (name.into(), column())]);
+        let table = graph.table(vec![("a".into(), column()), (name.into(), column())]);
         let output = directory.path().join("same.csv");
         let error = table.write(&output).unwrap_err().to_string();
         assert!(error.contains(&format!("two called `{name}`")) && !output.exists(), "{error}");

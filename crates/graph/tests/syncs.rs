@@ -8,7 +8,7 @@ use given::{Given, Id};
 use outcore_format::WeightKind;
 use outcore_graph::generate::{self, GenerateOptions};
 use outcore_graph::import::{ImportOptions, import};
-use outcore_graph::{Column, Graph, GraphOptions, Table, export, write_file};
+use outcore_graph::{Column, Graph, GraphOptions, export, write_file};
 use outcore_io::backend::{Backend, Faults, Sim};
 use outcore_io::{Array, Runtime};
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn files_are_synced_before_they_get_their_name() {
         written(name, &|runtime, path| {
             let ranks = Array::<f64>::zeroed(runtime.budget(), "test", 500).unwrap();
             let columns = vec![("rank".to_owned(), Column::Real(Arc::new(ranks)))];
-            Table::new(open(runtime), columns).write(path).unwrap();
+            open(runtime).table(columns).write(path).unwrap();
         });
     }
 }

@@ -62,7 +62,7 @@ fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
         ("component".to_owned(), Column::Component(Arc::new(component))),
         ("signed".to_owned(), Column::Signed(Arc::new(signed))),
     ];
-    (Table::new(Arc::clone(graph), columns), rows)
+    (graph.table(columns), rows)
 }
 
 fn cell(column: &ArrayRef, row: usize) -> String {
@@ -159,7 +159,7 @@ fn the_greatest_rows_are_those_that_sorting_finds() {
             let text = table.top(1, wrong).unwrap_err().to_string();
             assert!(text.contains(&format!("`{wrong}`")) && text.contains("`real`, `number`"), "{text}");
         }
-        let unranked = Table::new(Arc::clone(&graph), vec![table.columns()[5].clone()]);
+        let unranked = graph.table(vec![table.columns()[5].clone()]);
         for wrong in ["component", "rank"] {
             let text = unranked.top(1, wrong).unwrap_err().to_string();
             assert!(text.ends_with(&format!("`{wrong}`; none of its columns can rank this table")), "{text}");
@@ -352,7 +352,7 @@ fn the_header_of_a_numpy_file_holds_any_names() {
     for (names, version) in [(ascii(1), 1), (ascii(64), 1), (ascii(65), 2), (texts(1, "größe"), 3)] {
         let column = |i: usize| Column::Real(Arc::new(filled(&graph, i as f64)));
         let columns = names.iter().enumerate().map(|(i, name)| (name.clone(), column(i))).collect();
-        Table::new(Arc::clone(&graph), columns).write(&path).unwrap();
+        graph.table(columns).write(&path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!((&bytes[..6], &bytes[6..8]), (&b"\x93NUMPY"[..], &[version, 0][..]));
         let length_bytes = if version == 1 { 2 } else { 4 };

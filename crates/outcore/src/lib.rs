@@ -12,17 +12,17 @@
 //! Options are written with `..Default::default()`, so that a new one changes no program.
 //!
 //! ```no_run
-//! use outcore::{Column, Graph, GraphOptions, PageRankOptions, Runtime, RuntimeOptions, Table, pagerank};
+//! use outcore::{Column, Graph, GraphOptions, PageRankOptions, Runtime, RuntimeOptions, pagerank};
 //! use std::sync::Arc;
 //!
 //! fn main() -> outcore::Result<()> {
 //!     let limits = RuntimeOptions { memory_bytes: Some(256 << 20), ..RuntimeOptions::default() };
 //!     let runtime = Arc::new(Runtime::new(limits)?);
-//!     let graph = Arc::new(Graph::open(&runtime, "web.oc", GraphOptions::default())?);
+//!     let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
 //!     let found = pagerank(&graph, &PageRankOptions::default())?;
 //!     println!("{} iterations, stopped by {:?}", found.iterations, found.stopped_by);
 //!     let ranks = vec![("pagerank".to_owned(), Column::Real(Arc::new(found.ranks)))];
-//!     Table::new(graph, ranks).write("ranks.parquet")
+//!     graph.table(ranks).write("ranks.parquet")
 //! }
 //! ```
 //!
@@ -31,7 +31,7 @@
 
 // Images: opened, imported, generated, written back and checked.
 pub use outcore_graph::{
-    CheckReport, Choice, Direction, EXPORT_ENDINGS, Edges, Error, ExportReport, Graph, GraphInfo, GraphOptions,
+    CheckReport, Choice, Direction, EXPORT_ENDINGS, Edges, Error, ExportReport, Graph, GraphInfo, GraphOptions, Image,
     ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, check_file, export, generate, import,
     read_manifest, write_file,
 };
@@ -56,7 +56,7 @@ pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader, cell_text, distance_bits,
-    signed_count,
+    ids_of, signed_count,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.

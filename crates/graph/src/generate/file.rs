@@ -4,12 +4,10 @@
 //! The file has a temporary name until it is complete.
 
 use super::{BLOCK_EDGES, GenerateOptions, Generator};
-use crate::choice::Choice;
-use crate::error::{Error, Result};
-use crate::import::own_comment::OwnComment;
-use crate::import::{ImportOptions, OrderChoice, Weights};
-use crate::partial::Partial;
+use crate::import::{ImportOptions, OrderChoice};
 use flate2::write::GzEncoder;
+use outcore_image::{Error, Partial, Result};
+use outcore_ingest::{Choice, OwnComment, Weights};
 use outcore_io::backend::Output;
 use outcore_io::{Error as IoError, Runtime, Task, Unit, folder, into_inner, lock};
 use std::io::Write;

@@ -12,9 +12,8 @@ mod file;
 
 pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 
-use crate::choice::Choice;
-use crate::error::{Error, Result};
-use crate::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights};
+use outcore_image::{Error, Result};
+use outcore_ingest::{Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, Source, Weights};
 use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
 
 use super::read::Reading;
-use crate::error::Result;
+use outcore_image::Result;
 use outcore_io::backend::Output;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Error, Runtime};

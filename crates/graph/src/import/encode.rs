@@ -6,9 +6,9 @@
 use super::options::Duplicates;
 use super::order::Bucket;
 use super::partition::parts;
-use crate::error::Result;
 use outcore_format::column::ColumnWriter;
 use outcore_format::{ListWriter, Order, Origin, PageBytes, WeightKind};
+use outcore_image::Result;
 use outcore_io::buffer::Raw;
 use outcore_io::sort::Record;
 use outcore_io::{Array, Runtime};

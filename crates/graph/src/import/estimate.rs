@@ -1,11 +1,8 @@
 //! What an import will need, said before it starts.
 
-use super::batch::{Facts, InputOptions};
-use super::open::open;
 use super::options::ImportOptions;
-use super::plan::{enough_bytes, needed_bytes};
-use crate::error::{Error, Result};
-use crate::partial::require_disk;
+use outcore_image::{Error, Result, require_disk};
+use outcore_ingest::{Facts, InputOptions, enough_bytes, needed_bytes, open};
 use outcore_io::{Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 

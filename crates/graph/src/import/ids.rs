@@ -4,15 +4,12 @@
 //! a class they stay in order, and the classes one after the other are the column.
 
 use super::order::class;
-use super::pages::PageWriter;
-use super::plan::Plan;
-use super::runs::{RunId, Vertices};
-use super::workspace::Workspace;
-use crate::error::Result;
-use crate::image::ImageFile;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, Order, PageBytes};
+use outcore_image::{ImageFile, PageWriter, Result, Workspace};
+use outcore_ingest::Plan;
+use outcore_ingest::runs::{RunId, Vertices};
 use outcore_io::{Array, Chain, Runtime, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.

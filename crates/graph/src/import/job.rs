@@ -1,28 +1,23 @@
 //! An import, step by step.
 
-use super::batch::{Facts, Source};
-use super::dictionary::mix;
 use super::encode::Encoding;
 use super::estimate;
 use super::ids::IdWriting;
 use super::lists::{Writing, Written};
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 use super::order::{Classes, Cutter};
-use super::pages::write_file;
 use super::partition::Layout;
-use super::plan::Plan;
 use super::read::{Input, ReadEdge, Reading, read};
-use super::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
-use super::workspace::{Places, Workspace};
-use crate::choice::Choice;
-use crate::error::{Error, Result};
-use crate::image::{ImageFile, MANIFEST};
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
     WeightKind,
 };
+use outcore_image::{Error, ImageFile, MANIFEST, Places, Result, Workspace, write_member};
+use outcore_ingest::dictionary::mix;
+use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
+use outcore_ingest::{Choice, Facts, Plan, Source};
 use outcore_io::{Runtime, Spill, escaped, peak_memory_bytes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -472,7 +467,7 @@ impl<'a> Job<'a> {
     /// Writes the manifest and gives the image its name.
     fn finish(mut self, manifest: Manifest, first_edges: Vec<ReadEdge>, notes: Vec<String>) -> Result<ImportReport> {
         let partial = self.workspace.partial();
-        write_file(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
+        write_member(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
         self.stats.image_bytes = ["", "columns", "edges"].iter().map(|name| files_bytes(&partial.join(name))).sum();
         self.stats.finish_seconds = self.lap();
         let Job { runtime, workspace, mut stats, start, step, .. } = self;

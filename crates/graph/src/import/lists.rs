@@ -5,14 +5,10 @@
 //! of a great hub for one, is sorted in runs that are merged, in as many levels as it takes.
 
 use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Target, WRITERS_BYTES};
-use super::heap::Heap;
-use super::pages::{KEYS_BYTES, PageWriter};
 use super::partition::{Layout, NEIGHBOUR_SHIFT};
-use super::plan::Plan;
-use super::workspace::Workspace;
-use crate::error::{Error, Result};
-use crate::image::ImageFile;
 use outcore_format::PAGE_BYTES;
+use outcore_image::{Error, ImageFile, KEYS_BYTES, PageWriter, Result, Workspace};
+use outcore_ingest::{Heap, LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, Plan};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
 use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, Streams, Task, Unit};
@@ -26,6 +22,15 @@ use std::time::Duration;
 const LEAST_READ: usize = 64;
 /// What a partition's entries take as pages, at most: more than that waits for the partition's turn.
 const PAGES_BYTES_PER_ENTRY: u64 = 6;
+
+// What is enough for reading is enough for all that follows, so an import that begins does not end for want of memory.
+// The step that needs most is this one: an encoder, four files, and room to sort the largest blocks of a partition.
+const _: () = assert!(
+    WRITERS_BYTES
+        + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES)) as u64)
+        + 4 * LARGE_BLOCK_BYTES
+        <= LEAST_BYTES
+);
 
 /// What writing the lists of one direction needs.
 pub(super) struct Writing<'a> {

@@ -18,76 +18,28 @@
 //! all others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
 //! [`from_batches`] takes tables from memory, and [`crate::generate`] makes graphs without any input.
 
-mod adjacency;
-mod arrow_stream;
-mod ascii_graph;
-mod batch;
-mod binary;
-mod blocks;
-mod chain;
-mod column_names;
-mod columns;
-mod detect;
-mod dictionary;
-mod dimacs;
-mod edge_list;
 mod edges;
 mod encode;
 mod estimate;
-mod graphalytics;
-mod gzip_members;
-mod heap;
 mod ids;
-mod input;
 mod job;
-mod konect;
 mod lists;
-mod matrix_header;
-mod matrix_market;
-mod metis;
-mod number;
-mod open;
 mod options;
 mod order;
-pub(crate) mod own_comment;
-mod pages;
-mod parquet;
-mod parquet_pages;
 mod partition;
-mod plan;
 mod read;
-mod recognise;
-mod rows;
-mod runs;
 mod sample;
-mod size_line;
-mod table;
-mod tally;
-#[cfg(test)]
-mod testing;
-mod text_source;
-mod tntp;
 mod translate;
-mod values;
-mod vertex_lines;
-mod vertices;
-mod workspace;
-mod zstd_frames;
 
-pub(crate) use number::is_whole;
-
-pub use batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, TextFacts, Weights,
-};
 pub use estimate::{ImportEstimate, advise, estimate};
-pub use graphalytics::GraphalyticsProperties;
-pub use open::{formats, open, parse_bytes};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
+pub use outcore_ingest::{
+    Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions, Parser, Rows, Source,
+    TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_vertex_range, with_vertices,
+};
 pub use read::ReadEdge;
-pub use table::from_batches;
-pub use vertices::{with_vertex_range, with_vertices};
 
-use crate::error::Result;
+use outcore_image::Result;
 use outcore_io::Runtime;
 use std::path::Path;
 

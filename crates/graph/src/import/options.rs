@@ -1,8 +1,8 @@
 //! What an import is asked to do, and what it says it did.
 
 use super::read::ReadEdge;
-use crate::choice::Choice;
 use outcore_format::Manifest;
+use outcore_ingest::Choice;
 use serde::Serialize;
 
 /// What is done with edges that have the same ends.
@@ -126,4 +126,30 @@ pub struct ImportStats {
     pub memory_limit_bytes: u64,
     /// The most memory that the process ever held.
     pub memory_peak_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{GeneratedWeights, Shape};
+    use outcore_ingest::IdKind;
+
+    fn check<T: Choice + std::fmt::Debug>() {
+        for &(value, name, _) in T::ALL {
+            assert_eq!((value.name(), T::named(name)), (name, Some(value)));
+            // And none is called like another.
+            assert_eq!(format!("{value:?}").to_lowercase(), name);
+        }
+        assert_eq!(T::named("nothing"), None);
+    }
+
+    #[test]
+    fn values_are_found_by_their_names() {
+        check::<Duplicates>();
+        check::<IdKind>();
+        check::<OrderChoice>();
+        check::<SelfLoops>();
+        check::<GeneratedWeights>();
+        check::<Shape>();
+    }
 }

@@ -3,14 +3,12 @@
 //! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files.
 //! What the workers found differs with their number; what is computed from all of it does not.
 
-use super::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, mixed_ids};
-use super::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use super::edges::{EdgeFile, Segment};
-use super::plan::Plan;
-use super::runs::{Run, RunWriter};
 use super::sample::Sample;
-use super::workspace::Workspace;
-use crate::error::{Error, Result};
+use outcore_image::{Error, Result, Workspace};
+use outcore_ingest::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
+use outcore_ingest::runs::{Run, RunWriter};
+use outcore_ingest::{Block, EdgeBatch, Facts, Ids, Parser, Plan, Source, Weights, mixed_ids};
 use outcore_io::{Runtime, Spill, Task, Unit};
 use outcore_io::{into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

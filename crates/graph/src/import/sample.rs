@@ -4,19 +4,19 @@
 //! too large the threshold is halved, so what is left in the end depends on the edges alone: not on the number of
 //! workers, nor on the order in which they met the edges. A hub that is too large for the sample drops out of it.
 
-use super::dictionary::Group;
 use super::read::Chunk;
-use super::runs::Numbers;
-use crate::error::Result;
 use outcore_format::Order;
 use outcore_format::block::sequence_bytes;
 use outcore_format::list::fold;
+use outcore_image::Result;
+use outcore_ingest::dictionary::Group;
+use outcore_ingest::runs::Numbers;
 use outcore_io::{Array, Runtime};
 
 /// The most edges in a sample.
 const MOST_EDGES: usize = 1 << 16;
-/// What a worker's sample takes.
-pub(super) const BYTES: u64 = (MOST_EDGES * size_of::<Edge>()) as u64;
+// A reader has the memory for its sample.
+const _: () = assert!((MOST_EDGES * size_of::<Edge>()) as u64 <= outcore_ingest::SAMPLE_BYTES);
 /// The order by degree is taken unless the other one saves more than this part: it makes gathers cheaper.
 const WORTH_PERCENT: u64 = 3;
 

@@ -4,14 +4,14 @@
 //! the chunk's segments, look both ends of every edge up, and append a record to the partition of its out-list and of
 //! its in-list, or, where edges have no direction, to those of both lists.
 
-use super::dictionary::mix;
 use super::edges::Segment;
 use super::partition::Layout;
-use super::plan::Plan;
 use super::read::Chunk;
-use super::runs::{Locals, Numbers};
-use crate::error::{Error, Result};
 use outcore_format::Order;
+use outcore_image::{Error, Result};
+use outcore_ingest::Plan;
+use outcore_ingest::dictionary::mix;
+use outcore_ingest::runs::{Locals, Numbers};
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Chain, Runtime, Sink, Streams, Task, Unit};
 use outcore_io::{into_inner, lock};

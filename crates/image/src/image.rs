@@ -1,0 +1,419 @@
+//! An image, opened: its files, its page cache, and the read buffers of its workers.
+
+use crate::error::{Error, Result};
+use crate::files::{ImageFile, ImageFiles};
+use crate::stats::SweepStats;
+use outcore_format::{Index, Manifest, PAGE_BYTES};
+use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
+use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, lock};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+/// The largest ring of read buffers of a worker.
+const MAX_RING_BYTES: u64 = 4 << 20;
+/// The smallest: room for one unit of pages.
+const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
+/// The rings of all workers take this share of the memory.
+const RING_SHARE: u64 = 8;
+
+/// How an image is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImageOptions {
+    /// The most memory that the page cache takes; `None` takes all that the limit leaves.
+    pub cache_bytes: Option<u64>,
+}
+
+/// An image, opened.
+pub struct Image {
+    runtime: Arc<Runtime>,
+    path: PathBuf,
+    files: ImageFiles,
+    options: ImageOptions,
+    workers: Mutex<Vec<Worker>>,
+    cache: Mutex<Option<Arc<PageCache>>>,
+    closed: AtomicBool,
+    /// What the ring of a worker takes.
+    ring_bytes: u64,
+    /// The longest gap between pages that is read over, once it was measured.
+    merge_gap: OnceLock<u32>,
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Image").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// What one worker reads with.
+pub struct Worker {
+    /// Reads of the image's files of pages, which it knows by their places.
+    pub reader: Reader,
+}
+
+/// The workers of an image while an operation has them. They go back when it ends, be it by an error or by a panic in a
+/// function of the caller's.
+struct LentWorkers<'i> {
+    image: &'i Image,
+    slots: Vec<Mutex<Option<Worker>>>,
+    /// An operation that failed: all give up.
+    stop: AtomicBool,
+}
+
+impl<'i> LentWorkers<'i> {
+    fn take(image: &'i Image) -> Result<Self> {
+        let workers = std::mem::take(&mut *lock(&image.workers));
+        if workers.is_empty() {
+            return Err(Error::Busy);
+        }
+        let slots = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
+        Ok(LentWorkers { image, slots, stop: AtomicBool::new(false) })
+    }
+
+    fn slot(&self, number: usize) -> Option<MutexGuard<'_, Option<Worker>>> {
+        self.slots.get(number).map(|slot| lock(slot))
+    }
+
+    fn worker(&self, number: usize) -> Option<LentWorker<'_, 'i>> {
+        let worker = self.slot(number)?.take()?;
+        Some(LentWorker { lent: self, number, worker: Some(worker) })
+    }
+}
+
+impl Drop for LentWorkers<'_> {
+    fn drop(&mut self) {
+        let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
+        *lock(&self.image.workers) = workers;
+        if self.image.is_closed() {
+            self.image.close();
+        }
+    }
+}
+
+/// One of them.
+struct LentWorker<'l, 'i> {
+    lent: &'l LentWorkers<'i>,
+    number: usize,
+    /// There until it goes back.
+    worker: Option<Worker>,
+}
+
+impl LentWorker<'_, '_> {
+    fn get(&mut self) -> &mut Worker {
+        self.worker.as_mut().expect("a worker goes back only when this is dropped")
+    }
+}
+
+impl Drop for LentWorker<'_, '_> {
+    fn drop(&mut self) {
+        let Some(mut worker) = self.worker.take() else { return };
+        if std::thread::panicking() {
+            self.lent.stop.store(true, Ordering::Relaxed);
+        }
+        if self.lent.stop.load(Ordering::Relaxed) {
+            worker.reader.clear();
+        }
+        if let Some(mut slot) = self.lent.slot(self.number) {
+            *slot = Some(worker);
+        }
+    }
+}
+
+impl Worker {
+    fn new(runtime: &Runtime, files: &ImageFiles, ring_bytes: u64) -> Result<Self> {
+        let open: Vec<_> = files.pages().iter().map(|(_, file)| Arc::clone(file)).collect();
+        Ok(Worker { reader: Reader::new(runtime, &open, ring_bytes as usize)? })
+    }
+
+    /// What was read since the last call.
+    pub fn take_stats(&mut self) -> SweepStats {
+        let stats = self.reader.take_stats();
+        SweepStats {
+            seconds_io_wait: stats.wait_ns as f64 / 1e9,
+            requests: stats.requests,
+            bytes_read: stats.read_bytes,
+            pages_read: stats.read_bytes / PAGE_BYTES as u64,
+            ..SweepStats::default()
+        }
+    }
+}
+
+impl Image {
+    /// Opens the files of an image; [`Image::add_workers`] makes it ready to be swept.
+    ///
+    /// # Errors
+    /// A path that is no image, a damaged manifest, or files of the wrong size.
+    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let files = ImageFiles::open(path, runtime.cancel())?;
+        Ok(Image {
+            runtime: Arc::new(runtime.in_name_of(&path.display().to_string())),
+            path: path.to_owned(),
+            files,
+            options,
+            workers: Mutex::default(),
+            cache: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            ring_bytes: MAX_RING_BYTES,
+            merge_gap: OnceLock::new(),
+        })
+    }
+
+    /// Makes a worker's read buffers for every thread of the runtime, a share of the memory that is available now.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn add_workers(&mut self) -> Result<()> {
+        let threads = self.runtime.threads() as u64;
+        let share = self.runtime.budget().available_bytes() / RING_SHARE / threads;
+        self.ring_bytes = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
+        let worker = |_| Worker::new(&self.runtime, &self.files, self.ring_bytes);
+        let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
+        *lock(&self.workers) = workers;
+        Ok(())
+    }
+
+    /// What the image is.
+    pub fn manifest(&self) -> &Manifest {
+        self.files.manifest()
+    }
+
+    /// The manifest as it lies on the disk.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn manifest_bytes(&self) -> Result<Vec<u8>> {
+        self.files.manifest_bytes()
+    }
+
+    /// A file that lies in the image's directory although the manifest names none of its kind.
+    pub fn unnamed(&self) -> Option<PathBuf> {
+        self.files.unnamed()
+    }
+
+    /// Where the image lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size of everything in the image, in bytes.
+    pub fn image_bytes(&self) -> u64 {
+        self.files.bytes()
+    }
+
+    /// A path for a temporary file: beside the image, unless the user said where.
+    pub fn temporary_path(&self, what: &str) -> PathBuf {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".outcore-{}-{number}.{what}", std::process::id());
+        match self.runtime.temporary() {
+            Some(directory) => directory.join(name),
+            None => self.path.with_file_name(name),
+        }
+    }
+
+    /// Memory limit, workers and back end.
+    pub fn runtime(&self) -> &Arc<Runtime> {
+        &self.runtime
+    }
+
+    /// The place of a file among the readers' files.
+    pub fn file(&self, file: ImageFile) -> Option<usize> {
+        self.files.pages().iter().position(|(name, _)| *name == file)
+    }
+
+    /// The open file at a place among the readers' files.
+    pub fn data_file(&self, place: usize) -> &Arc<DataFile> {
+        &self.files.pages()[place].1
+    }
+
+    /// How many pages a file has; none if the image has no such file.
+    pub fn file_pages(&self, file: ImageFile) -> u64 {
+        self.file(file).map_or(0, |place| self.data_file(place).len_bytes() / PAGE_BYTES as u64)
+    }
+
+    /// The size of a file's index, in bytes.
+    pub fn index_bytes_of(&self, file: ImageFile) -> u64 {
+        self.files.index_bytes(file)
+    }
+
+    /// Where the index of a file lies.
+    pub fn index_path(&self, file: ImageFile) -> PathBuf {
+        self.files.index_path(file)
+    }
+
+    /// Reads the indexes of some files. Before that there is memory for them as they lie on the disk and as they are
+    /// decoded.
+    ///
+    /// # Errors
+    /// Too little memory; an index that cannot be read, is damaged or too large, or is that of another number of pages.
+    pub fn read_indexes(&self, files: &[ImageFile], purpose: &str) -> Result<Vec<Index>> {
+        let reading_bytes = |&file: &ImageFile| self.files.index_reading_bytes(file, self.file_pages(file));
+        let bytes = files.iter().map(reading_bytes).sum();
+        let _reading = self.runtime.budget().reserve(purpose, bytes)?;
+        files.iter().map(|&file| self.files.read_index(file, self.file_pages(file))).collect()
+    }
+
+    /// A worker beside those of the image, with a ring of its own.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn new_worker(&self, ring_bytes: u64) -> Result<Worker> {
+        Worker::new(&self.runtime, &self.files, ring_bytes)
+    }
+
+    /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
+    ///
+    /// # Errors
+    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the
+    /// reads of all are given up.
+    pub fn with_workers<T: Send>(
+        &self,
+        most: usize,
+        work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
+    ) -> Result<(Vec<T>, SweepStats)> {
+        self.check_process()?;
+        if self.is_closed() {
+            return Err(Error::Closed { path: self.path.clone() });
+        }
+        let lent = LentWorkers::take(self)?;
+        let outcome = self.runtime.run_on(most, |number| {
+            let Some(mut worker) = lent.worker(number) else { return Err(Error::Busy) };
+            let result = work(worker.get(), &lent.stop);
+            if result.is_err() {
+                lent.stop.store(true, Ordering::Relaxed);
+            }
+            let stats = worker.get().take_stats();
+            result.map(|value| (value, stats))
+        });
+        drop(lent);
+        let mut total = SweepStats::default();
+        let mut values = Vec::new();
+        for (value, stats) in outcome? {
+            values.push(value);
+            total.add(&stats);
+        }
+        Ok((values, total))
+    }
+
+    /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked
+    /// for, if the file is large enough for that to matter. And what the measurement read.
+    ///
+    /// # Errors
+    /// As with [`Image::with_workers`].
+    pub fn merge_gap(&self, place: usize) -> Result<(u32, SweepStats)> {
+        if let Some(&gap) = self.merge_gap.get() {
+            return Ok((gap, SweepStats::default()));
+        }
+        let pages = self.data_file(place).len_bytes() / PAGE_BYTES as u64;
+        if pages < MEASURED_FROM_PAGES {
+            return Ok((USUAL_GAP_PAGES, SweepStats::default()));
+        }
+        let measure = |worker: &mut Worker, _: &AtomicBool| Ok(measure_gap(&mut worker.reader, place, pages)?);
+        let (measured, stats) = self.with_workers(1, measure)?;
+        Ok((*self.merge_gap.get_or_init(|| measured[0]), stats))
+    }
+
+    /// The page cache, if there is one.
+    pub fn cache(&self) -> Option<Arc<PageCache>> {
+        lock(&self.cache).clone()
+    }
+
+    /// The memory that the page cache takes now, and gives up when it is needed.
+    pub fn cache_bytes(&self) -> u64 {
+        self.cache().map_or(0, |cache| cache.memory_bytes())
+    }
+
+    /// An error unless so much memory can be reserved; page caches give up what is missing when it is.
+    ///
+    /// # Errors
+    /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
+    pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
+        let advise = |error| match error {
+            outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
+                let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
+                outcore_io::Error::Memory {
+                    purpose,
+                    needed_bytes,
+                    available_bytes,
+                    limit_bytes,
+                    advised_bytes,
+                    holders,
+                }
+            }
+            other => other,
+        };
+        Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
+    }
+
+    /// Reserves memory that [`Image::make_room`] has made sure of, or refuses it with the same advice.
+    ///
+    /// # Errors
+    /// As with [`Image::make_room`].
+    pub fn reserve(&self, purpose: &str, bytes: u64) -> Result<Reservation> {
+        self.make_room(purpose, bytes)?;
+        Ok(self.runtime.budget().reserve(purpose, bytes)?)
+    }
+
+    /// By how much the limit must rise for so much more to be available: under a larger limit an image has larger read
+    /// buffers too.
+    pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
+        let threads = self.runtime.threads() as u64;
+        let most = threads * (MAX_RING_BYTES - self.ring_bytes);
+        let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
+        missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
+    }
+
+    /// Gives what is left under the limit to a page cache for so many pages; if other images of the runtime have all of
+    /// it in theirs, an equal share.
+    ///
+    /// # Errors
+    /// The machine has less memory than the limit says.
+    pub fn fill_cache(&self, pages: u64) -> Result<()> {
+        self.check_process()?;
+        let mut slot = lock(&self.cache);
+        if self.is_closed() {
+            return Ok(());
+        }
+        // Room for all pages and some more, for files do not fill sets evenly.
+        let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
+        let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
+        let budget = self.runtime.budget();
+        let room = budget.room_for_cache(wanted, slot.as_ref());
+        if let Some(cache) = &*slot {
+            cache.grow(room);
+            let (has, free) = (cache.memory_bytes(), budget.free_bytes());
+            // A cache that was made when there was little memory makes place for one that is twice as large.
+            if has < cache.most_bytes() || wanted < 2 * has || free < has {
+                return Ok(());
+            }
+            *slot = None;
+        }
+        *slot = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
+        Ok(())
+    }
+
+    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Streams read with buffers of
+    /// their own; nothing else reads the image from then on.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        if self.check_process().is_ok() {
+            *lock(&self.cache) = None;
+            lock(&self.workers).clear();
+        }
+    }
+
+    /// Whether the image was closed.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// An error in another process than the one that opened the image: locks, threads and rings of a fork are those of
+    /// nobody.
+    ///
+    /// # Errors
+    /// This process is a fork.
+    pub fn check_process(&self) -> Result<()> {
+        Ok(self.runtime.budget().check_process()?)
+    }
+}

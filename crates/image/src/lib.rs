@@ -1,0 +1,31 @@
+//! Images of pages on disk, opened or being written.
+//!
+//! An image is a directory of files of pages with a manifest. This crate opens one ([`Image`]), with its page cache and
+//! the read buffers of its workers; visits pages of it on all workers ([`sweep()`]) or in order ([`PageStream`],
+//! [`ColumnStream`], [`TextStream`]); writes new ones ([`Workspace`], [`PageWriter`]); and replaces files and images
+//! whole or not at all ([`AtomicFile`]). It knows pages and columns of values, but not what else pages hold: a sweep is
+//! given the pages to visit and a visitor that decodes them. [`Error`] is the one error type of all crates above.
+#![forbid(unsafe_code)]
+
+mod atomic_file;
+mod columns;
+mod error;
+mod files;
+mod image;
+mod partial;
+mod stats;
+mod stream;
+mod sweep;
+mod workspace;
+mod writer;
+
+pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, write_file};
+pub use error::{Error, Outcome, Result};
+pub use files::{ImageFile, MANIFEST, read_manifest};
+pub use image::{Image, ImageOptions, Worker};
+pub use partial::{Partial, remove_leftovers, require_disk};
+pub use stats::{Stats, StatsBuilder, Step, SweepStats};
+pub use stream::{ColumnStream, PageStream, STREAM_BYTES, TextStream};
+pub use sweep::{Arrived, Besides, PageVisitor, Pass, Selection, Sweep, UnitPages, pages_within, sweep};
+pub use workspace::{Places, Workspace};
+pub use writer::{KEYS_BYTES, PageWriter, write_file as write_member};

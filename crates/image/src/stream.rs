@@ -1,0 +1,355 @@
+//! Streams: the pages of one file in order, the values of a column in order, the bytes of a text in order.
+//!
+//! Where an answer needs order (ids, output, export) one worker reads ahead of itself with a small ring of its own, so
+//! a stream costs [`STREAM_BYTES`] whatever the size of the file, and streams of several files run side by side. Every
+//! page is verified, and must go on where the one before it ended.
+
+use crate::error::{Error, Result};
+use crate::files::ImageFile;
+use crate::image::Image;
+use outcore_format::{HEADER_BYTES, Index, Origin, PAGE_BYTES, PageBytes, column, text};
+use outcore_io::{DataFile, Reader, Reservation, Runtime};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many pages are read at once.
+const EXTENT_PAGES: u64 = 16;
+/// The size of such a read.
+const EXTENT_BYTES: usize = EXTENT_PAGES as usize * PAGE_BYTES;
+/// The ring of read buffers: what is read ahead.
+const RING_BYTES: usize = 4 * EXTENT_BYTES;
+/// Room for the values of one page.
+const VALUES_BYTES: u64 = 8 * (column::MAX_VALUES as u64 + 1);
+/// The memory that a stream takes.
+pub const STREAM_BYTES: u64 = (RING_BYTES + EXTENT_BYTES) as u64 + VALUES_BYTES;
+
+/// The pages of a file, or of a part of it, in order.
+pub struct PageStream {
+    runtime: Arc<Runtime>,
+    data: Arc<DataFile>,
+    origin: Origin,
+    reader: Reader,
+    /// Pages whose reads have not begun.
+    unread: Range<u64>,
+    /// The extent that pages are taken from: its bytes, the number of its next page, and where that begins.
+    extent: Vec<u8>,
+    page: u64,
+    at: usize,
+    _reservation: Reservation,
+}
+
+impl PageStream {
+    /// The given pages of a file, or as many of them as the file has.
+    ///
+    /// # Errors
+    /// An image without that file, or no memory.
+    pub fn new(image: &Image, file: ImageFile, pages: Range<u64>) -> Result<Self> {
+        let place = image.file(file).ok_or_else(|| Error::Corrupt {
+            path: file.path(image.path()),
+            offset_bytes: 0,
+            expected: "a file of pages".into(),
+            found: "none in the manifest".into(),
+        })?;
+        image.make_room("reading a column", STREAM_BYTES)?;
+        let runtime = Arc::clone(image.runtime());
+        let budget = runtime.budget();
+        let data = Arc::clone(image.data_file(place));
+        let reservation = budget.reserve("reading a column", STREAM_BYTES - RING_BYTES as u64)?;
+        let reader = Reader::new(&runtime, std::slice::from_ref(&data), RING_BYTES)?;
+        let end = pages.end.min(data.len_bytes() / PAGE_BYTES as u64);
+        Ok(PageStream {
+            data,
+            origin: file.origin(image.manifest().image_id),
+            reader,
+            unread: pages.start..end,
+            extent: Vec::new(),
+            page: pages.start,
+            at: 0,
+            _reservation: reservation,
+            runtime,
+        })
+    }
+
+    /// The next page and its number; `None` behind the last one. The bytes are as they were read, not verified.
+    ///
+    /// # Errors
+    /// A read that fails, or a request to stop.
+    pub fn page(&mut self) -> Result<Option<(u64, &PageBytes)>> {
+        if self.at == self.extent.len() && !self.next_extent()? {
+            return Ok(None);
+        }
+        let (pages, _) = self.extent[self.at..].as_chunks::<PAGE_BYTES>();
+        self.at += PAGE_BYTES;
+        self.page += 1;
+        Ok(Some((self.page - 1, &pages[0])))
+    }
+
+    fn next_extent(&mut self) -> Result<bool> {
+        self.runtime.cancel().check()?;
+        while !self.unread.is_empty() {
+            let pages = EXTENT_PAGES.min(self.unread.end - self.unread.start);
+            let offset = self.unread.start * PAGE_BYTES as u64;
+            if !self.reader.push(0, offset, pages as usize * PAGE_BYTES, 0)? {
+                break;
+            }
+            self.unread.start += pages;
+        }
+        self.reader.submit()?;
+        self.extent.clear();
+        self.at = 0;
+        let Some(extent) = self.reader.next()? else { return Ok(false) };
+        self.extent.extend_from_slice(extent.bytes);
+        Ok(true)
+    }
+
+    /// What the checksums of the pages are seeded with.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The error for bad bytes in a page.
+    pub fn corrupt(&self, page: u64, error: outcore_format::Error) -> Error {
+        Error::corrupt(self.data.path(), page * PAGE_BYTES as u64, error)
+    }
+
+    /// The error for a file that ends where it should not, or does not end where it should.
+    pub fn bad_end(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::Corrupt {
+            path: self.data.path().to_owned(),
+            offset_bytes: self.page * PAGE_BYTES as u64,
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+}
+
+/// The values of a column, or of a part of it, in order.
+pub struct ColumnStream {
+    pages: PageStream,
+    /// The values of the page under way, and how many of them have been taken.
+    values: Vec<u64>,
+    taken: usize,
+    /// The page that they come from.
+    page: u64,
+    /// The ordinal behind the page's last value, and behind the last value of the stream.
+    read: u64,
+    end: u64,
+    /// Values of the first page that lie before the stream's first one.
+    skipped: u64,
+    /// How many values the whole column has, and where its pages begin, if it has an index.
+    count: u64,
+    index: Option<Arc<Index>>,
+}
+
+impl ColumnStream {
+    /// All `count` values of a column.
+    ///
+    /// # Errors
+    /// An image without that column, or no memory.
+    pub fn new(image: &Image, file: ImageFile, count: u64) -> Result<Self> {
+        let pages = PageStream::new(image, file, 0..u64::MAX)?;
+        Ok(ColumnStream {
+            pages,
+            values: Vec::new(),
+            taken: 0,
+            page: 0,
+            read: 0,
+            end: count,
+            skipped: 0,
+            count,
+            index: None,
+        })
+    }
+
+    /// The values with ordinals in `range` of a column of `count` values with an index of first ordinals.
+    ///
+    /// # Errors
+    /// An image without that column, an index that does not reach it, or no memory.
+    pub fn part(image: &Image, file: ImageFile, index: &Arc<Index>, range: Range<u64>, count: u64) -> Result<Self> {
+        let first = index.last_at_most(range.start).filter(|_| !range.is_empty());
+        let (pages, read) = match first {
+            Some(page) => (page..index.last_at_most(range.end - 1).unwrap_or(page) + 1, index.get(page)),
+            None => (0..0, range.start),
+        };
+        let page = pages.start;
+        let pages = PageStream::new(image, file, pages)?;
+        let (skipped, index) = (range.start - read, Some(Arc::clone(index)));
+        Ok(ColumnStream { pages, values: Vec::new(), taken: 0, page, read, end: range.end, skipped, count, index })
+    }
+
+    /// The next values, at most `most`, without taking them; none at the end of the column.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, a column that is too short or too long, or a request to stop.
+    pub fn peek(&mut self, most: usize) -> Result<&[u64]> {
+        while self.taken == self.values.len() {
+            if self.read >= self.end {
+                if let Some((page, _)) = self.pages.page()? {
+                    let expected = format!("the end of the column after {} values", self.end);
+                    return Err(self.pages.corrupt(page, outcore_format::Error::new(0, expected, "another page")));
+                }
+                return Ok(&[]);
+            }
+            self.next_page()?;
+        }
+        let end = self.values.len().min(self.taken.saturating_add(most));
+        Ok(&self.values[self.taken..end])
+    }
+
+    /// Takes `count` of the values that [`peek`](ColumnStream::peek) showed.
+    pub fn take(&mut self, count: usize) {
+        self.taken += count;
+        debug_assert!(self.taken <= self.values.len());
+    }
+
+    /// Takes exactly `count` values and appends them to `out`.
+    ///
+    /// # Errors
+    /// As for [`peek`](ColumnStream::peek); a column that ends before.
+    pub fn take_into(&mut self, mut count: usize, out: &mut Vec<u64>) -> Result<()> {
+        while count > 0 {
+            let values = self.peek(count)?;
+            let taken = values.len();
+            out.extend_from_slice(values);
+            if taken == 0 {
+                return Err(self.bad_end());
+            }
+            self.take(taken);
+            count -= taken;
+        }
+        Ok(())
+    }
+
+    /// Takes the next value.
+    ///
+    /// # Errors
+    /// As for [`take_into`](ColumnStream::take_into).
+    pub fn value(&mut self) -> Result<u64> {
+        match self.peek(1)?.first() {
+            Some(&value) => {
+                self.take(1);
+                Ok(value)
+            }
+            None => Err(self.bad_end()),
+        }
+    }
+
+    /// The error for a column that has no more values where one is wanted.
+    pub fn bad_end(&self) -> Error {
+        self.pages.bad_end(format!("more than {} values", self.end), "the end of the column")
+    }
+
+    /// The error for a value that has just been taken or shown.
+    pub fn bad_value(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        self.pages.corrupt(self.page, outcore_format::Error::new(HEADER_BYTES as u64, expected, found))
+    }
+
+    fn next_page(&mut self) -> Result<()> {
+        self.values.clear();
+        self.taken = 0;
+        let (read, end, origin) = (self.read, self.end, self.pages.origin);
+        let Some((number, bytes)) = self.pages.page()? else {
+            return Err(self.pages.bad_end(format!("{end} values"), format!("{read} values")));
+        };
+        let (values, index, count) = (&mut self.values, &self.index, self.count);
+        let outcome = origin.verify(number, bytes).and_then(|page| {
+            column::decode(&page, values)?;
+            let found = || format!("{} from {}", values.len(), page.first());
+            if page.first() != read || values.is_empty() {
+                return Err(outcore_format::Error::new(8, format!("values from {read} on"), found()));
+            }
+            if values.len() as u64 > count.saturating_sub(read) {
+                return Err(outcore_format::Error::new(6, format!("no more than {count} values"), found()));
+            }
+            match index {
+                Some(index) if number >= index.len() || index.get(number) != read => {
+                    Err(outcore_format::Error::new(8, "the first value that the index says", found()))
+                }
+                _ => Ok(()),
+            }
+        });
+        outcome.map_err(|error| self.pages.corrupt(number, error))?;
+        self.page = number;
+        self.read += self.values.len() as u64;
+        let skipped = self.skipped.min(self.values.len() as u64);
+        self.taken = skipped as usize;
+        self.skipped -= skipped;
+        // A part of a column may end within a page.
+        if self.read > self.end {
+            self.values.truncate(self.values.len() - (self.read - self.end) as usize);
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a text, in order.
+pub struct TextStream {
+    pages: PageStream,
+    bytes: Vec<u8>,
+    taken: usize,
+    read: u64,
+}
+
+impl TextStream {
+    /// All of a text.
+    ///
+    /// # Errors
+    /// An image without that text, or no memory.
+    pub fn new(image: &Image, file: ImageFile) -> Result<Self> {
+        let pages = PageStream::new(image, file, 0..u64::MAX)?;
+        Ok(TextStream { pages, bytes: Vec::new(), taken: 0, read: 0 })
+    }
+
+    /// Takes exactly `count` bytes and appends them to `out`.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, a text that is too short, or a request to stop.
+    pub fn take_into(&mut self, mut count: u64, out: &mut Vec<u8>) -> Result<()> {
+        while count > 0 {
+            if self.taken == self.bytes.len() && !self.next_page()? {
+                return Err(self.pages.bad_end(format!("{count} more bytes of text"), "the end of the text"));
+            }
+            let taken = count.min((self.bytes.len() - self.taken) as u64) as usize;
+            out.extend_from_slice(&self.bytes[self.taken..self.taken + taken]);
+            self.taken += taken;
+            count -= taken as u64;
+        }
+        Ok(())
+    }
+
+    /// Checks that nothing is left.
+    ///
+    /// # Errors
+    /// More text, or a page that cannot be read or is damaged.
+    pub fn finish(&mut self) -> Result<()> {
+        if self.taken < self.bytes.len() || self.next_page()? {
+            return Err(self.pages.bad_end("the end of the text", "more bytes than ids have"));
+        }
+        Ok(())
+    }
+
+    /// The error for bad bytes at a place of the text.
+    pub fn bad_text(&self, at: u64, expected: &str, found: impl Into<String>) -> Error {
+        let (page, within) = (at / text::TEXT_BYTES as u64, at % text::TEXT_BYTES as u64);
+        self.pages.corrupt(page, outcore_format::Error::new(HEADER_BYTES as u64 + within, expected, found))
+    }
+
+    fn next_page(&mut self) -> Result<bool> {
+        self.bytes.clear();
+        self.taken = 0;
+        let (read, origin) = (self.read, self.pages.origin);
+        let Some((number, bytes)) = self.pages.page()? else { return Ok(false) };
+        let into = &mut self.bytes;
+        let outcome = origin.verify(number, bytes).and_then(|page| {
+            into.extend_from_slice(text::decode(&page)?);
+            if page.first() != read || into.is_empty() {
+                let found = format!("{} from {}", into.len(), page.first());
+                return Err(outcore_format::Error::new(8, format!("bytes from {read} on"), found));
+            }
+            Ok(())
+        });
+        outcome.map_err(|error| self.pages.corrupt(number, error))?;
+        self.read += self.bytes.len() as u64;
+        Ok(true)
+    }
+}

@@ -1,0 +1,405 @@
+//! The sweep: one visit of chosen pages of a file, read or found in the cache, and handed to a visitor.
+//!
+//! Pages come in units of 64, the same units whatever the number of workers and the size of the cache. Workers take the
+//! next unit as they become free, plan its reads (one word of page bitmap becomes merged extents), and keep a ring full
+//! of reads under way. A unit's pages reach the visitor in order, on one worker, whether they come from the device or
+//! the cache. What depends on an order of pages can therefore be combined first within units and then over units,
+//! always in the same way. Where pages of other files are needed beside some of these ([`Besides`]), they arrive first.
+
+use crate::error::Result;
+use crate::image::{Image, Worker};
+use crate::stats::SweepStats;
+use outcore_format::{PAGE_BYTES, PageBytes};
+use outcore_io::plan::{Span, UNIT_PAGES, USUAL_GAP_PAGES, extents};
+use outcore_io::{PageCache, PageKey, Pinned, Reader};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Which pages of a file a sweep visits.
+pub enum Selection<'a> {
+    /// Adjacent ones.
+    Pages(Range<u64>),
+    /// Units and the pages wanted of each, in rising order.
+    Units(Vec<(u64, u64)>),
+    /// Those of adjacent pages that a function of the unit names, asked while the sweep goes on.
+    Chosen(Box<dyn Fn(u64) -> u64 + Sync + 'a>, Range<u64>),
+}
+
+/// Wanted pages of a unit of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitPages {
+    /// The place of the file among the image's files.
+    pub file: usize,
+    /// The unit.
+    pub unit: u64,
+    /// A bit per wanted page.
+    pub wanted: u64,
+}
+
+/// Which pages of other files belong to pages of the one that is swept.
+pub trait Besides: Send + Sync {
+    /// As many of the wanted pages of a unit, from the first on, as are visited at once, and the pages of other files
+    /// that arrive before them.
+    fn batch(&self, unit: u64, wanted: u64) -> (u64, Vec<UnitPages>);
+}
+
+/// A page that arrived.
+#[derive(Clone, Copy)]
+pub struct Arrived<'a> {
+    /// The place of its file.
+    pub file: usize,
+    /// Its number.
+    pub number: u64,
+    /// Its bytes.
+    pub bytes: &'a PageBytes,
+    /// Whether it comes from the cache: then it was verified before.
+    pub verified: bool,
+}
+
+/// What one worker does with the pages of a sweep. Whatever a page is, the visitor verifies it.
+pub trait PageVisitor: Send {
+    /// The next pages are these of a unit, with what belongs to them.
+    fn begin(&mut self, unit: u64, pages: u64);
+    /// The next page: first those of other files, then the ones that are swept, in order. The cache keeps pages that
+    /// raised no error.
+    ///
+    /// # Errors
+    /// What ends the sweep.
+    fn page(&mut self, page: Arrived<'_>) -> Result<()>;
+    /// The unit's wanted pages have all been visited.
+    ///
+    /// # Errors
+    /// What ends the sweep.
+    fn end_unit(&mut self, unit: u64) -> Result<()>;
+}
+
+/// A sweep under way: what its workers share.
+pub struct Sweep<'a> {
+    image: &'a Image,
+    file: usize,
+    selection: Selection<'a>,
+    besides: Option<Arc<dyn Besides>>,
+    cache: Option<Arc<PageCache>>,
+    /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. The swept file comes
+    /// before others.
+    keep_below: u64,
+    keep_besides_below: u64,
+    /// The longest gap that is read over.
+    gap_pages: u32,
+    /// The most pages that are visited at once.
+    batch_pages: u32,
+    next: AtomicUsize,
+    prepared: SweepStats,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep over the selected pages of a file, of which a worker visits at most `batch_pages` at once. `all_pages`
+    /// is how many pages all files of that kind have, which share the cache.
+    ///
+    /// # Errors
+    /// The device's gap cannot be measured.
+    pub fn new(
+        image: &'a Image,
+        file: usize,
+        selection: Selection<'a>,
+        besides: Option<Arc<dyn Besides>>,
+        (batch_pages, all_pages): (u32, u64),
+    ) -> Result<Self> {
+        // All pages have no gaps but those of what is cached, which ends the extents anyway.
+        let (gap_pages, prepared) = match selection {
+            Selection::Pages(_) => (USUAL_GAP_PAGES, SweepStats::default()),
+            _ => image.merge_gap(file)?,
+        };
+        let pages_of_file = image.data_file(file).len_bytes() / PAGE_BYTES as u64;
+        let cache = image.cache();
+        let keep_below = match (&cache, &selection) {
+            (Some(cache), Selection::Pages(pages)) => {
+                kept_pages(cache.capacity_pages(), pages, pages_of_file, all_pages)
+            }
+            _ => u64::MAX,
+        };
+        let keep_besides_below = keep_below.saturating_sub(pages_of_file);
+        let next = AtomicUsize::new(0);
+        Ok(Sweep {
+            image,
+            file,
+            selection,
+            besides,
+            cache,
+            keep_below,
+            keep_besides_below,
+            gap_pages,
+            batch_pages,
+            next,
+            prepared,
+        })
+    }
+
+    /// What was read before the first unit.
+    pub fn prepared(&self) -> &SweepStats {
+        &self.prepared
+    }
+
+    /// How many units there are to visit, at most.
+    fn units(&self) -> usize {
+        match &self.selection {
+            Selection::Units(units) => units.len(),
+            Selection::Pages(pages) | Selection::Chosen(_, pages) => {
+                (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize
+            }
+        }
+    }
+}
+
+/// How many first pages of a file of `of_file` a sweep over adjacent pages keeps in the cache.
+///
+/// A pass has the cache for itself. Who goes over a part of the pages goes over them part by part, and over other files
+/// of the kind too, which have `all` pages together: each has its share.
+fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 {
+    if pages.end - pages.start == of_file {
+        return capacity;
+    }
+    (u128::from(capacity) * u128::from(of_file) / u128::from(all.max(1))) as u64
+}
+
+/// Visits the selected pages on all workers. `make` gives every worker its visitor; the visitors are returned in the
+/// order of the workers.
+///
+/// # Errors
+/// The first error of a visitor, a page that cannot be read, another operation that has the workers, or a request to
+/// stop.
+pub fn sweep<V: PageVisitor>(sweep: &Sweep<'_>, make: impl Fn() -> V + Sync) -> Result<(Vec<V>, SweepStats)> {
+    let start = Instant::now();
+    let (outcome, mut total) = sweep.image.with_workers(sweep.units(), |worker, stop| {
+        let (mut visitor, mut pass) = (make(), Pass::default());
+        while !stop.load(Ordering::Relaxed) && pass.step(sweep, worker, &mut visitor)? {}
+        Ok((visitor, pass.stats))
+    })?;
+    let mut visitors = Vec::new();
+    for (visitor, stats) in outcome {
+        visitors.push(visitor);
+        total.add(&stats);
+    }
+    total.add(&sweep.prepared);
+    total.seconds = start.elapsed().as_secs_f64();
+    Ok((visitors, total))
+}
+
+/// The pages wanted of one unit of a file, whose reads are under way.
+struct Reads {
+    file: usize,
+    unit: u64,
+    /// The pages that are not cached.
+    wanted: u64,
+    cached: Vec<(u32, Pinned)>,
+    spans: Vec<Span>,
+    pushed: usize,
+}
+
+/// A unit of the swept file, or some of its pages, and what belongs to them.
+struct Flight {
+    unit: u64,
+    pages: u64,
+    /// First those of other files, last the one of the swept file.
+    reads: Vec<Reads>,
+    ends_unit: bool,
+}
+
+/// One worker's part of a sweep.
+#[derive(Default)]
+pub struct Pass {
+    flights: VecDeque<Flight>,
+    /// What is left of a unit of which not all pages are visited at once.
+    rest: Option<(u64, u64)>,
+    exhausted: bool,
+    /// What was wanted, and what of it was cached; the reader knows the rest.
+    pub stats: SweepStats,
+}
+
+impl Pass {
+    /// Visits the next pages; `false` if there are none. The same worker must be given every time.
+    ///
+    /// # Errors
+    /// As with [`sweep()`].
+    pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<bool> {
+        sweep.image.runtime().cancel().check()?;
+        self.push(sweep, &mut worker.reader)?;
+        if self.flights.is_empty() {
+            return Ok(false);
+        }
+        self.land(sweep, &mut worker.reader, visitor)?;
+        Ok(true)
+    }
+
+    /// Takes units and starts their reads until the ring is full.
+    fn push(&mut self, sweep: &Sweep<'_>, reader: &mut Reader) -> Result<()> {
+        loop {
+            let mut reading = true;
+            if let Some(last) = self.flights.back_mut() {
+                for reads in &mut last.reads {
+                    while let Some(span) = reads.spans.get(reads.pushed) {
+                        let page = reads.unit * UNIT_PAGES + u64::from(span.start);
+                        let (offset, len) = (page * PAGE_BYTES as u64, span.len as usize * PAGE_BYTES);
+                        if !reader.push(reads.file, offset, len, page)? {
+                            return Ok(reader.submit()?);
+                        }
+                        reads.pushed += 1;
+                    }
+                }
+                // Units that are all in the cache need no reads: do not run ahead with them.
+                reading = last.reads.iter().any(|reads| !reads.spans.is_empty());
+            }
+            if self.exhausted || !reading {
+                return Ok(reader.submit()?);
+            }
+            match self.take_unit(sweep) {
+                Some((unit, wanted)) => self.plan(sweep, unit, wanted),
+                None => self.exhausted = true,
+            }
+        }
+    }
+
+    /// The next unit with wanted pages, or what is left of one.
+    fn take_unit(&mut self, sweep: &Sweep<'_>) -> Option<(u64, u64)> {
+        if let Some(rest) = self.rest.take() {
+            return Some(rest);
+        }
+        loop {
+            let place = sweep.next.fetch_add(1, Ordering::Relaxed);
+            let (unit, wanted) = match &sweep.selection {
+                Selection::Units(units) => *units.get(place)?,
+                Selection::Pages(pages) | Selection::Chosen(_, pages) => {
+                    let unit = pages.start / UNIT_PAGES + place as u64;
+                    if unit * UNIT_PAGES >= pages.end {
+                        return None;
+                    }
+                    let wanted = match &sweep.selection {
+                        Selection::Chosen(wanted, _) => wanted(unit),
+                        _ => u64::MAX,
+                    };
+                    (unit, wanted & pages_within(pages, unit))
+                }
+            };
+            if wanted != 0 {
+                return Some((unit, wanted));
+            }
+        }
+    }
+
+    /// Plans the reads of a unit, or of as many of its pages as may be visited at once.
+    fn plan(&mut self, sweep: &Sweep<'_>, unit: u64, wanted: u64) {
+        let mut batch = wanted;
+        while batch.count_ones() > sweep.batch_pages {
+            batch &= !(1 << (63 - batch.leading_zeros()));
+        }
+        let mut reads = Vec::new();
+        if let Some(besides) = &sweep.besides {
+            let pages;
+            (batch, pages) = besides.batch(unit, batch);
+            reads.extend(pages.into_iter().map(|pages| self.plan_reads(sweep, pages)));
+        }
+        reads.push(self.plan_reads(sweep, UnitPages { file: sweep.file, unit, wanted: batch }));
+        self.rest = Some((unit, wanted & !batch)).filter(|&(_, rest)| rest != 0);
+        self.flights.push_back(Flight { unit, pages: batch, reads, ends_unit: self.rest.is_none() });
+    }
+
+    fn plan_reads(&mut self, sweep: &Sweep<'_>, UnitPages { file, unit, wanted }: UnitPages) -> Reads {
+        let mut missing = wanted;
+        let mut cached = Vec::new();
+        if let Some(cache) = &sweep.cache {
+            for bit in bits(wanted) {
+                let key = PageKey { file: file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
+                if let Some(page) = cache.get(key) {
+                    missing &= !(1 << bit);
+                    cached.push((bit, page));
+                }
+            }
+        }
+        self.stats.pages_wanted += u64::from(wanted.count_ones());
+        self.stats.cache_hits += cached.len() as u64;
+        let spans = extents(missing, sweep.gap_pages).collect();
+        Reads { file, unit, wanted: missing, cached, spans, pushed: 0 }
+    }
+
+    /// Visits the pages of the oldest flight, as its extents arrive.
+    fn land(&mut self, sweep: &Sweep<'_>, reader: &mut Reader, visitor: &mut impl PageVisitor) -> Result<()> {
+        visitor.begin(self.flights[0].unit, self.flights[0].pages);
+        for i in 0..self.flights[0].reads.len() {
+            self.land_reads(sweep, reader, i, visitor)?;
+        }
+        match self.flights.pop_front() {
+            Some(flight) if flight.ends_unit => visitor.end_unit(flight.unit),
+            _ => Ok(()),
+        }
+    }
+
+    fn land_reads(
+        &mut self,
+        sweep: &Sweep<'_>,
+        reader: &mut Reader,
+        i: usize,
+        visitor: &mut impl PageVisitor,
+    ) -> Result<()> {
+        let Reads { file, unit, wanted, .. } = self.flights[0].reads[i];
+        let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
+        let mut visit = |bit: u32, bytes: &PageBytes, verified| {
+            let number = unit * UNIT_PAGES + u64::from(bit);
+            visitor.page(Arrived { file, number, bytes, verified })?;
+            sweep.keep(file, number, bytes, verified);
+            Ok(())
+        };
+        let mut done = 0;
+        while let Some(&span) = self.flights[0].reads[i].spans.get(done) {
+            if done == self.flights[0].reads[i].pushed {
+                // The ring was too full for this flight's other extents; what was visited has made room.
+                self.push(sweep, reader)?;
+                continue;
+            }
+            let extent = reader.next()?.expect("the extent was pushed");
+            let (pages, _) = extent.bytes.as_chunks::<PAGE_BYTES>();
+            for (bit, bytes) in (span.start..).zip(pages) {
+                while let Some((bit, page)) = cached.next_if(|(cached, _)| *cached < bit) {
+                    visit(bit, &page, true)?;
+                }
+                if wanted >> bit & 1 == 1 {
+                    visit(bit, bytes, false)?;
+                }
+            }
+            done += 1;
+        }
+        cached.try_for_each(|(bit, page)| visit(bit, &page, true))
+    }
+}
+
+impl Sweep<'_> {
+    /// Lets the cache keep a page that was read and is sound.
+    fn keep(&self, file: usize, number: u64, bytes: &PageBytes, cached: bool) {
+        let keep_below = if file == self.file { self.keep_below } else { self.keep_besides_below };
+        if let (false, Some(cache)) = (cached, &self.cache)
+            && number < keep_below
+        {
+            cache.insert(PageKey { file: file as u32, page: number }, bytes);
+        }
+    }
+}
+
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        if word == 0 {
+            return None;
+        }
+        let bit = word.trailing_zeros();
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+/// The pages of a unit that are among these.
+pub fn pages_within(pages: &Range<u64>, unit: u64) -> u64 {
+    let first = unit * UNIT_PAGES;
+    let (head, tail) = (pages.start.saturating_sub(first), (first + UNIT_PAGES).saturating_sub(pages.end));
+    u64::MAX << head & u64::MAX >> tail
+}

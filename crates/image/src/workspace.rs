@@ -1,0 +1,173 @@
+//! Where an import works: a directory beside the image to be, which takes its name in the end or vanishes.
+//!
+//! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where
+//! an older image has the name and may be replaced, the two exchange their names and the older one is removed. What
+//! killed processes left behind is removed by the next import in the same folder.
+
+use crate::error::{Error, Result};
+use crate::files::{foreign_entry, read_manifest};
+use crate::partial::{Partial, remove_leftovers};
+use outcore_io::{Error as IoError, Runtime, folder, lock_path};
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The directories of a running import; what is left of them vanishes when this is dropped.
+pub struct Workspace {
+    image: PathBuf,
+    replace: bool,
+    partial: Partial,
+    /// Holds the temporary files, where the user said where they go.
+    elsewhere: Option<Partial>,
+    temporary: PathBuf,
+    removed: Vec<PathBuf>,
+}
+
+/// Where an import writes.
+pub struct Places {
+    /// The image's path; a link keeps pointing to where the image is.
+    image: PathBuf,
+    /// Whether it may replace an image that is there.
+    replace: bool,
+    /// Where temporary files go.
+    temporary: PathBuf,
+}
+
+impl Places {
+    /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written
+    /// yet.
+    pub fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
+        let image = if image.is_symlink() {
+            std::fs::canonicalize(image).map_err(|error| IoError::file(image, "follow", error))?
+        } else {
+            image.to_owned()
+        };
+        if image.file_name().is_none() {
+            return Err(Error::Usage(format!("expected a path for the image, found {}", image.display())));
+        }
+        check_target(&image, replace)?;
+        let temporary = runtime.temporary().map_or(folder(&image), |directory| directory).to_owned();
+        Ok(Places { image, replace, temporary })
+    }
+
+    /// The directory that temporary files are made in.
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// The directory that the image is made in.
+    pub fn folder(&self) -> &Path {
+        folder(&self.image)
+    }
+}
+
+impl Workspace {
+    /// Makes the directories of an import.
+    pub fn create(runtime: &Runtime, places: Places) -> Result<Self> {
+        let Places { image, replace, temporary } = places;
+        let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
+        let mut removed = remove_leftovers(folder);
+        let partial = Partial::directory(folder, name)?;
+        let elsewhere = match runtime.temporary() {
+            None => None,
+            Some(_) => {
+                removed.extend(remove_leftovers(&temporary));
+                Some(Partial::directory(&temporary, name)?)
+            }
+        };
+        let temporary = elsewhere.as_ref().unwrap_or(&partial).path().join("temporary");
+        let workspace = Workspace { image, replace, partial, elsewhere, temporary, removed };
+        for directory in [&workspace.temporary, &workspace.partial().join("columns")] {
+            std::fs::create_dir_all(directory).map_err(|error| IoError::file(directory, "create", error))?;
+        }
+        Ok(workspace)
+    }
+
+    /// What killed imports had left in the same folders, and was removed.
+    pub fn removed(&self) -> &[PathBuf] {
+        &self.removed
+    }
+
+    /// The directory that becomes the image.
+    pub fn partial(&self) -> &Path {
+        self.partial.path()
+    }
+
+    /// A temporary file's path.
+    pub fn temporary(&self, name: &str) -> PathBuf {
+        self.temporary.join(name)
+    }
+
+    /// The directory of temporary files.
+    pub fn temporary_directory(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Gives the finished directory the image's name.
+    pub fn finish(mut self, runtime: &Runtime) -> Result<()> {
+        let backend = runtime.backend();
+        std::fs::remove_dir_all(&self.temporary).map_err(|error| IoError::file(&self.temporary, "remove", error))?;
+        drop(self.elsewhere.take());
+        for directory in ["columns", "edges", ""].map(|name| self.partial().join(name)) {
+            if directory.is_dir() {
+                backend.sync_directory(&directory)?;
+            }
+        }
+        runtime.cancel().check()?;
+        check_target(&self.image, self.replace)?;
+        let replaced = std::fs::symlink_metadata(&self.image).is_ok();
+        // Nobody else is to remove the old image while it has the temporary name, for it may have to come back.
+        let _old = lock_path(&self.image);
+        if replaced {
+            self.exchange(runtime)?;
+        } else {
+            backend.rename(self.partial(), &self.image)?;
+        }
+        if let Err(error) = backend.sync_directory(folder(&self.image)) {
+            // Nobody was told of the new image yet: go back.
+            let undone = if replaced { self.exchange(runtime) } else { Ok(()) };
+            if undone.is_ok() && !replaced {
+                let _ = std::fs::rename(&self.image, self.partial());
+            }
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// Lets the new image and the old one exchange their names.
+    fn exchange(&self, runtime: &Runtime) -> Result<()> {
+        let backend = runtime.backend();
+        match backend.exchange(self.partial(), &self.image) {
+            Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
+            other => return Ok(other?),
+        }
+        // This file system cannot exchange names: for a moment there is only the partial directory and the old one
+        // aside.
+        let aside = self.partial().with_extension("old");
+        backend.rename(&self.image, &aside)?;
+        if let Err(error) = backend.rename(self.partial(), &self.image) {
+            let _ = std::fs::rename(&aside, &self.image);
+            return Err(error.into());
+        }
+        Ok(backend.rename(&aside, self.partial())?)
+    }
+}
+
+/// An error if something is in the way that is not to be replaced.
+fn check_target(image: &Path, replace: bool) -> Result<()> {
+    if std::fs::symlink_metadata(image).is_err() {
+        return Ok(());
+    }
+    match read_manifest(image) {
+        Ok(_) if replace => match foreign_entry(image)? {
+            None => Ok(()),
+            Some(entry) => Err(Error::Usage(format!(
+                "{}: expected nothing but files of the image in a directory that is to be replaced, for all of it is \
+                 removed, found {}; move that elsewhere, or choose another name for the new image",
+                image.display(),
+                entry.display()
+            ))),
+        },
+        found => Err(Error::Exists { path: image.to_owned(), is_image: found.is_ok() }),
+    }
+}

@@ -1,0 +1,378 @@
+//! Arrow files and streams, message by message, each in memory of its own that the budget counts until the last of its
+//! rows is parsed.
+//!
+//! How large batches are shows only while they arrive. The first one is read when the input is opened, and the plan of
+//! an import leaves as much for every worker that reads; a larger one later takes what else is left, or is refused.
+
+use crate::batch::{Facts, InputOptions, Source};
+use crate::input::{Input, Stream};
+use crate::plan::PLAN_SHARE;
+use crate::table::{Batch, TableColumns, TableParser, TableSource, damaged, guarded};
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use bytes::Bytes;
+use outcore_image::{Error, Result};
+use outcore_io::{Array as Memory, Reservation};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How much is read at once behind the last batch.
+const READ_BYTES: usize = 1 << 20;
+
+/// How much is read at once of what is not kept.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Headers of messages name the buffers of columns; larger ones are damaged.
+const MOST_METADATA_BYTES: usize = 16 << 20;
+
+/// How an Arrow file begins and ends.
+const FILE_MAGIC: &[u8] = b"ARROW1";
+
+/// The length of the table of contents, and what the file began with: the last bytes of a file.
+const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
+
+/// How long a schema may be that does not say so itself.
+const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
+
+/// The mark that a message begins with.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// How far the first message of an Arrow file may be from its beginning.
+const MOST_PADDING_BYTES: usize = 4096;
+
+/// Opens an Arrow file or stream.
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let mut stream = input.stream()?;
+    let start = stream.peek(8)?;
+    if start.starts_with(b"FEA1") {
+        return Err(Error::input(input.path(), None, "an Arrow file or stream", "a file of Feather version 1")
+            .advise("write it again with version 2"));
+    }
+    // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
+    let is_file = start.starts_with(FILE_MAGIC);
+    if is_file {
+        // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
+        let start = stream.peek(MOST_PADDING_BYTES)?;
+        let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
+        stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
+    }
+    let mut reader = ArrowStream {
+        input: input.clone(),
+        stream,
+        decoder: StreamDecoder::new(),
+        dictionaries: HashMap::new(),
+        first: None,
+        is_file,
+        first_bytes: None,
+        ended: false,
+    };
+    if is_file {
+        reader.decode_bare_schema()?;
+    }
+    reader.first = reader.next_batch().transpose()?;
+    let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
+    reader.first_bytes = Some(block_bytes);
+    let schema = reader.decoder.schema();
+    let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
+    let mut columns = TableColumns::find(&schema, input.path(), options)?;
+    let longest_id_bytes = input.longest_line_bytes();
+    let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
+    let chosen = columns.chosen();
+    let path = input.path().to_owned();
+    let batches = reader.map(move |batch| {
+        let batch = batch?;
+        let rows = batch.rows.project(&chosen);
+        let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
+        Ok(Batch { rows, ..batch })
+    });
+    let batches = columns.see_direction(Box::new(batches))?;
+    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
+    let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
+    Ok(TableSource::boxed(facts, parser, batches))
+}
+
+/// Batches from a stream.
+struct ArrowStream {
+    input: Input,
+    stream: Stream,
+    decoder: StreamDecoder,
+    /// What the decoder keeps, by its number in the schema.
+    dictionaries: HashMap<i64, Dictionary>,
+    first: Option<Batch>,
+    is_file: bool,
+    /// What the first batch took, once it was read: the import may have begun.
+    first_bytes: Option<u64>,
+    ended: bool,
+}
+
+/// A message as it lies in the file.
+struct Message {
+    len_bytes: usize,
+    /// Neither the batch nor any of its columns has rows.
+    is_empty: bool,
+    /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
+    compressed: Vec<usize>,
+    dictionary: Option<DictionaryMessage>,
+    /// How many rows it has, if it is a batch.
+    rows: Option<i64>,
+}
+
+/// A message with values of a dictionary, instead of the ones before or behind them.
+struct DictionaryMessage {
+    id: i64,
+    is_delta: bool,
+}
+
+/// The values of a dictionary.
+struct Dictionary {
+    len_bytes: u64,
+    /// For what is not in the memory of a message.
+    unpacked: Arc<Reservation>,
+}
+
+/// Memory that is given back with the last array in it.
+struct Shared(Memory<u8>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl ArrowStream {
+    fn damaged(&self, error: &str) -> Error {
+        damaged(self.input.path(), "an Arrow file or stream", error)
+    }
+
+    fn purpose(&self) -> String {
+        format!("a batch of {} (less, if it is written with smaller batches)", self.input.path().display())
+    }
+
+    fn next_batch(&mut self) -> Option<Result<Batch>> {
+        if self.ended {
+            return None;
+        }
+        let next = self.decode_next();
+        self.ended = !matches!(next, Ok(Some(_)));
+        next.transpose()
+    }
+
+    /// Gives the decoder a schema without mark and length in front, as polars 2 begins its files, whose readers take
+    /// that of the table of contents. It ends where the next message begins.
+    fn decode_bare_schema(&mut self) -> Result<()> {
+        if self.stream.peek(CONTINUATION.len())?.starts_with(&CONTINUATION) {
+            return Ok(());
+        }
+        let head = self.stream.peek(MOST_BARE_SCHEMA_BYTES)?;
+        let starts = memchr::memmem::find_iter(head, &CONTINUATION).filter(|start| start % 8 == 0);
+        let is_schema = |bytes: &[u8]| {
+            let message = arrow_ipc::root_as_message(bytes).map_err(|error| error.to_string())?;
+            Ok(message.header_as_schema().is_some())
+        };
+        // Flatbuffers are verified where they lie, so they have to be aligned.
+        let whole = Buffer::from(head);
+        let mut ends = starts.filter(|&end| guarded(|| is_schema(&whole[..end])) == Ok(true));
+        let Some(end) = ends.next() else { return Ok(()) };
+        let mut message = [&CONTINUATION[..], &(end as u32).to_le_bytes()].concat();
+        message.extend_from_slice(&whole[..end]);
+        let decoder = &mut self.decoder;
+        let decoded = guarded(|| decoder.decode(&mut Buffer::from(message)).map_err(|error| error.to_string()));
+        decoded.map_err(|error| self.damaged(&error))?;
+        self.stream.skip(end);
+        Ok(())
+    }
+
+    /// The next batch; messages without one are schemas and dictionaries, which the decoder keeps.
+    fn decode_next(&mut self) -> Result<Option<Batch>> {
+        while let Some(message) = self.next_message()? {
+            let mut memory = match Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes) {
+                Ok(memory) => memory,
+                Err(refusal) => {
+                    // What it takes unpacked is read from the stream, which is not needed any more.
+                    let unpacked_bytes = self.unpacked_ahead(&message).unwrap_or(0);
+                    let block_bytes = (message.len_bytes as u64).saturating_add(unpacked_bytes);
+                    return Err(self.refused(refusal.advising(unpacked_bytes), block_bytes, block_bytes));
+                }
+            };
+            self.stream.read_exact(&mut memory)?;
+            if message.is_empty {
+                // The decoder gives it out only with the next message, and refuses one that is a part of another.
+                continue;
+            }
+            let unpacked_bytes = message.unpacked_bytes(&memory);
+            let block_bytes = (message.len_bytes as u64).saturating_add(unpacked_bytes);
+            let unpacked = self.input.budget().reserve(&self.purpose(), unpacked_bytes);
+            let unpacked = Arc::new(unpacked.map_err(|refusal| self.refused(refusal, block_bytes, unpacked_bytes))?);
+            if let Some(dictionary) = &message.dictionary {
+                self.keep(dictionary, message.len_bytes as u64, unpacked.clone())?;
+            }
+            let mut buffer = Buffer::from(Bytes::from_owner(Shared(memory)));
+            let decoder = &mut self.decoder;
+            let decoded = guarded(|| decoder.decode(&mut buffer).map_err(|error| error.to_string()));
+            let decoded = decoded.map_err(|error| self.damaged(&error))?;
+            let found = decoded.as_ref().map(|rows| rows.num_rows() as i64);
+            if found != message.rows {
+                let [expected, found] = [message.rows, found].map(|rows| rows.map_or("none".into(), |n| n.to_string()));
+                return Err(self.damaged(&format!("a batch of {expected} rows that has {found}")));
+            }
+            let Some(rows) = decoded else { continue };
+            let dictionaries = self.dictionaries.values().map(|dictionary| &dictionary.unpacked);
+            let unpacked = dictionaries.chain([&unpacked]).filter(|unpacked| unpacked.bytes() > 0).cloned().collect();
+            let position_bytes = self.stream.position_bytes();
+            return Ok(Some(Batch { rows, unpacked, len_bytes: block_bytes, position_bytes }));
+        }
+        Ok(None)
+    }
+
+    /// The error for a message that does not fit and takes `block_bytes`, of which `held_bytes` are missing. The limit
+    /// that it asks for is enough for all the import, if no larger one follows.
+    fn refused(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+        let Some(first_bytes) = self.first_bytes else {
+            return self.input.advising(refusal, block_bytes, held_bytes);
+        };
+        // The plan leaves every reader as much as the first batch took, and a sixteenth of all memory for the rest.
+        let larger_bytes = block_bytes.saturating_sub(first_bytes).saturating_mul(self.input.threads() as u64);
+        refusal.advising(PLAN_SHARE.saturating_mul(block_bytes.saturating_add(larger_bytes))).into()
+    }
+
+    /// What the buffers of the next message take when they are unpacked; reads them, and keeps nothing.
+    fn unpacked_ahead(&mut self, message: &Message) -> Result<u64> {
+        let mut starts = message.compressed.clone();
+        starts.sort_unstable();
+        let (mut at, mut unpacked_bytes) = (0, 0u64);
+        let mut piece = vec![0; PIECE_BYTES];
+        for start in starts {
+            while at < start {
+                let len = (start - at).min(PIECE_BYTES);
+                self.stream.read_exact(&mut piece[..len])?;
+                at += len;
+            }
+            if at > start {
+                continue;
+            }
+            let mut len = [0; 8];
+            self.stream.read_exact(&mut len)?;
+            at += len.len();
+            unpacked_bytes = unpacked_bytes.saturating_add(unpacked_len(len));
+        }
+        Ok(unpacked_bytes)
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<Arc<Reservation>> {
+        Ok(Arc::new(self.input.budget().reserve(&self.purpose(), bytes)?))
+    }
+
+    /// Counts the values of a dictionary for as long as the decoder, or a batch, has them.
+    fn keep(&mut self, message: &DictionaryMessage, message_bytes: u64, unpacked: Arc<Reservation>) -> Result<()> {
+        let mut dictionary = Dictionary { len_bytes: message_bytes.max(unpacked.bytes()), unpacked };
+        if let Some(before) = self.dictionaries.get(&message.id).filter(|_| message.is_delta) {
+            // Both parts are copied together.
+            dictionary.len_bytes += before.len_bytes;
+            dictionary.unpacked = self.reserve(dictionary.len_bytes)?;
+        }
+        self.dictionaries.insert(message.id, dictionary);
+        Ok(())
+    }
+
+    /// Looks at the next message without taking it; there is none at the end.
+    fn next_message(&mut self) -> Result<Option<Message>> {
+        let start = self.stream.peek(8)?;
+        // Old writers leave out the mark before the length.
+        let prefix = if start.starts_with(&CONTINUATION) { 8 } else { 4 };
+        let len = start.get(prefix - 4..prefix).and_then(|len| len.first_chunk()).map(|len| u32::from_le_bytes(*len));
+        let len = match len {
+            None if start.is_empty() && !self.is_file => {
+                return Err(self.damaged("it ends without the mark of its end"));
+            }
+            None if start.is_empty() => return Err(self.damaged("it ends before its table of contents")),
+            None => return Err(self.damaged("it ends inside a message")),
+            Some(0) => {
+                self.stream.skip(prefix);
+                return self.check_rest().map(|()| None);
+            }
+            Some(len) => prefix + len as usize,
+        };
+        if len > MOST_METADATA_BYTES {
+            return Err(self.damaged(&format!("a message whose header has {len} bytes")));
+        }
+        let head = self.stream.peek(len)?;
+        let parsed = head.get(prefix..len).ok_or("it ends inside a message".to_owned()).and_then(|head| {
+            let message = arrow_ipc::root_as_message(head).map_err(|error| error.to_string())?;
+            let dictionary = message.header_as_dictionary_batch();
+            let rows = message.header_as_record_batch().map(|batch| batch.length());
+            if rows.is_none() && dictionary.is_none() && message.header_as_schema().is_none() {
+                return Err("a message that is no schema, no dictionary and no batch".to_owned());
+            }
+            let batch = dictionary.and_then(|dictionary| dictionary.data()).or(message.header_as_record_batch());
+            let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
+            let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
+            let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
+            // A damaged header that loses the number of rows loses those of the columns too, or contradicts them.
+            let nodes = batch.and_then(|batch| batch.nodes()).filter(|nodes| !nodes.is_empty());
+            let are_empty = nodes.is_some_and(|nodes| nodes.iter().all(|node| node.length() == 0));
+            let is_empty = rows == Some(0) && (are_empty || message.bodyLength() == 0);
+            let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
+            Ok(Message {
+                len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
+                is_empty,
+                compressed: starts.collect(),
+                rows,
+                dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),
+            })
+        });
+        parsed.map(Some).map_err(|error| self.damaged(&error))
+    }
+
+    /// Looks at what follows the end mark: in a file the table of contents, which ends like the file begins.
+    fn check_rest(&mut self) -> Result<()> {
+        let mut tail = Vec::new();
+        let mut rest_bytes = 0;
+        loop {
+            let kept = tail.len();
+            self.stream.fill(&mut tail, kept + READ_BYTES)?;
+            if tail.len() == kept {
+                break;
+            }
+            rest_bytes += (tail.len() - kept) as u64;
+            if !self.is_file {
+                return Err(self.damaged("bytes after the end of the stream"));
+            }
+            tail.drain(..tail.len().saturating_sub(FILE_END_BYTES));
+        }
+        if !self.is_file {
+            return Ok(());
+        }
+        // The table of contents, its length, and what the file began with; nothing else but padding.
+        let contents_bytes = tail.strip_suffix(FILE_MAGIC).and_then(|len| len.first_chunk().copied());
+        match contents_bytes.map(|len| u64::from(u32::from_le_bytes(len)) + FILE_END_BYTES as u64) {
+            None => Err(self.damaged("it ends inside its table of contents")),
+            Some(end_bytes) if (end_bytes..end_bytes + 8).contains(&rest_bytes) => Ok(()),
+            Some(_) => Err(self.damaged("a mark of its end before its last batch")),
+        }
+    }
+}
+
+impl Message {
+    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not
+    /// packed.
+    fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
+        let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
+        starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
+    }
+}
+
+/// How long a buffer is when it is unpacked, as its first bytes say.
+fn unpacked_len(first: [u8; 8]) -> u64 {
+    u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
+}
+
+impl Iterator for ArrowStream {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.first.take() {
+            Some(batch) => Some(Ok(batch)),
+            None => self.next_batch(),
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What passes from a parser to the importer: batches of edges under the user's own ids.
+//!
+//! A [`Source`] cuts its input into blocks, one after the other (that is cheap); a [`Parser`] turns a block into an
+//! [`EdgeBatch`], on any worker and in any order (that is where the time goes). The block's sequence number
+//! carries the input order, so the result does not depend on who parsed what.
+
+use crate::choice::Choice;
+use arrow_array::RecordBatch;
+use outcore_image::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How the user's ids are to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdKind {
+    /// Integers if the beginning of the input holds only integers, else strings; some words among integers are refused.
+    #[default]
+    Auto,
+    /// Integers: any `u64`, or any `i64`, but not both in one graph.
+    Integer,
+    /// Strings, compared byte by byte.
+    String,
+}
+
+impl Choice for IdKind {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            IdKind::Auto,
+            "auto",
+            "Integers if the beginning of the input holds only integers, else strings; a few words among integers are refused",
+        ),
+        (IdKind::Integer, "integer", "Integers"),
+        (IdKind::String, "string", "Strings"),
+    ];
+}
+
+/// Ids of one kind. Edge `i` of a batch runs from id `2 i` to id `2 i + 1`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ids {
+    /// Integers in two's complement.
+    Integer {
+        /// The low 64 bits of each.
+        values: Vec<u64>,
+        /// Some are below zero: the values are `i64`.
+        negative: bool,
+        /// Some are above `i64::MAX`: the values are `u64`.
+        huge: bool,
+    },
+    /// Strings, one after the other: string `i` ends at `ends[i]`.
+    Text {
+        /// All strings without separators.
+        bytes: Vec<u8>,
+        /// Where each ends, in bytes.
+        ends: Vec<u32>,
+    },
+}
+
+/// How large the ids of a batch become before a parser that can stop hands the batch over.
+pub const FULL_BYTES: usize = 1 << 20;
+
+impl Ids {
+    /// No integers.
+    pub fn integers() -> Self {
+        Ids::Integer { values: Vec::new(), negative: false, huge: false }
+    }
+
+    /// No strings.
+    pub fn strings() -> Self {
+        Ids::Text { bytes: Vec::new(), ends: Vec::new() }
+    }
+
+    /// How many ids there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Ids::Integer { values, .. } => values.len(),
+            Ids::Text { ends, .. } => ends.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all ids and keeps the kind and the memory, unless that is much.
+    pub fn clear(&mut self) {
+        match self {
+            Ids::Integer { values, negative, huge } => {
+                values.clear();
+                *negative = false;
+                *huge = false;
+            }
+            Ids::Text { bytes, ends } => {
+                bytes.clear();
+                bytes.shrink_to(2 * FULL_BYTES);
+                ends.clear();
+            }
+        }
+    }
+
+    /// What the ids take, in bytes.
+    fn len_bytes(&self) -> usize {
+        match self {
+            Ids::Integer { values, .. } => size_of_val(&values[..]),
+            Ids::Text { bytes, ends } => bytes.len() + size_of_val(&ends[..]),
+        }
+    }
+
+    /// Whether there are ids below zero beside ids above `i64::MAX`, which no type holds together.
+    pub(crate) fn is_mixed(&self) -> bool {
+        matches!(self, Ids::Integer { negative: true, huge: true, .. })
+    }
+
+    /// Refuses ids that are mixed, in or behind this line or record; `advice` is how to read them as strings.
+    pub(crate) fn check_one_kind(&self, path: &Path, record: u64, advice: &str) -> Result<()> {
+        if self.is_mixed() { Err(mixed_ids(path, Some(record)).advise(advice)) } else { Ok(()) }
+    }
+}
+
+/// The error for ids below zero beside ids above `i64::MAX`.
+pub fn mixed_ids(path: &Path, record: Option<u64>) -> Error {
+    let expected = "ids that all fit one kind, from -2^63 up or up to 2^64 - 1";
+    Error::input(path, record, expected, format!("ids below zero beside ids above {}", i64::MAX))
+}
+
+/// The weights of a batch, one per edge, or none at all.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Weights {
+    /// The input has no weights, or they are not wanted.
+    None,
+    /// Whole numbers.
+    Integer(Vec<i64>),
+    /// Finite real numbers.
+    Real(Vec<f64>),
+}
+
+impl Weights {
+    /// Forgets all weights and keeps the kind and the memory.
+    pub fn clear(&mut self) {
+        match self {
+            Weights::None => {}
+            Weights::Integer(weights) => weights.clear(),
+            Weights::Real(weights) => weights.clear(),
+        }
+    }
+
+    /// Whole numbers to add to: none if there were others.
+    pub fn integers(&mut self) -> &mut Vec<i64> {
+        if !matches!(self, Weights::Integer(_)) {
+            *self = Weights::Integer(Vec::new());
+        }
+        let Weights::Integer(weights) = self else { unreachable!("they were made so") };
+        weights
+    }
+
+    /// Real numbers to add to: none if there were others.
+    pub fn reals(&mut self) -> &mut Vec<f64> {
+        if !matches!(self, Weights::Real(_)) {
+            *self = Weights::Real(Vec::new());
+        }
+        let Weights::Real(weights) = self else { unreachable!("they were made so") };
+        weights
+    }
+}
+
+/// Edges as they stand in one block of the input.
+#[derive(Clone, Debug)]
+pub struct EdgeBatch {
+    /// The block's place in the input, from 0, without gaps.
+    pub sequence: u64,
+    /// Both ends of every edge: source, target, source, target, ...
+    pub ids: Ids,
+    /// One weight per edge, if the input has them.
+    pub weights: Weights,
+    /// Vertices that the input names outside of edges (a `.v` file, a METIS line).
+    pub vertices: Ids,
+}
+
+impl EdgeBatch {
+    /// Forgets all edges and vertices and keeps the kinds and the memory.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.weights.clear();
+        self.vertices.clear();
+    }
+
+    /// Whether a parser that can stop should hand the batch over.
+    pub(crate) fn is_full(&self) -> bool {
+        self.ids.len_bytes().max(self.vertices.len_bytes()) >= FULL_BYTES
+    }
+}
+
+/// What an input says of itself, before its edges are read.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The name of the format, as `--format` has it.
+    pub format: &'static str,
+    /// Whether edges have a direction, where the format says so.
+    pub directed: Option<bool>,
+    /// What says so, where it is not the format itself.
+    pub directed_by: Option<String>,
+    /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
+    pub string_ids: bool,
+    /// What the columns that were taken as source and target are called; nothing where the format has no columns.
+    pub ends: Option<[String; 2]>,
+    /// The name of the weights, if there are any.
+    pub weights: Option<String>,
+    /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
+    pub declared: Option<(u64, u64)>,
+    /// The size of the input in bytes as it lies on disk, where it is known.
+    pub input_bytes: Option<u64>,
+    /// The number of edges, where the format says so.
+    pub edges: Option<u64>,
+    /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.
+    pub block_bytes: u64,
+    /// How long a line of text, or a string in a table, may be, in bytes; 0 where there are none.
+    pub longest_line_bytes: u64,
+    /// How the input is compressed, if it is: `gzip` or `zstd`.
+    pub compression: Option<&'static str>,
+    /// How lines are cut into columns, where the input is a list of edges in text.
+    pub text: Option<TextFacts>,
+    /// What the user should know about how the input is read, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// How the lines of a text file are cut into columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextFacts {
+    /// The name of the separator, or the character.
+    pub separator: String,
+    /// Whether the first line names the columns.
+    pub header: bool,
+    /// The column of the weights, from 1.
+    pub weight_column: Option<usize>,
+    /// How many columns there are.
+    pub columns: usize,
+    /// There is a line with an edge.
+    pub has_rows: bool,
+}
+
+/// A piece of the input that a parser can work on alone.
+#[derive(Debug)]
+pub struct Block {
+    /// The block's place in the input, from 0, without gaps but those of [`Block::parts`].
+    pub sequence: u64,
+    /// The number of the block's first line (from 1) or record (from 0).
+    pub first_record: u64,
+    /// Which vertex the first adjacency line of the block belongs to, in formats that count lines.
+    pub first_vertex: u64,
+    /// Bytes of the input up to the end of this block, as they lie on disk: for the progress bar.
+    pub input_bytes: u64,
+    /// The content.
+    pub data: BlockData,
+}
+
+/// The content of a block.
+#[derive(Debug)]
+pub enum BlockData {
+    /// Whole lines or whole binary records.
+    Bytes(Vec<u8>),
+    /// Rows of a table.
+    Table(RecordBatch),
+    /// Rows of a table that are still to be decoded.
+    Rows(Rows),
+}
+
+/// Rows of a table, decoded by whoever takes them, some at a time.
+pub struct Rows {
+    /// The rows, batch by batch.
+    pub batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
+    /// How many batches there are.
+    pub parts: u64,
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows").field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
+impl Block {
+    /// How many numbers the block takes in the sequence of all blocks: one for each part.
+    pub fn parts_count(&self) -> u64 {
+        match &self.data {
+            BlockData::Rows(rows) => rows.parts,
+            _ => 1,
+        }
+    }
+
+    /// The parts that a parser takes one by one: most blocks are one, others are decoded here.
+    pub fn parts(self) -> impl Iterator<Item = Result<Block>> {
+        let Block { sequence, mut first_record, first_vertex, input_bytes, data } = self;
+        let (whole, rows) = match data {
+            BlockData::Rows(rows) => (None, Some(rows)),
+            data => (Some(Ok(Block { sequence, first_record, first_vertex, input_bytes, data })), None),
+        };
+        let batches = rows.into_iter().flat_map(|rows| rows.batches);
+        whole.into_iter().chain((sequence..).zip(batches).map(move |(sequence, batch)| {
+            let batch = batch?;
+            let first = first_record;
+            first_record += batch.num_rows() as u64;
+            let data = BlockData::Table(batch);
+            Ok(Block { sequence, first_record: first, first_vertex, input_bytes, data })
+        }))
+    }
+}
+
+/// Cuts an input into blocks.
+pub trait Source: Send {
+    /// What the input says of itself.
+    fn facts(&self) -> &Facts;
+
+    /// The next block, or nothing at the end of the input.
+    fn next_block(&mut self) -> Result<Option<Block>>;
+
+    /// Who understands the blocks.
+    fn parser(&self) -> Arc<dyn Parser>;
+
+    /// What only the whole input could tell, once `next_block` has returned nothing: vertices of a header whose meaning
+    /// was in doubt. The default is what `facts` said.
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.facts().declared
+    }
+
+    /// What the user should know that only the whole input could tell, once `next_block` has returned nothing.
+    fn late_notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Takes the edges of a batch and empties it.
+pub type TakeBatch<'a> = dyn FnMut(&mut EdgeBatch) -> Result<()> + 'a;
+
+/// Turns blocks into edges. Any worker may parse any block, in any order, but every block exactly once: formats that
+/// state how many edges follow are checked by whoever finishes the last block.
+pub trait Parser: Send + Sync {
+    /// Appends the edges of a block that is one part to `batch`, whose `ids` and `vertices` are of the right kind and
+    /// empty.
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;
+
+    /// Parses a block and hands its edges to `take`, which empties the batch: all in one batch by default. Formats
+    /// whose edges may take far more memory than the block hand them over in several batches of bounded size, in the
+    /// order of the block.
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        self.parse(block, batch)?;
+        take(batch)
+    }
+
+    /// The input, for messages.
+    fn path(&self) -> &Path;
+
+    /// How many comments were skipped, and the first of them, once all blocks are parsed.
+    fn comments(&self) -> (u64, Option<String>) {
+        (0, None)
+    }
+}
+
+/// How to read an input.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// The name of the format; `None` decides by the file's name and its first bytes.
+    pub format: Option<String>,
+    /// How ids are read.
+    pub ids: IdKind,
+    /// Which column holds the sources of edges: a name, or a number from 1. `None` takes the one that the format has.
+    pub source: Option<String>,
+    /// Which column holds the targets.
+    pub target: Option<String>,
+    /// Which column holds the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")`
+    /// leaves them out.
+    pub weight: Option<String>,
+    /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first
+    /// lines.
+    pub delimiter: Option<String>,
+    /// Whether the first line of a text file names the columns. `None` decides by the first lines.
+    pub header: Option<bool>,
+    /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
+    pub comment: Option<String>,
+}
+
+impl InputOptions {
+    /// Refuses options for columns that an input has not; `taken` are those that it has, `what` is what it is.
+    pub(crate) fn check_taken(&self, taken: &[&str], path: &Path, what: &str) -> Result<()> {
+        let given = [
+            ("delimiter", self.delimiter.is_some(), "text"),
+            ("header", self.header.is_some(), "text in columns"),
+            ("comment", self.comment.is_some(), "text"),
+            ("source", self.source.is_some(), "lists of edges and tables"),
+            ("target", self.target.is_some(), "lists of edges and tables"),
+        ];
+        match given.into_iter().find(|(name, is_given, _)| *is_given && !taken.contains(name)) {
+            None => Ok(()),
+            Some((name, _, inputs)) => Err(Error::Usage(format!(
+                "--{name}: expected an input that it is for, {inputs}, found {}, which is {what}; leave the option out",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// A bad record of `parser`'s input.
+pub(crate) fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
+    let shown = String::from_utf8_lossy(&found[..found.len().min(80)]).into_owned();
+    let path: PathBuf = path.to_owned();
+    Error::input(path, Some(line), expected, format!("`{shown}`"))
+}

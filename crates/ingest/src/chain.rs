@@ -1,0 +1,218 @@
+//! Several inputs of one format, one after the other, as one.
+//!
+//! All are opened once at the start, so that what they say of themselves can be compared, and closed again: only one is
+//! held open, so that the memory does not depend on how many there are. Blocks are numbered through; the parser
+//! finds the input of a block by its number.
+
+use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
+use crate::input::Input;
+use crate::open::{Format, open_one};
+use crate::vertices::hull;
+use outcore_image::{Error, Result};
+use outcore_io::lock;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Opens `inputs`, which are more than one, as one source.
+pub(crate) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let mut options = options.clone();
+    options.format = Some(format.name.to_owned());
+    let mut all = Vec::with_capacity(inputs.len());
+    for input in &inputs {
+        if input.size_bytes().is_none() {
+            return Err(Error::input(input.path(), None, "a regular file among several inputs", "a pipe or device")
+                .advise("give it as the only input"));
+        }
+        all.push(open_one(input, format, &options)?.facts().clone());
+    }
+    let facts = join(&inputs, &all)?;
+    if facts.string_ids {
+        options.ids = IdKind::String;
+    }
+    let first = open_one(&inputs[0], format, &options)?;
+    let parser = Arc::new(ChainParser { parts: Mutex::new(vec![(0, first.parser())]), first: first.parser() });
+    Ok(Box::new(Chain {
+        inputs,
+        format,
+        options,
+        current: Some(first),
+        place: 0,
+        first_sequence: 0,
+        blocks_of_current: 0,
+        bytes_before: 0,
+        facts,
+        declared: None,
+        late_notes: Vec::new(),
+        parser,
+    }))
+}
+
+/// What all inputs say together; what they contradict each other in is an error.
+fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
+    // An empty file among others says nothing, and takes part in nothing.
+    let has_rows = |(facts, input): &(&Facts, &Input)| {
+        input.size_bytes() != Some(0) && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
+    };
+    let parts = || all.iter().zip(inputs);
+    let speaking = parts().position(|part| has_rows(&part)).unwrap_or(0);
+    let mut joined = all[speaking].clone();
+    for (facts, input) in parts().skip(speaking + 1).filter(has_rows) {
+        let differs = |what: &str| {
+            Error::input(
+                input.path(),
+                None,
+                format!("the same {what} as in {}", inputs[speaking].path().display()),
+                "others",
+            )
+            .advise("import the files one by one, or bring them into one form")
+        };
+        if facts.string_ids != joined.string_ids {
+            let is_table = matches!(facts.format, "parquet" | "arrow");
+            return Err(differs("kind of ids").advise(match is_table {
+                true => "cast the columns of ids to one type, strings or integers, in all files",
+                false => "say --ids string",
+            }));
+        }
+        if facts.directed != joined.directed {
+            return Err(differs("direction"));
+        }
+        if facts.weights.is_some() != joined.weights.is_some() {
+            return Err(differs("kind of weights"));
+        }
+        if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
+            && !expected.eq_ignore_ascii_case(&found)
+        {
+            let expected = format!("the columns {expected}, as in {}", inputs[speaking].path().display());
+            return Err(Error::input(input.path(), None, expected, format!("the columns {found}"))
+                .advise("import the files one by one, or rename the columns"));
+        }
+        if let (Some(one), Some(other)) = (&facts.text, &joined.text) {
+            let differing = [
+                ("separator", one.separator != other.separator),
+                ("header", one.header != other.header),
+                ("number of columns", one.columns != other.columns),
+                ("column of weights", one.weight_column != other.weight_column && !one.header),
+            ];
+            if let Some((what, _)) = differing.iter().find(|(_, differs)| *differs) {
+                return Err(differs(what));
+            }
+        }
+        joined.declared = hull(joined.declared, facts.declared);
+        joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
+        joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
+        joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
+        joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
+        for note in &facts.notes {
+            if !joined.notes.contains(note) {
+                joined.notes.push(note.clone());
+            }
+        }
+    }
+    Ok(joined)
+}
+
+/// The columns taken as source, target and weight, where they have names.
+fn columns_of(facts: &Facts) -> Option<String> {
+    let [source, target] = facts.ends.as_ref()?;
+    let weight = facts.weights.as_ref().map_or(String::new(), |weight| format!(", {weight}"));
+    Some(format!("{source}, {target}{weight}"))
+}
+
+struct Chain {
+    inputs: Vec<Input>,
+    format: &'static Format,
+    options: InputOptions,
+    /// Nothing at the end of the last one.
+    current: Option<Box<dyn Source>>,
+    place: usize,
+    first_sequence: u64,
+    blocks_of_current: u64,
+    bytes_before: u64,
+    facts: Facts,
+    declared: Option<(u64, u64)>,
+    /// What the inputs that have ended told only then.
+    late_notes: Vec<String>,
+    parser: Arc<ChainParser>,
+}
+
+impl Source for Chain {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        while let Some(current) = &mut self.current {
+            if let Some(mut block) = current.next_block()? {
+                self.blocks_of_current += block.parts_count();
+                block.sequence += self.first_sequence;
+                block.input_bytes += self.bytes_before;
+                return Ok(Some(block));
+            }
+            self.declared = hull(self.declared, current.declared());
+            let path = self.inputs[self.place].path().display();
+            self.late_notes.extend(current.late_notes().into_iter().map(|note| format!("{path}: {note}")));
+            self.bytes_before += current.facts().input_bytes.unwrap_or(0);
+            // It gives its memory back before the next one is opened.
+            self.current = None;
+            self.place += 1;
+            self.first_sequence += self.blocks_of_current;
+            self.blocks_of_current = 0;
+            if let Some(input) = self.inputs.get(self.place) {
+                let next = open_one(input, self.format, &self.options)?;
+                let part = (self.first_sequence, next.parser());
+                lock(&self.parser.parts).push(part);
+                self.current = Some(next);
+            }
+        }
+        Ok(None)
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.declared
+    }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.late_notes.clone()
+    }
+}
+
+/// Hands each block to the parser of its input.
+struct ChainParser {
+    /// The first block's number of every input that has been started, and its parser.
+    parts: Mutex<Vec<(u64, Arc<dyn Parser>)>>,
+    first: Arc<dyn Parser>,
+}
+
+impl ChainParser {
+    /// The parser of the input that a block is of.
+    fn parser_of(&self, block: &Block) -> Arc<dyn Parser> {
+        let parts = lock(&self.parts);
+        // The first entry is 0, so there is always one at or below.
+        let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
+        parts[place].1.clone()
+    }
+}
+
+impl Parser for ChainParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.parser_of(block).parse(block, batch)
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        self.parser_of(block).parse_in_batches(block, batch, take)
+    }
+
+    fn path(&self) -> &Path {
+        self.first.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        let parts = lock(&self.parts);
+        let all: Vec<_> = parts.iter().map(|(_, parser)| parser.comments()).collect();
+        (all.iter().map(|(count, _)| count).sum(), all.into_iter().find_map(|(_, first)| first))
+    }
+}

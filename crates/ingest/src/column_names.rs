@@ -1,0 +1,271 @@
+//! Columns by their names: which hold the ends of edges, and which one an option asks for. Tables and text files share
+//! this.
+
+use crate::batch::InputOptions;
+use outcore_image::{Error, Result};
+use std::path::Path;
+
+/// What the ends of an edge are commonly called, in pairs: in lower case, without what is neither a letter nor a digit.
+const END_NAMES: [(&str, &str); 14] = [
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("sourceid", "targetid"),
+    ("srcid", "dstid"),
+    ("fromid", "toid"),
+    ("fromnodeid", "tonodeid"),
+    ("sourcenode", "targetnode"),
+    ("fromnode", "tonode"),
+    ("source", "destination"),
+    ("src", "dest"),
+    ("node1", "node2"),
+    ("vertex1", "vertex2"),
+    ("u", "v"),
+];
+
+/// Names that mean the ends of an edge only together.
+const PAIRED_NAMES: [(&str, &str); 10] = [
+    ("protein1", "protein2"),
+    ("id1", "id2"),
+    ("v1", "v2"),
+    ("payer", "payee"),
+    ("payerid", "payeeid"),
+    ("sender", "receiver"),
+    ("senderid", "receiverid"),
+    ("origin", "destination"),
+    ("user", "item"),
+    ("userid", "itemid"),
+];
+
+/// Words for the ends of an edge that stand before what the ends are.
+const PREFIXES: [(&str, &str); 7] = [
+    ("source", "target"),
+    ("source", "destination"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("from", "to"),
+    ("origin", "destination"),
+    ("sender", "receiver"),
+];
+
+/// Pairs whose columns count things of two kinds.
+const KINDS: [&str; 2] = ["user", "userid"];
+
+/// How many names a message lists.
+const MOST_NAMES_SHOWN: usize = 50;
+
+/// The columns whose names mean source and target, if it is clear which.
+///
+/// A pair of names comes before names of different pairs, such as `from` and `target`. Two complete pairs contradict
+/// each other.
+pub(crate) fn ends_by_name(names: &[&str]) -> Option<(usize, usize)> {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let only = |wanted: &dyn Fn(&str) -> bool| {
+        let mut places = (0..plain.len()).filter(|&place| wanted(&plain[place]));
+        places.next().filter(|_| places.next().is_none())
+    };
+    let mut pairs = END_NAMES.iter().chain(&PAIRED_NAMES).filter_map(|(source, target)| {
+        only(&|name| name == *source).zip(only(&|name| name == *target)) //
+    });
+    match pairs.next() {
+        Some(pair) => Some(pair).filter(|_| pairs.next().is_none()),
+        None => only(&means_source).zip(only(&means_target)).or_else(|| ends_by_prefix(&plain)),
+    }
+}
+
+/// The columns whose names are the two words of a pair with the same behind them, such as `src_ip` and `dst_ip`, if
+/// there is one such pair.
+fn ends_by_prefix(plain: &[String]) -> Option<(usize, usize)> {
+    let mut found = None;
+    for (source, target) in PREFIXES {
+        for (place, name) in plain.iter().enumerate() {
+            let Some(rest) = name.strip_prefix(source) else { continue };
+            let others = plain.iter().enumerate().filter(|(_, other)| other.strip_prefix(target) == Some(rest));
+            for (other, _) in others.filter(|&(other, _)| other != place) {
+                if found.replace((place, other)).is_some() {
+                    return None;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether the names of columns hold a pair that means source and target, clear or not.
+pub(crate) fn has_pair(names: &[&str]) -> bool {
+    let has = |wanted: &str| names.iter().any(|name| plain(name) == wanted);
+    END_NAMES.iter().chain(&PAIRED_NAMES).any(|(source, target)| has(source) && has(target))
+        || ends_by_prefix(&names.iter().map(|name| plain(name)).collect::<Vec<_>>()).is_some()
+}
+
+/// What to say of columns whose ids are of two kinds, if they are integers: those that are equal are one vertex.
+pub(crate) fn kinds_note(source: &str, target: &str, strings: bool) -> Option<String> {
+    (!strings && KINDS.contains(&plain(source).as_str())).then(|| {
+        format!("Equal numbers in `{source}` and `{target}` are one vertex: if they count apart, make strings of them, such as u7 and i7.")
+    })
+}
+
+/// Whether a column of this name holds sources.
+pub(crate) fn means_source(name: &str) -> bool {
+    END_NAMES.iter().any(|(source, _)| plain(name) == *source)
+}
+
+/// Whether a column of this name holds targets.
+pub(crate) fn means_target(name: &str) -> bool {
+    END_NAMES.iter().any(|(_, target)| plain(name) == *target)
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The columns of source and target: those that options ask for, else those whose names mean it, else the only two
+/// beside `weight`. Anything else is refused.
+pub(crate) fn find_ends(
+    names: &[&str],
+    weight: Option<usize>,
+    path: &Path,
+    options: &InputOptions,
+) -> Result<(usize, usize)> {
+    let asked = |option: &str, asked: &Option<String>| {
+        let column = asked.as_deref().map(|asked| column_asked(option, asked, names)).transpose()?;
+        match (column, weight) {
+            (Some(column), Some(weight)) if column == weight => {
+                Err(Error::Usage(format!("--{option} {}: that column holds the weights", names[column])))
+            }
+            _ => Ok(column),
+        }
+    };
+    let asked = (asked("source", &options.source)?, asked("target", &options.target)?);
+    let rest: Vec<usize> = (0..names.len()).filter(|&column| Some(column) != weight).collect();
+    let only_two = <[usize; 2]>::try_from(rest).ok();
+    let named = ends_by_name(names);
+    if let (Some(ends), Some(weight)) = (named, weight)
+        && (ends.0 == weight && asked.0.is_none() || ends.1 == weight && asked.1.is_none())
+    {
+        return Err(Error::Usage(format!("--weight {}: that column holds the ids", names[weight])));
+    }
+    let other = |column: usize| {
+        let [one, other] = only_two?;
+        Some(if one == column { other } else { one })
+    };
+    let ends = match asked {
+        (Some(source), Some(target)) => Some((source, target)),
+        (Some(source), None) => named.map(|ends| ends.1).or_else(|| other(source)).map(|target| (source, target)),
+        (None, Some(target)) => named.map(|ends| ends.0).or_else(|| other(target)).map(|source| (source, target)),
+        (None, None) => named.or_else(|| {
+            let [one, other] = only_two?;
+            let is_swapped = means_target(names[one]) || means_source(names[other]);
+            Some(if is_swapped { (other, one) } else { (one, other) })
+        }),
+    };
+    match ends {
+        Some((source, target)) if source != target => Ok((source, target)),
+        Some((source, _)) => Err(Error::Usage(format!(
+            "expected two columns with the ends of edges, found `{}` for both; say which with --source and --target; \
+             the columns are {}",
+            names[source],
+            listed(names)
+        ))),
+        None => Err(Error::input(
+            path,
+            None,
+            "two columns, or columns with names such as source and target",
+            format!("the columns {}", listed(names)),
+        )
+        .advise("say with --source and --target which hold the ends of edges")),
+    }
+}
+
+/// The column that an option asks for, by its name or its number from 1.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no such column, if several have that name, or if it is the name of one and the number
+/// of another.
+pub(crate) fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> {
+    let by_number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let by_number = by_number.filter(|&place| place < names.len());
+    let mut by_name = (0..names.len()).filter(|&place| names[place] == asked);
+    if let Some(place) = by_name.next() {
+        return match by_name.next() {
+            None if by_number.is_some_and(|number| number != place) => Err(Error::Usage(format!(
+                "--{option} {asked}: column {} has that name, and another is the column of that number; rename the columns",
+                place + 1
+            ))),
+            None => Ok(place),
+            Some(other) => Err(Error::Usage(format!(
+                "--{option} {asked}: the columns {} and {} have that name; give the number of one",
+                place + 1,
+                other + 1
+            ))),
+        };
+    }
+    by_number.ok_or_else(|| {
+        Error::Usage(format!("--{option} {asked}: there is no such column; the columns are {}", listed(names)))
+    })
+}
+
+/// Names in a message.
+pub(crate) fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(MOST_NAMES_SHOWN).map(|name| name.chars().take(100).collect::<String>()).collect();
+    let more = names.len().saturating_sub(MOST_NAMES_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_found_by_what_their_names_mean() {
+        assert_eq!(ends_by_name(&["edge_id", "source_id", "target_id"]), Some((1, 2)));
+        for (target, source) in [("dst_node", "src_node"), ("dst_ip", "src_ip"), ("target name", "source name")] {
+            assert_eq!(ends_by_name(&[target, "rank", source]), Some((2, 0)), "{target}");
+        }
+        assert_eq!(ends_by_name(&["src_ip", "dst_ip", "src_port", "dst_port"]), None);
+        assert_eq!(ends_by_name(&["from_a", "to_b"]), None);
+        assert_eq!(ends_by_name(&["To", "weight", "FROM"]), Some((2, 0)));
+        assert_eq!(ends_by_name(&["from", "to", "source", "target"]), None, "two pairs");
+        assert!(has_pair(&["from", "to", "source", "target"]) && !has_pair(&["from", "target"]));
+        assert_eq!(ends_by_name(&["target", "from"]), Some((1, 0)), "names of two pairs");
+        assert_eq!(ends_by_name(&["#FromNodeId", "ToNodeId"]), Some((0, 1)));
+        assert_eq!(ends_by_name(&["source", "source", "target"]), None, "two sources");
+        assert_eq!(ends_by_name(&["edge_id", "a", "b"]), None);
+        assert_eq!(ends_by_name(&["source", "a"]), None);
+        for (names, ends) in [
+            (["combined_score", "protein1", "protein2"], Some((1, 2))),
+            (["payment_id", "Payee", "Payer"], Some((2, 1))),
+            (["Origin", "Destination", "flights"], Some((0, 1))),
+            (["user", "item", "rating"], Some((0, 1))),
+            (["\"V1\"", "\"V2\"", "\"V3\""], Some((0, 1))),
+            (["node1", "node2", "time"], Some((0, 1))),
+            (["payer", "amount", "target"], None),
+            (["user", "name", "destination"], None),
+        ] {
+            assert_eq!(ends_by_name(&names), ends, "{names:?}");
+        }
+        assert!(kinds_note("user_id", "item_id", false).is_some_and(|note| note.contains("`user_id` and `item_id`")));
+        assert_eq!((kinds_note("user", "item", true), kinds_note("payer", "payee", false)), (None, None));
+        assert!(means_target("Target ID") && !means_target("source"));
+    }
+
+    #[test]
+    fn columns_are_asked_for_by_name_or_number() {
+        let names = ["a", "b", "1", "b", "77", "6"];
+        assert_eq!(column_asked("source", "77", &names).unwrap(), 4, "a name");
+        assert_eq!(column_asked("source", "6", &names).unwrap(), 5, "a name and its number");
+        assert_eq!(column_asked("source", "2", &names).unwrap(), 1);
+        for (asked, expected) in [
+            ("b", "columns 2 and 4"),
+            ("1", "column 3 has that name"),
+            ("7", "the columns are a, b, 1, b, 77, 6"),
+            ("0", "no such"),
+        ] {
+            let text = column_asked("source", asked, &names).unwrap_err().to_string();
+            assert!(text.contains("--source") && text.contains(expected), "{text}");
+        }
+        assert!(listed(&["x"; 402]).ends_with("x and 352 more"));
+    }
+}

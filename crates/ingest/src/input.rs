@@ -1,0 +1,466 @@
+//! One input file, or bytes held in memory: opened, and decompressed on the way.
+//!
+//! gzip (any number of members) and zstd (any number of frames) are told by their first bytes, not by the file's
+//! name. A compressed stream that stops in its middle is an error and never a shorter graph. Cost: one system
+//! call per block for plain files; zstd windows take up to 2 GiB, which the budget counts.
+
+use crate::gzip_members::{self, BytesBehind, GzipMembers};
+use crate::plan::enough_bytes;
+use crate::zstd_frames::{Windows, ZstdFrames, is_zstd};
+use bytes::{Buf, Bytes};
+use outcore_image::{Error, Result};
+use outcore_io::{Budget, PipeReader, lock};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// How much compressed input is read at once.
+const COMPRESSED_READ_BYTES: usize = 128 << 10;
+
+/// Where the bytes of an input are.
+#[derive(Clone)]
+enum Content {
+    File,
+    Memory(Bytes),
+    /// It can be read once: whoever looks into it keeps what was read for the reader to come.
+    Pipe(Arc<Mutex<Pipe>>),
+}
+
+/// A pipe, a device, or the standard input.
+enum Pipe {
+    Closed(PathBuf),
+    Open(Box<Stream>),
+    Taken,
+}
+
+/// A file to read, or bytes in memory under a name.
+#[derive(Clone)]
+pub(crate) struct Input {
+    path: PathBuf,
+    content: Content,
+    /// Of this input and all that are read together with it.
+    windows: Arc<Windows>,
+}
+
+impl Input {
+    /// A file; refused if it is missing, a directory, or an image.
+    ///
+    /// The path `-` is the standard input.
+    pub(crate) fn file(path: &Path, windows: &Arc<Windows>) -> Result<Self> {
+        let pipe = |name: &Path, path: &Path| Input {
+            path: name.to_owned(),
+            content: Content::Pipe(Arc::new(Mutex::new(Pipe::Closed(path.to_owned())))),
+            windows: Arc::clone(windows),
+        };
+        if path == Path::new("-") {
+            return Ok(pipe(Path::new("standard input"), path));
+        }
+        let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
+        if metadata.is_dir() {
+            if path.join("manifest.json").exists() {
+                return Err(Error::input(path, None, "a file with edges", "an Outcore image")
+                    .advise("it is an Outcore image already: use it as it is, or export it first"));
+            }
+            return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
+        }
+        if !metadata.is_file() {
+            return Ok(pipe(path, path));
+        }
+        Ok(Input { path: path.to_owned(), content: Content::File, windows: Arc::clone(windows) })
+    }
+
+    /// Bytes in memory; `name` stands for the path in messages and decides the format.
+    pub(crate) fn memory(name: &str, bytes: &[u8], windows: &Arc<Windows>) -> Self {
+        let content = Content::Memory(Bytes::copy_from_slice(bytes));
+        Input { path: PathBuf::from(name), content, windows: Arc::clone(windows) }
+    }
+
+    /// The path, or the name that stands for it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The content if it is in memory.
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
+        match &self.content {
+            Content::File | Content::Pipe(_) => None,
+            Content::Memory(bytes) => Some(bytes.clone()),
+        }
+    }
+
+    /// The size on disk, if the input is a regular file.
+    pub(crate) fn size_bytes(&self) -> Option<u64> {
+        match &self.content {
+            Content::File => std::fs::metadata(&self.path).ok().filter(|m| m.is_file()).map(|m| m.len()),
+            Content::Memory(bytes) => Some(bytes.len() as u64),
+            Content::Pipe(_) => None,
+        }
+    }
+
+    /// The file's name in lower case, without what compression added to it.
+    pub(crate) fn plain_name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut name = name.to_lowercase();
+        for ending in [".gz", ".zst"] {
+            if let Some(stem) = name.strip_suffix(ending) {
+                name = stem.to_owned();
+            }
+        }
+        name
+    }
+
+    /// What reading the input may use.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        self.windows.budget()
+    }
+
+    /// How long a line may be, where the input is text, and an id, where it is a table.
+    pub(crate) fn longest_line_bytes(&self) -> usize {
+        self.windows.longest_line_bytes()
+    }
+
+    /// How many workers share what reading may use.
+    pub(crate) fn threads(&self) -> usize {
+        self.windows.threads()
+    }
+
+    /// A refusal of memory while the input is opened, with advice that is enough for the import too: whose blocks set
+    /// `block_bytes` aside, beside `held_bytes` that the input goes on holding.
+    pub(crate) fn advising(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+        let held_bytes = self.budget().reserved_bytes().saturating_add(held_bytes);
+        refusal.advising(enough_bytes(block_bytes, self.threads(), Some(held_bytes))).into()
+    }
+
+    /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside
+    /// it.
+    pub(crate) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
+        if !matches!(self.content, Content::File) {
+            return Ok(None);
+        }
+        for ending in ["", ".gz", ".zst"] {
+            let mut name = name.to_owned();
+            name.push(ending);
+            let path = self.path.with_file_name(name);
+            if path.is_file() {
+                return Input::file(&path, &self.windows).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens the file itself, for formats that need to seek.
+    pub(crate) fn open_file(&self) -> Result<File> {
+        if let Content::Pipe(_) = self.content {
+            return Err(Error::input(&self.path, None, "a regular file, which this format needs", "a pipe")
+                .advise("write it to a file first"));
+        }
+        Ok(File::open(&self.path).map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
+    }
+
+    /// The first plain bytes of the input, at most `len`; they are not taken.
+    pub(crate) fn start(&self, len: usize) -> Result<Vec<u8>> {
+        let Content::Pipe(pipe) = &self.content else {
+            return Ok(self.stream()?.peek(len)?.to_vec());
+        };
+        let mut stream = self.stream()?;
+        let start = stream.peek(len)?.to_vec();
+        *lock(pipe) = Pipe::Open(Box::new(stream));
+        Ok(start)
+    }
+
+    /// Opens the input as a stream of plain bytes.
+    pub(crate) fn stream(&self) -> Result<Stream> {
+        let raw: Box<dyn Read + Send> = match &self.content {
+            Content::File => Box::new(self.open_file()?),
+            Content::Memory(bytes) => Box::new(bytes.clone().reader()),
+            Content::Pipe(pipe) => match std::mem::replace(&mut *lock(pipe), Pipe::Taken) {
+                Pipe::Open(stream) => return Ok(*stream),
+                Pipe::Closed(path) => {
+                    let cancel = self.windows.cancel();
+                    let is_standard = path == Path::new("-");
+                    let opened =
+                        if is_standard { PipeReader::standard_input(cancel) } else { PipeReader::open(&path, cancel) };
+                    Box::new(opened.map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
+                }
+                Pipe::Taken => {
+                    return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
+                        .advise("write it to a file first"));
+                }
+            },
+        };
+        self.decompressed(raw)
+    }
+
+    fn decompressed(&self, raw: Box<dyn Read + Send>) -> Result<Stream> {
+        let position_bytes = Arc::new(AtomicU64::new(0));
+        let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
+        let mut magic = Vec::with_capacity(4);
+        let failed = |error: std::io::Error| match error.downcast() {
+            Ok(own) => own,
+            Err(error) => outcore_io::Error::file_at(&self.path, "read", 0, error),
+        };
+        raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
+        let coding = if magic.starts_with(&gzip_members::MAGIC) {
+            Coding::Gzip
+        } else if is_zstd(&magic) {
+            Coding::Zstd
+        } else {
+            Coding::Plain
+        };
+        let is_compressed_by_name = self.path.extension().is_some_and(|e| e == "gz" || e == "zst");
+        if magic.is_empty() && is_compressed_by_name {
+            return Err(truncated(&self.path, "a compressed file", 0));
+        }
+        let whole = Read::chain(std::io::Cursor::new(magic), raw);
+        let reader: Box<dyn Read + Send> = match coding {
+            Coding::Plain => Box::new(whole),
+            Coding::Gzip => {
+                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
+                Box::new(GzipMembers::new(buffered, Arc::clone(&position_bytes)))
+            }
+            Coding::Zstd => {
+                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
+                Box::new(ZstdFrames::new(buffered, &self.path, &self.windows).map_err(failed)?)
+            }
+        };
+        let mut stream = Stream {
+            path: self.path.clone(),
+            reader,
+            coding,
+            position_bytes,
+            size_bytes: self.size_bytes(),
+            peeked: Vec::new(),
+            windows: Arc::clone(&self.windows),
+        };
+        if coding == Coding::Zstd {
+            // The first window is counted now, before it is planned what to do with the memory that is left.
+            stream.peek(1).map_err(|error| match error {
+                Error::Io(refusal @ outcore_io::Error::Memory { needed_bytes, .. }) => {
+                    self.advising(refusal, 0, needed_bytes)
+                }
+                other => other,
+            })?;
+        }
+        Ok(stream)
+    }
+}
+
+/// How the bytes of a stream lie on disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Coding {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Coding {
+    fn name(self) -> &'static str {
+        match self {
+            Coding::Plain => "plain",
+            Coding::Gzip => "gzip",
+            Coding::Zstd => "zstd",
+        }
+    }
+}
+
+/// The plain bytes of an input, in order.
+pub(crate) struct Stream {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+    coding: Coding,
+    position_bytes: Arc<AtomicU64>,
+    size_bytes: Option<u64>,
+    peeked: Vec<u8>,
+    windows: Arc<Windows>,
+}
+
+impl Stream {
+    /// The input, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What reading the input may use.
+    pub(crate) fn budget(&self) -> &Budget {
+        self.windows.budget()
+    }
+
+    /// How long a line may be, where the input is text.
+    pub(crate) fn longest_line_bytes(&self) -> usize {
+        self.windows.longest_line_bytes()
+    }
+
+    /// The size of the input as it lies on disk, where it is known.
+    pub(crate) fn size_bytes(&self) -> Option<u64> {
+        self.size_bytes
+    }
+
+    /// How many bytes have been read, as they lie on disk.
+    pub(crate) fn position_bytes(&self) -> u64 {
+        self.position_bytes.load(Ordering::Relaxed)
+    }
+
+    /// How the bytes on disk are compressed, if they are.
+    pub(crate) fn compression(&self) -> Option<&'static str> {
+        (self.coding != Coding::Plain).then(|| self.coding.name())
+    }
+
+    /// Whether the bytes on disk are compressed.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.coding != Coding::Plain
+    }
+
+    /// The first bytes of what is still to be read, at most `len`, without taking them.
+    pub(crate) fn peek(&mut self, len: usize) -> Result<&[u8]> {
+        let mut peeked = std::mem::take(&mut self.peeked);
+        self.append(&mut peeked, len)?;
+        self.peeked = peeked;
+        Ok(&self.peeked)
+    }
+
+    /// Takes bytes that have been peeked at.
+    pub(crate) fn skip(&mut self, len: usize) {
+        self.peeked.drain(..len.min(self.peeked.len()));
+    }
+
+    /// Reads until `buffer` holds `len` bytes or the input ends.
+    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
+        if !self.peeked.is_empty() {
+            // What was peeked at is far smaller than a block, so it always fits.
+            buffer.append(&mut self.peeked);
+        }
+        self.append(buffer, len)
+    }
+
+    /// Reads as many bytes as fit; fewer are an error.
+    pub(crate) fn read_exact(&mut self, bytes: &mut [u8]) -> Result<()> {
+        let peeked = self.peeked.len().min(bytes.len());
+        let (front, rest) = bytes.split_at_mut(peeked);
+        front.copy_from_slice(&self.peeked[..peeked]);
+        self.skip(peeked);
+        self.reader.read_exact(rest).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof if self.coding == Coding::Plain => {
+                truncated(&self.path, &format!("{} more bytes", rest.len()), self.position_bytes())
+            }
+            _ => self.failure(error),
+        })
+    }
+
+    fn append(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
+        let missing = len.saturating_sub(buffer.len());
+        buffer.reserve(missing);
+        let read = self.reader.by_ref().take(missing as u64).read_to_end(buffer);
+        read.map(drop).map_err(|error| self.failure(error))
+    }
+
+    /// What a failed read means: the budget, the device, a truncated stream, or a damaged one.
+    fn failure(&self, error: std::io::Error) -> Error {
+        let error = match error.downcast::<outcore_io::Error>() {
+            Ok(error) => return error.into(),
+            Err(error) => error,
+        };
+        if let Some(BytesBehind { start_bytes }) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            let expected = format!("the end of the file behind its {} data", self.coding.name());
+            let found = format!("bytes after the end of the compressed data, from byte {start_bytes} on");
+            return Error::input(&self.path, None, expected, found)
+                .advise(format!("cut them off, as with head -c {start_bytes}, or fetch or compress the file again"));
+        }
+        let at = self.position_bytes();
+        if self.coding == Coding::Plain || error.raw_os_error().is_some() {
+            return outcore_io::Error::file_at(&self.path, "read", at, error).into();
+        }
+        if error.kind() == std::io::ErrorKind::UnexpectedEof {
+            return truncated(&self.path, &format!("a complete {} stream", self.coding.name()), at);
+        }
+        Error::input(
+            &self.path,
+            None,
+            format!("a {} stream", self.coding.name()),
+            format!("damaged data before byte {at} ({error})"),
+        )
+        .advise("fetch or compress the file again")
+    }
+}
+
+fn truncated(path: &Path, expected: &str, at: u64) -> Error {
+    Error::input(path, None, expected, format!("the end of the file at byte {at}"))
+        .advise("the file is truncated: fetch or copy it again")
+}
+
+/// A reader that counts what passes.
+struct Counted {
+    raw: Box<dyn Read + Send>,
+    position_bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let len = self.raw.read(buffer)?;
+        self.position_bytes.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::unlimited;
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 23)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn two_gzip_members_are_one_stream() {
+        let both = [gzip(b"1 2\n"), gzip(b"3 4\n")].concat();
+        assert_eq!(read_all(&both).unwrap(), b"1 2\n3 4\n");
+    }
+
+    #[test]
+    fn a_stream_cut_anywhere_is_refused() {
+        let text: Vec<u8> = (0..2000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            assert_eq!(read_all(&whole).unwrap(), text);
+            for cut in [5, 9, 11, 12, whole.len() / 2, whole.len() - 1] {
+                let error = read_all(&whole[..cut]).expect_err("a cut stream").to_string();
+                assert!(error.contains("truncated"), "cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_behind_the_end_are_no_truncation() {
+        let text: Vec<u8> = (0..200_000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        let twice = [&text[..], &text].concat();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            let members = [&whole[..], &whole].concat();
+            assert!(read_all(&members).unwrap() == twice);
+            for behind in [&b"\0"[..], b"\n", b"1 2\n", b"\x1f?", b"a note of the sender, longer than a header"] {
+                let error = read_all(&[&members[..], behind].concat()).expect_err("bytes behind the end").to_string();
+                let expected = format!("after the end of the compressed data, from byte {} on", members.len());
+                assert!(error.contains(&expected) && !error.contains("truncated"), "{behind:?}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_told_from_truncation() {
+        let mut bytes = gzip(&[b'7'; 5000]);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        let error = read_all(&bytes).expect_err("damaged").to_string();
+        assert!(error.contains("gzip"), "{error}");
+    }
+}

@@ -1,0 +1,72 @@
+//! The first line of KONECT's files, which Network Repository has too: `% sym|asym|bip [WEIGHTS]`.
+//!
+//! `sym` has no direction, `asym` has one. In a `bip` graph both sides count from 1, so the same number is two
+//! vertices: it is refused. The columns are source, target, and then, where there are weights or times, a weight and a
+//! time. Format: Kunegis, "KONECT: the Koblenz network collection", WWW 2013 Companion.
+
+use crate::batch::{InputOptions, bad_record};
+use crate::blocks::Lines;
+use crate::detect::FixedColumns;
+use crate::number::{Fields, lines};
+use outcore_image::Result;
+use std::path::Path;
+
+/// What the first line says.
+pub(crate) struct Konect {
+    line: String,
+    directed: bool,
+    /// The third column holds weights.
+    weighted: bool,
+}
+
+impl Konect {
+    /// The first line of the file, if it is one of KONECT's.
+    ///
+    /// # Errors
+    /// A bipartite graph.
+    pub(crate) fn of(first: &Lines, path: &Path) -> Result<Option<Self>> {
+        let line = lines(&first.bytes).next().filter(|_| first.first_line == 1).unwrap_or_default();
+        let mut fields = Fields::new(line.strip_prefix(b"%").unwrap_or_default());
+        let directed = match fields.token() {
+            Some(b"sym") => false,
+            Some(b"asym") => true,
+            Some(b"bip") => {
+                let advice = "its two sides count from 1 both, so 1 is two vertices: prefix the ids, as in \
+                              awk '!/^%/ { print \"u\" $1, \"i\" $2 }' FILE, and import that with --undirected";
+                return Err(bad_record(path, 1, "a graph with one kind of vertices", line).advise(advice));
+            }
+            _ => return Ok(None),
+        };
+        let weighted = match fields.token() {
+            None | Some(b"unweighted") => false,
+            Some(kind) => {
+                kind.ends_with(b"weighted")
+                    || kind.ends_with(b"signed")
+                    || kind.starts_with(b"positive")
+                    || kind == b"dynamic"
+            }
+        };
+        Ok(Some(Konect { line: String::from_utf8_lossy(line).trim().chars().take(80).collect(), directed, weighted }))
+    }
+
+    /// The columns of a file with `count` of them, unless the user names the weights.
+    pub(crate) fn columns(&self, options: &InputOptions, count: usize) -> Option<FixedColumns> {
+        let is_weighted = self.weighted && count >= 3;
+        let is_free = options.header == Some(true) || count < 2;
+        let other =
+            options.weight.as_deref().is_some_and(|asked| !is_weighted || !matches!(asked, "none" | "weight" | "3"));
+        let weight = is_weighted.then_some((2, "weight"));
+        (!is_free && !other).then_some(FixedColumns { format: "konect", count, source: 0, target: 1, weight })
+    }
+
+    /// Whether edges have a direction, and what says so.
+    pub(crate) fn directed(&self) -> (bool, String) {
+        (self.directed, format!("the first line, `{}`", self.line))
+    }
+
+    /// For people.
+    pub(crate) fn note(&self) -> String {
+        let direction = if self.directed { "have a direction" } else { "have no direction" };
+        format!("The first line, `{}`, is KONECT's: edges {direction}.", self.line)
+    }
+}

@@ -1,0 +1,68 @@
+//! Inputs on their way in: files, pipes and tables of every format, as batches of records.
+//!
+//! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
+//! all others let its [`Parser`] turn blocks into records: pairs of users' ids, with weights, and ids that stand alone.
+//! One file here is one format; [`formats`] lists them. [`from_batches`] takes tables from memory. A [`Plan`] deals
+//! the memory out, [`dictionary`] numbers the ids of a worker, and [`runs`] merges what all workers found, in files where
+//! it does not fit into memory. What the records become is for the crates above.
+#![forbid(unsafe_code)]
+
+mod adjacency;
+mod arrow_stream;
+mod ascii_graph;
+mod batch;
+mod binary;
+mod blocks;
+mod chain;
+mod choice;
+mod column_names;
+mod columns;
+mod detect;
+pub mod dictionary;
+mod dimacs;
+mod edge_list;
+mod graphalytics;
+mod gzip_members;
+mod heap;
+mod input;
+mod konect;
+mod matrix_header;
+mod matrix_market;
+mod metis;
+mod number;
+mod open;
+mod own_comment;
+mod parquet;
+mod parquet_pages;
+mod plan;
+mod recognise;
+mod rows;
+pub mod runs;
+mod size_line;
+mod table;
+mod tally;
+#[cfg(test)]
+mod testing;
+mod text_source;
+mod tntp;
+mod values;
+mod vertex_lines;
+mod vertices;
+mod zstd_frames;
+
+pub use batch::{
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch,
+    TextFacts, Weights, mixed_ids,
+};
+pub use choice::Choice;
+pub use graphalytics::GraphalyticsProperties;
+pub use heap::Heap;
+pub use number::is_whole;
+pub use open::{formats, open, parse_bytes};
+pub use own_comment::OwnComment;
+pub use plan::{
+    LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
+    needed_bytes,
+};
+pub use table::{DIRECTED_KEY, WEIGHT_KEY, from_batches};
+pub use vertices::{with_vertex_range, with_vertices};

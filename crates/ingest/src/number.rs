@@ -1,0 +1,352 @@
+//! Numbers and fields from bytes, without a string or an allocation in between.
+//!
+//! A line is taken field by field from the left. Up to 19 digits cannot overflow 64 bits, so only the twentieth is
+//! checked. Cost: about a nanosecond per digit.
+
+/// A whole number from an input: its low 64 bits, and whether it is below zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Integer {
+    pub(crate) bits: u64,
+    pub(crate) negative: bool,
+}
+
+impl Integer {
+    /// The number as `i64`, if it fits.
+    pub(crate) fn signed(self) -> Option<i64> {
+        if self.negative || self.bits <= i64::MAX as u64 { Some(self.bits as i64) } else { None }
+    }
+
+    /// The number as `u64`, if it is not below zero.
+    pub(crate) fn unsigned(self) -> Option<u64> {
+        (!self.negative).then_some(self.bits)
+    }
+}
+
+/// The digits at the front of `bytes`, and how many there are; none, or a number above 64 bits, is `None`.
+#[inline]
+fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0u64;
+    let mut len = 0;
+    while len < bytes.len() {
+        let digit = bytes[len].wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        if len < 19 {
+            value = value * 10 + digit as u64;
+        } else {
+            // Leading zeros may make a number longer than it is large, hence checked and not refused.
+            value = value.checked_mul(10)?.checked_add(digit as u64)?;
+        }
+        len += 1;
+    }
+    (len > 0).then_some((value, len))
+}
+
+/// An optional sign and digits at the front of `bytes`, and their length.
+#[inline]
+fn integer_prefix(bytes: &[u8]) -> Option<(Integer, usize)> {
+    let sign = *bytes.first()?;
+    if sign != b'-' && sign != b'+' {
+        let (bits, len) = digits(bytes)?;
+        return Some((Integer { bits, negative: false }, len));
+    }
+    let (magnitude, len) = digits(&bytes[1..])?;
+    if sign == b'+' || magnitude == 0 {
+        let integer = Integer { bits: magnitude, negative: false };
+        return Some((integer, len + 1));
+    }
+    if magnitude > 1 << 63 {
+        return None;
+    }
+    let integer = Integer { bits: magnitude.wrapping_neg(), negative: true };
+    Some((integer, len + 1))
+}
+
+/// All of `token` as a whole number.
+pub(crate) fn integer(token: &[u8]) -> Option<Integer> {
+    let (integer, len) = integer_prefix(token)?;
+    (len == token.len()).then_some(integer)
+}
+
+/// All of `token` as a number without a sign.
+pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
+    let (value, len) = digits(token)?;
+    (len == token.len()).then_some(value)
+}
+
+/// All of `token` as a finite number: neither `inf` nor `nan`, nor a number beyond the range.
+pub(crate) fn real(token: &[u8]) -> Option<f64> {
+    // Short whole numbers, the most common weights, need no decimal conversion.
+    if token.len() <= 15
+        && let Some(integer) = integer(token)
+        && (integer.bits != 0 || token.first() != Some(&b'-'))
+    {
+        return Some(integer.bits as i64 as f64);
+    }
+    let unsigned = token.strip_prefix(b"+").unwrap_or(token);
+    if unsigned.len() < token.len() && unsigned.first().is_some_and(|b| matches!(b, b'-' | b'+')) {
+        return None;
+    }
+    let number: f64 = fast_float2::parse(unsigned).ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// All of `token` as a weight: a finite number that loses nothing but digits behind the point. A whole number that no
+/// real one equals, and one that is not 0 but too small to be any other, are none.
+pub(crate) fn weight(token: &[u8]) -> Option<f64> {
+    let number = real(token)?;
+    // Real numbers hold all whole ones of fifteen digits.
+    let is_exact = token.len() <= 15 || !is_whole(token) || is_exactly(token, number);
+    let mut mantissa = token.iter().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let is_lost = number == 0.0 && mantissa.any(|byte| (b'1'..=b'9').contains(byte));
+    (is_exact && !is_lost).then_some(number)
+}
+
+/// Whether a token is a whole number, however large, written without a point or an exponent.
+pub fn is_whole(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+fn is_exactly(token: &[u8], number: f64) -> bool {
+    let whole = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
+    whole.is_some_and(|whole| number.abs() < 1e38 && number as i128 == whole)
+}
+
+/// Whether a token is a word for what is no finite number.
+pub(crate) fn is_infinite_or_nan(token: &[u8]) -> bool {
+    let word = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    [&b"inf"[..], b"infinity", b"nan"].iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
+/// Whether `byte` separates columns in text without commas.
+#[inline]
+pub(crate) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// `bytes` without blanks at either end.
+pub(crate) fn trim(mut bytes: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = bytes
+        && is_blank(*first)
+    {
+        bytes = rest;
+    }
+    while let [rest @ .., last] = bytes
+        && is_blank(*last)
+    {
+        bytes = rest;
+    }
+    bytes
+}
+
+/// The lines of a block, without their ends (`\n` or `\r\n`).
+pub(crate) struct LineIter<'a> {
+    rest: &'a [u8],
+}
+
+/// The lines of `bytes`.
+pub(crate) fn lines(bytes: &[u8]) -> LineIter<'_> {
+    LineIter { rest: bytes }
+}
+
+impl<'a> Iterator for LineIter<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let line = match memchr::memchr(b'\n', self.rest) {
+            Some(end) => {
+                let line = &self.rest[..end];
+                self.rest = &self.rest[end + 1..];
+                line
+            }
+            None => std::mem::take(&mut self.rest),
+        };
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+/// The columns of a line, separated by runs of blanks.
+pub(crate) struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    /// The columns of `line`.
+    #[inline]
+    pub(crate) fn new(line: &'a [u8]) -> Self {
+        let mut fields = Fields { rest: line };
+        fields.skip_blanks();
+        fields
+    }
+
+    #[inline]
+    fn skip_blanks(&mut self) {
+        while let [first, rest @ ..] = self.rest
+            && is_blank(*first)
+        {
+            self.rest = rest;
+        }
+    }
+
+    /// Whether no column is left.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The next byte, which starts a column.
+    #[inline]
+    pub(crate) fn first_byte(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    /// Whether the next column is a number written with leading zeros or a plus.
+    #[inline]
+    pub(crate) fn is_padded(&self) -> bool {
+        matches!(self.rest, [b'0', b'0'..=b'9', ..] | [b'-', b'0', ..] | [b'+', ..])
+    }
+
+    /// The next column.
+    #[inline]
+    pub(crate) fn token(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = self.rest.iter().position(|&b| is_blank(b)).unwrap_or(self.rest.len());
+        let (token, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        self.skip_blanks();
+        Some(token)
+    }
+
+    /// The next column as a whole number; if it is none, it is not taken.
+    #[inline]
+    pub(crate) fn integer(&mut self) -> Option<Integer> {
+        let (integer, len) = integer_prefix(self.rest)?;
+        self.take(len)?;
+        Some(integer)
+    }
+
+    /// The next column as a number without a sign; if it is none, it is not taken.
+    #[inline]
+    pub(crate) fn unsigned(&mut self) -> Option<u64> {
+        let (value, len) = digits(self.rest)?;
+        self.take(len)?;
+        Some(value)
+    }
+
+    /// Takes a column of `len` bytes if it ends there.
+    #[inline]
+    fn take(&mut self, len: usize) -> Option<()> {
+        match self.rest.get(len) {
+            None => self.rest = &[],
+            Some(&next) if is_blank(next) => {
+                self.rest = &self.rest[len + 1..];
+                self.skip_blanks();
+            }
+            Some(_) => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_at_the_edges_of_64_bits() {
+        assert_eq!(integer(b"18446744073709551615").unwrap().bits, u64::MAX);
+        assert_eq!(integer(b"18446744073709551616"), None);
+        assert_eq!(integer(b"99999999999999999999999"), None);
+        assert_eq!(integer(b"00000000000000000000000000007").unwrap().bits, 7);
+        assert_eq!(integer(b"-9223372036854775808").unwrap().signed(), Some(i64::MIN));
+        assert_eq!(integer(b"-9223372036854775809"), None);
+        assert_eq!(integer(b"9223372036854775808").unwrap().signed(), None);
+        assert_eq!(integer(b"-1").unwrap().unsigned(), None);
+        assert_eq!(integer(b"-0").unwrap(), Integer { bits: 0, negative: false });
+        for bad in [&b""[..], b"-", b"+", b"1x", b"x1", b"--1", b"+-1", b"1.0", b"0x10", b" 1"] {
+            assert_eq!(integer(bad), None, "{}", String::from_utf8_lossy(bad));
+        }
+    }
+
+    #[test]
+    fn reals_agree_with_the_standard_library() {
+        for text in [
+            "0",
+            "-0",
+            "1",
+            "-17",
+            "+4",
+            ".5",
+            "-.25",
+            "1e300",
+            "1e-320",
+            "9007199254740993",
+            "123456789012345678",
+            "+.5",
+        ] {
+            let expected: f64 = text.parse().unwrap();
+            let found = real(text.as_bytes()).unwrap_or_else(|| panic!("{text} is a number"));
+            assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
+        }
+        for bad in [
+            &b""[..],
+            b"one",
+            b"nan",
+            b"inf",
+            b"-Infinity",
+            b"1,5",
+            b"1e999",
+            b"-1e999",
+            b"1e",
+            b"--1",
+            b"+-1",
+            b"-+1",
+            b"1 2",
+            b".",
+        ] {
+            assert_eq!(real(bad), None, "{}", String::from_utf8_lossy(bad));
+        }
+    }
+
+    #[test]
+    fn columns_are_taken_from_the_left() {
+        let mut fields = Fields::new(b"  12\t -3  x 4 ");
+        assert_eq!(fields.unsigned(), Some(12));
+        assert_eq!(fields.integer().unwrap().signed(), Some(-3));
+        assert_eq!(fields.integer(), None);
+        assert_eq!(fields.token(), Some(&b"x"[..]));
+        assert_eq!(fields.unsigned(), Some(4));
+        assert!(fields.is_empty() && fields.token().is_none());
+    }
+
+    #[test]
+    fn lines_of_both_kinds() {
+        let found: Vec<&[u8]> = lines(b"a\r\n\nb\nc").collect();
+        assert_eq!(found, [&b"a"[..], b"", b"b", b"c"]);
+    }
+
+    #[test]
+    fn weights_lose_no_whole_number_and_are_not_0_by_rounding() {
+        for (text, expected) in [
+            ("9007199254740992", 9007199254740992.0),
+            ("-9007199254740994", -9007199254740994.0),
+            ("1e300", 1e300),
+            ("0.1234567890123456789", 0.12345678901234568),
+            ("0e-400", 0.0),
+            ("1700000000123456789.5", 1.7000000001234568e18),
+        ] {
+            assert_eq!(weight(text.as_bytes()), Some(expected), "{text}");
+        }
+        for text in ["9007199254740993", "-1700000000123456789", "1e-400", "-0.01e-399", "1e999", "inf", "x"] {
+            assert_eq!(weight(text.as_bytes()), None, "{text}");
+        }
+    }
+}

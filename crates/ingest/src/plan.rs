@@ -1,0 +1,252 @@
+//! The memory plan: how many workers, and what each may use in every step.
+
+use crate::batch::Facts;
+use crate::blocks::BLOCK_BYTES;
+use outcore_image::Result;
+use outcore_io::{Runtime, bytes_text};
+
+const MIB: u64 = 1 << 20;
+/// What a worker's block of input and the edges parsed from it take.
+const PARSE_BYTES: u64 = 5 * MIB;
+/// What a reader takes beside blocks, buffers and its dictionary.
+const READER_BYTES: u64 = PARSE_BYTES + SAMPLE_BYTES;
+/// What a reader may keep as a sample of its records.
+pub const SAMPLE_BYTES: u64 = MIB;
+/// The longest line of text, whatever the memory.
+pub(crate) const MOST_LINE_BYTES: usize = 64 << 20;
+/// What a line longer than a block takes: itself, and its ids in a list that grows.
+const LINE_FACTOR: u64 = 4;
+/// Long lines may take this part of a reader's share.
+const LINES_SHARE: u64 = 8;
+/// The least memory with which a second worker is worth its share.
+const WORKER_BYTES: u64 = 14 * MIB;
+/// The part of the memory that no plan has: one of so many.
+pub(crate) const PLAN_SHARE: u64 = 16;
+/// What a worker reads of a file of edges at a time.
+const READ_BYTES: u64 = 256 << 10;
+/// Blocks of partitions are of about this size where there is little memory.
+const SMALL_BLOCK_BYTES: u64 = 16 << 10;
+/// And of about this size where there is enough.
+pub const LARGE_BLOCK_BYTES: u64 = 64 << 10;
+/// More partitions than this would not fit the cache's places for their ends.
+const MOST_PARTITIONS: u64 = 1024;
+/// The least memory for a dictionary: it must hold a few groups of ids.
+const LEAST_DICTIONARY_BYTES: u64 = MIB;
+/// The least buffer of a file of pages.
+pub const LEAST_PAGE_BUFFER_BYTES: usize = 64 << 10;
+
+/// What every plan has for a reader at least. An import whose later steps need no more ends if it begins.
+pub const LEAST_BYTES: u64 = READER_BYTES + LEAST_DICTIONARY_BYTES;
+
+/// How many workers, and what each may use.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Workers that take part; the others have nothing to do.
+    pub workers: usize,
+    /// Workers that read the input: fewer where its blocks are large.
+    pub readers: usize,
+    /// All memory of a step.
+    pub memory_bytes: u64,
+    /// A reader's block of input and the edges parsed from it.
+    pub parse_bytes: u64,
+    /// A worker's buffer of edges on their way to the disk.
+    pub edge_buffer_bytes: usize,
+    /// A worker's buffer for writing a run.
+    pub run_buffer_bytes: usize,
+    /// A reader's dictionary.
+    pub dictionary_bytes: u64,
+    /// The buffer of each file of pages.
+    pub page_buffer_bytes: usize,
+}
+
+impl Plan {
+    /// A plan for what the budget has left, and for the blocks of an input that says `facts` of itself.
+    pub fn new(runtime: &Runtime, facts: &Facts) -> Result<Self> {
+        let budget = runtime.budget();
+        let available_bytes = budget.available_bytes();
+        let block_bytes = facts.block_bytes;
+        let line_bytes = line_bytes(facts.longest_line_bytes);
+        Plan::within(available_bytes, runtime.threads(), block_bytes, line_bytes).ok_or_else(|| {
+            let purpose = match block_bytes {
+                0 => "an import".to_owned(),
+                bytes => format!(
+                    "an import of a table of which {} are decoded at a time (less, if it is written with smaller row groups or batches)",
+                    bytes_text(bytes)
+                ),
+            };
+            budget.refusal(&purpose, needed_bytes(runtime, facts), available_bytes).into()
+        })
+    }
+
+    /// The plan for so much memory, if it is enough. Blocks set `block_bytes` aside themselves; long lines take
+    /// `line_bytes` more of every reader.
+    fn within(available_bytes: u64, threads: usize, block_bytes: u64, line_bytes: u64) -> Option<Self> {
+        let (memory_bytes, workers) = shares(available_bytes, threads);
+        let readers = memory_bytes / WORKER_BYTES.saturating_add(block_bytes).saturating_add(line_bytes);
+        let readers = usize::try_from(readers).unwrap_or(usize::MAX).clamp(1, workers);
+        let share = memory_bytes / workers as u64;
+        let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(share);
+        let fixed = block_bytes.saturating_add(READER_BYTES + line_bytes + edge_buffer_bytes + run_buffer_bytes);
+        let dictionary_bytes = (memory_bytes / readers as u64).checked_sub(fixed)?;
+        (dictionary_bytes >= LEAST_DICTIONARY_BYTES).then_some(Plan {
+            workers,
+            readers,
+            memory_bytes,
+            parse_bytes: PARSE_BYTES + line_bytes,
+            edge_buffer_bytes: edge_buffer_bytes as usize,
+            run_buffer_bytes: run_buffer_bytes as usize,
+            dictionary_bytes,
+            page_buffer_bytes: (memory_bytes / 64).clamp(LEAST_PAGE_BUFFER_BYTES as u64, MIB) as usize,
+        })
+    }
+
+    /// How much memory is enough for a plan, whatever the number of workers. Long lines count as part of a block.
+    fn least_bytes(block_bytes: u64) -> u64 {
+        let least_bytes = block_bytes.saturating_add(LEAST_BYTES);
+        // Buffers grow with the memory, but much slower.
+        let [edge_buffer_bytes, run_buffer_bytes] = buffers_bytes(least_bytes.saturating_add(least_bytes / 16));
+        let memory_bytes = least_bytes.saturating_add(edge_buffer_bytes + run_buffer_bytes);
+        memory_bytes.div_ceil(PLAN_SHARE - 1).saturating_mul(PLAN_SHARE)
+    }
+
+    /// What distributing to partitions may use beside a table of `table_bytes`.
+    pub fn partitions(&self, table_bytes: u64, directions: u64) -> PartitionPlan {
+        let left = self.memory_bytes.saturating_sub(table_bytes + self.workers as u64 * READ_BYTES);
+        let sink_bytes = left / 4 * 3 / self.workers as u64;
+        let most_partitions = (sink_bytes / (directions * SMALL_BLOCK_BYTES)).clamp(1, MOST_PARTITIONS);
+        PartitionPlan { sink_bytes, most_partitions }
+    }
+}
+
+/// What long lines take of every reader.
+fn line_bytes(longest_line_bytes: u64) -> u64 {
+    LINE_FACTOR * longest_line_bytes.saturating_sub(BLOCK_BYTES as u64)
+}
+
+/// How much memory is enough for an import whose blocks set `block_bytes` aside. Under a higher limit longer lines are
+/// read, which take more; they are as long as what is enough and the `held_bytes` of the input allow together. There is
+/// no number of those where there are no lines and no strings.
+pub fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -> u64 {
+    let mut enough_bytes = Plan::least_bytes(block_bytes);
+    while let Some(held_bytes) = held_bytes {
+        let longest_bytes = longest_line_bytes(enough_bytes.saturating_add(held_bytes), threads) as u64;
+        let needed_bytes = Plan::least_bytes(block_bytes.saturating_add(line_bytes(longest_bytes)));
+        if needed_bytes <= enough_bytes {
+            break;
+        }
+        enough_bytes = needed_bytes;
+    }
+    enough_bytes
+}
+
+/// How much memory an import needs beside what its input, which is open, holds already.
+pub fn needed_bytes(runtime: &Runtime, facts: &Facts) -> u64 {
+    let held_bytes = (facts.longest_line_bytes > 0).then(|| runtime.budget().reserved_bytes());
+    enough_bytes(facts.block_bytes, runtime.threads(), held_bytes)
+}
+
+/// The memory of an import that has so much available, and how many workers share it.
+fn shares(available_bytes: u64, threads: usize) -> (u64, usize) {
+    // What is left over goes to small things: lists of blocks, paths, stacks, and what is read behind a long line.
+    let memory_bytes = available_bytes / PLAN_SHARE * (PLAN_SHARE - 1);
+    let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, threads);
+    (memory_bytes, workers)
+}
+
+/// How long a line of text may be in an import that has so much available: as long as a block at least, and 64 MiB at
+/// most.
+pub(crate) fn longest_line_bytes(available_bytes: u64, threads: usize) -> usize {
+    let (memory_bytes, workers) = shares(available_bytes, threads);
+    let longest_bytes = memory_bytes / workers as u64 / (LINES_SHARE * LINE_FACTOR);
+    usize::try_from(longest_bytes).unwrap_or(usize::MAX).clamp(BLOCK_BYTES, MOST_LINE_BYTES)
+}
+
+/// A worker's buffers of edges and of a run, where it has a share of so much memory.
+fn buffers_bytes(share: u64) -> [u64; 2] {
+    [(share / 32).clamp(96 << 10, MIB), (share / 64).clamp(32 << 10, MIB)]
+}
+
+/// What distributing to partitions may use.
+#[derive(Clone, Copy, Debug)]
+pub struct PartitionPlan {
+    /// One worker's blocks.
+    sink_bytes: u64,
+    /// About how many partitions each direction may have.
+    pub most_partitions: u64,
+}
+
+impl PartitionPlan {
+    /// How many words a block has when there are that many partitions in all: always whole edges.
+    pub fn block_words(&self, partitions: usize) -> usize {
+        let bytes = (self.sink_bytes / partitions.max(1) as u64).clamp(4 << 10, LARGE_BLOCK_BYTES);
+        (bytes / 24 * 3) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_refusal_asks_for_is_enough_and_not_much_more() {
+        for block_bytes in [0, 1, 3 * MIB, 10 * MIB, 47 * MIB, 300 * MIB, 5000 * MIB] {
+            for threads in [1, 2, 3, 64] {
+                let enough_bytes = enough_bytes(block_bytes, threads, None);
+                let within = |bytes| Plan::within(bytes, threads, block_bytes, 0);
+                assert!(within(enough_bytes).is_some(), "{block_bytes}, {threads} threads");
+                assert!(within(enough_bytes / 100 * 95).is_none(), "{block_bytes}, {threads} threads");
+                // More is never too little.
+                let mut more_bytes = enough_bytes;
+                while more_bytes < 40 * enough_bytes {
+                    more_bytes += more_bytes / 50;
+                    let plan = within(more_bytes).expect("more than enough");
+                    let reader_bytes = READER_BYTES + block_bytes + plan.dictionary_bytes;
+                    let buffers_bytes = (plan.edge_buffer_bytes + plan.run_buffer_bytes) as u64;
+                    assert!(plan.readers as u64 * (reader_bytes + buffers_bytes) <= more_bytes / 16 * 15);
+                }
+            }
+        }
+        assert!(Plan::within(u64::MAX, 8, u64::MAX, 0).is_none());
+        enough_bytes(u64::MAX, 8, Some(u64::MAX));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_enough_where_it_allows_longer_lines() {
+        for block_bytes in [0, 3 * MIB, 47 * MIB, 100 * MIB, 300 * MIB, 5000 * MIB] {
+            for (threads, held_bytes) in [(1, 0), (2, 7 * MIB), (3, 200 * MIB), (64, 0)] {
+                let enough_bytes = enough_bytes(block_bytes, threads, Some(held_bytes));
+                let mut more_bytes = enough_bytes;
+                while more_bytes < 40 * enough_bytes {
+                    let longest_bytes = longest_line_bytes(more_bytes + held_bytes, threads) as u64;
+                    let plan = Plan::within(more_bytes, threads, block_bytes, line_bytes(longest_bytes));
+                    assert!(plan.is_some(), "{block_bytes}, {threads} threads, {more_bytes} of {enough_bytes}");
+                    more_bytes += more_bytes / 50;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_take_a_part_of_what_there_is_and_no_reader() {
+        for threads in [1, 2, 3, 64] {
+            let mut longest_before = 0;
+            for available_mib in [14, 20, 64, 100, 1000, 1 << 13, 1 << 20] {
+                let available_bytes = available_mib * MIB;
+                let longest_bytes = longest_line_bytes(available_bytes, threads);
+                assert!(longest_bytes >= longest_before.max(BLOCK_BYTES) && longest_bytes <= MOST_LINE_BYTES);
+                // What is read behind a long line is not in the plan.
+                assert!(longest_bytes as u64 <= (available_bytes / 16).max(MIB));
+                longest_before = longest_bytes;
+                let line_bytes = LINE_FACTOR * (longest_bytes - BLOCK_BYTES) as u64;
+                let plan = Plan::within(available_bytes, threads, 0, line_bytes).expect("enough");
+                let without = Plan::within(available_bytes, threads, 0, 0).expect("enough");
+                assert_eq!((plan.readers, plan.workers), (without.readers, without.workers));
+                assert!(
+                    plan.dictionary_bytes >= without.dictionary_bytes / 3 * 2,
+                    "{available_mib} MiB, {threads} threads"
+                );
+            }
+            assert_eq!(longest_before, MOST_LINE_BYTES);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! For the unit tests of the parsers: reads bytes in memory as one format, blocks parsed in reverse order.
+
+use crate::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
+use crate::open::open_memory;
+use crate::zstd_frames::Windows;
+use outcore_image::Result;
+use outcore_io::Budget;
+use std::sync::Arc;
+
+/// What an input held, in input order.
+pub(crate) struct Read {
+    /// Edges between integer ids (two's complement).
+    pub(crate) pairs: Vec<(u64, u64)>,
+    /// Edges between string ids.
+    pub(crate) names: Vec<(String, String)>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) vertices: Vec<u64>,
+    pub(crate) declared: Option<(u64, u64)>,
+    pub(crate) facts: Facts,
+    pub(crate) blocks: usize,
+}
+
+/// Windows in a budget that is never used up.
+pub(crate) fn unlimited() -> Arc<Windows> {
+    Windows::new(&Arc::new(Budget::new(u64::MAX, 0).expect("a limit")), 1)
+}
+
+/// All edges of `bytes`; panics with the error if there is one.
+pub(crate) fn edges_of(format: &str, bytes: &[u8]) -> Read {
+    edges_with(format, bytes, &InputOptions::default())
+}
+
+/// All edges of `bytes` under options.
+pub(crate) fn edges_with(format: &str, bytes: &[u8], options: &InputOptions) -> Read {
+    read(format, bytes, options).unwrap_or_else(|error| panic!("{format}: {error}"))
+}
+
+/// The error that `bytes` give; panics if they give none.
+pub(crate) fn failure_of(format: &str, bytes: &[u8]) -> String {
+    failure_with(format, bytes, &InputOptions::default())
+}
+
+/// The error that `bytes` give under options.
+pub(crate) fn failure_with(format: &str, bytes: &[u8], options: &InputOptions) -> String {
+    match read(format, bytes, options) {
+        Ok(read) => panic!("{format}: accepted with edges {:?} {:?}", read.pairs, read.names),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn read(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Read> {
+    collect(open_memory(format, bytes, options)?)
+}
+
+/// Reads a source to its end.
+pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
+    let parser = source.parser();
+    let mut blocks = Vec::new();
+    while let Some(block) = source.next_block()? {
+        for part in block.parts() {
+            blocks.push(part?);
+        }
+    }
+    let mut batches = Vec::new();
+    for block in blocks.iter().rev() {
+        let mut batch =
+            EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
+        parser.parse(block, &mut batch)?;
+        batches.push(batch);
+    }
+    batches.sort_by_key(|batch| batch.sequence);
+    let mut read = Read {
+        pairs: Vec::new(),
+        names: Vec::new(),
+        weights: Vec::new(),
+        vertices: Vec::new(),
+        declared: source.declared(),
+        facts: source.facts().clone(),
+        blocks: blocks.len(),
+    };
+    for (place, batch) in batches.into_iter().enumerate() {
+        assert_eq!(batch.sequence, place as u64, "sequence numbers have a gap");
+        append(&mut read, batch);
+    }
+    Ok(read)
+}
+
+fn append(read: &mut Read, batch: EdgeBatch) {
+    let edges = batch.ids.len() / 2;
+    match batch.ids {
+        Ids::Integer { values, .. } => {
+            read.pairs.extend(values.as_chunks::<2>().0.iter().map(|pair| (pair[0], pair[1])));
+        }
+        Ids::Text { bytes, ends } => {
+            let mut start = 0;
+            let strings: Vec<String> = ends
+                .iter()
+                .map(|&end| {
+                    let string = String::from_utf8(bytes[start..end as usize].to_vec()).expect("ids are UTF-8");
+                    start = end as usize;
+                    string
+                })
+                .collect();
+            read.names.extend(strings.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())));
+        }
+    }
+    if let Ids::Integer { values, .. } = batch.vertices {
+        read.vertices.extend(values);
+    }
+    let weights: Vec<f64> = match batch.weights {
+        Weights::None => return,
+        Weights::Integer(values) => values.into_iter().map(|value| value as f64).collect(),
+        Weights::Real(values) => values,
+    };
+    assert_eq!(weights.len(), edges, "one weight per edge");
+    read.weights.extend(weights);
+}

@@ -1,0 +1,21 @@
+//! Results on their way out: one row per vertex, under the users' ids.
+//!
+//! [`Table`] names the arrays that an algorithm left and makes rows of them in bounded memory; it writes Parquet, CSV,
+//! NumPy and Arrow files, and knows its greatest rows. Users' ids come from an image: in order ([`IdStream`]), all at
+//! once ([`IdLookup`]), or a few of them ([`ids_of`], [`vertices_of`]). [`TextFile`] writes text, compressed or not.
+#![forbid(unsafe_code)]
+
+mod ids;
+mod output;
+mod table;
+mod text_file;
+mod top;
+
+pub use ids::{
+    BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, by_id, by_id_bytes, ids_of, string_ids, vertices_of,
+};
+pub use output::{
+    ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, parquet_writer, push_quoted, refuse,
+};
+pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, id_array, id_type, signed_count};
+pub use text_file::{Compression, FILE_BYTES, TextFile};

@@ -1,0 +1,410 @@
+//! Tables as files: Parquet, CSV, NumPy and Arrow, chosen by the name's ending.
+//!
+//! A file appears complete or not at all, and memory does not grow with the table. Missing values (the level of a
+//! vertex that was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy files have neither nulls nor
+//! strings of any length: there a column that may have missing values is of real numbers, NaN where one is missing, and
+//! refused if it holds a whole number beyond 2^53; ids must be integers, and the array is structured, with a field per
+//! column.
+
+use crate::ids::{BATCH_IDS, string_ids};
+use crate::table::{ColumnKind, Table, reader_bytes};
+use crate::text_file::{Compression, FILE_BYTES, TextFile};
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, SchemaRef};
+use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
+use outcore_io::{Unit, escaped, folder};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as Codec, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What a table can be written as: `--help` and errors list it.
+pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .csv.gz, .csv.zst, .npy, .arrow";
+
+/// How many rows a row group of a Parquet file has at most, and how much memory it may take before it is written.
+const GROUP_ROWS: usize = 4 * BATCH_IDS;
+const GROUP_BYTES: usize = 8 << 20;
+/// What the encoders of Parquet and Arrow take beside a batch.
+pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
+/// What all of that takes at most, with the buffer of the file.
+const WRITER_BYTES: u64 = ENCODER_BYTES + FILE_BYTES;
+
+/// What a name's ending says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv(Compression),
+    Parquet,
+    Npy,
+    Arrow,
+}
+
+impl Format {
+    /// So many bytes a file of so many rows has at least, ids beside `columns` columns; nothing is known of what is
+    /// compressed.
+    fn least_bytes(self, rows: u64, columns: u64) -> u64 {
+        let row = match self {
+            Format::Npy | Format::Arrow => 8 * columns,
+            // An id, the separators, the end of the line.
+            Format::Csv(Compression::None) => columns + 2,
+            Format::Csv(_) | Format::Parquet => 0,
+        };
+        row.saturating_mul(rows)
+    }
+
+    fn of(output: &Path) -> Result<Self> {
+        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let (compression, bare) = Compression::of(&name);
+        match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
+            Some(("csv", _)) => Ok(Format::Csv(compression)),
+            Some(("parquet", Compression::None)) => Ok(Format::Parquet),
+            Some(("npy", Compression::None)) => Ok(Format::Npy),
+            Some(("arrow", Compression::None)) => Ok(Format::Arrow),
+            _ => Err(Error::Usage(format!(
+                "expected an output file that ends in one of {OUTPUT_ENDINGS}, found {}",
+                output.display()
+            ))),
+        }
+    }
+}
+
+/// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending that is
+/// none, a folder that is not there or in which nothing can be made, ids that the format cannot hold, too little memory
+/// for the result, the ids and the encoder, a disk without room for the least that the file can have.
+///
+/// # Errors
+/// What [`Table::write`] would say, with nothing in the place of an older file.
+pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Result<()> {
+    let format = Format::of(output)?;
+    if format == Format::Npy && string_ids(image) {
+        return Err(no_strings(output));
+    }
+    check_file(image, output)?;
+    let least_bytes = format.least_bytes(image.manifest().vertices, columns.len() as u64);
+    require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
+    image.make_room("the result and what writes it", output_bytes(image, columns))
+}
+
+/// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices, and
+/// encoders.
+pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
+    let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(image.manifest().vertices);
+    values.saturating_add(reader_bytes(image, columns)).saturating_add(WRITER_BYTES)
+}
+
+fn no_strings(output: &Path) -> Error {
+    Error::Unsuitable(format!(
+        "NumPy files hold numbers, but the ids of this graph are strings; write {} as .parquet, .csv or .arrow instead",
+        output.display()
+    ))
+}
+
+/// The integers up to this are all real numbers.
+const MOST_EXACT_INTEGER: u128 = 1 << 53;
+
+impl Table {
+    /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
+    ///
+    /// # Errors
+    /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop.
+    /// Then there is no new file, and an old one of that name is as it was.
+    pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
+        let output = output.as_ref();
+        let schema = self.schema();
+        let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::Usage(format!("expected columns of different names, found two called `{}`", pair[0])));
+        }
+        match Format::of(output)? {
+            Format::Csv(compression) => self.write_csv(output, compression),
+            Format::Parquet => self.write_parquet(output),
+            Format::Npy => self.write_npy(output),
+            Format::Arrow => self.write_arrow(output),
+        }
+    }
+
+    fn for_each_batch(&self, mut put: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        let runtime = self.image().runtime();
+        let task = runtime.task("writing", Unit::Vertices, Some(self.rows()));
+        let mut reader = self.reader()?;
+        while let Some(batch) = reader.next_batch()? {
+            runtime.cancel().check()?;
+            put(&batch)?;
+            task.advance(batch.num_rows() as u64);
+        }
+        Ok(())
+    }
+
+    fn write_csv(&self, output: &Path, compression: Compression) -> Result<()> {
+        let mut file = TextFile::create(self.image(), output, compression)?;
+        let mut line = Vec::new();
+        for (i, field) in self.schema().fields().iter().enumerate() {
+            push_separator(&mut line, i);
+            push_quoted(&mut line, field.name());
+        }
+        line.push(b'\n');
+        file.put(&line)?;
+        self.for_each_batch(|batch| {
+            for row in 0..batch.num_rows() {
+                line.clear();
+                for (i, column) in batch.columns().iter().enumerate() {
+                    push_separator(&mut line, i);
+                    push_value(&mut line, column, row);
+                }
+                line.push(b'\n');
+                file.put(&line)?;
+            }
+            Ok(())
+        })?;
+        file.commit()
+    }
+
+    fn write_parquet(&self, output: &Path) -> Result<()> {
+        let _reservation = self.reserve_encoder()?;
+        let mut file = AtomicFile::create(self.image(), output)?;
+        let mut refused = None;
+        let outcome = self.encode_parquet(&mut file, &mut refused);
+        finish(file, outcome, refused)
+    }
+
+    fn encode_parquet(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
+        let mut writer = parquet_writer(file, self.schema(), refused)?;
+        self.for_each_batch(|batch| writer.put(batch).map_err(|error| refuse(refused, error)))?;
+        writer.finish().map_err(|error| refuse(refused, error))
+    }
+
+    fn write_arrow(&self, output: &Path) -> Result<()> {
+        let _reservation = self.reserve_encoder()?;
+        let mut file = AtomicFile::create(self.image(), output)?;
+        let mut refused = None;
+        let outcome = self.encode_arrow(&mut file, &mut refused);
+        finish(file, outcome, refused)
+    }
+
+    fn encode_arrow(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
+        let mut writer = FileWriter::try_new(file, &self.schema()).map_err(|error| refuse(refused, error))?;
+        self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(refused, error)))?;
+        writer.finish().map_err(|error| refuse(refused, error))
+    }
+
+    fn reserve_encoder(&self) -> Result<outcore_io::Reservation> {
+        self.image().reserve("encoding the output", ENCODER_BYTES)
+    }
+
+    fn write_npy(&self, output: &Path) -> Result<()> {
+        let header = self.npy_header(output)?;
+        let mut file = AtomicFile::create(self.image(), output)?;
+        let mut outcome = file.write_all(&header).map_err(|error| file.error(error));
+        if outcome.is_ok() {
+            let (mut rows, schema) = (Vec::new(), self.schema());
+            outcome = self.for_each_batch(|batch| {
+                rows.clear();
+                for row in 0..batch.num_rows() {
+                    for (column, field) in batch.columns().iter().zip(schema.fields()) {
+                        if !push_binary(&mut rows, column, row, field.is_nullable()) {
+                            return Err(Error::Unsuitable(format!(
+                                "NumPy files hold columns with missing values as real numbers, but column {} has {}, beyond \
+                                 2^53; write {} as .parquet, .csv or .arrow instead",
+                                field.name(),
+                                cell_text(column, row),
+                                output.display()
+                            )));
+                        }
+                    }
+                }
+                file.write_all(&rows).map_err(|error| file.error(error))
+            });
+        }
+        outcome.and_then(|()| file.commit())
+    }
+
+    /// The start of a `.npy` file: magic, version, length, and a Python dictionary, padded to a multiple of 64 bytes.
+    fn npy_header(&self, output: &Path) -> Result<Vec<u8>> {
+        let mut fields = String::new();
+        for field in self.schema().fields() {
+            let kind = match (field.data_type(), field.is_nullable()) {
+                (DataType::Float64, _) | (DataType::Int64 | DataType::UInt64, true) => "<f8",
+                (DataType::Int64, false) => "<i8",
+                (DataType::UInt64, false) => "<u8",
+                _ => return Err(no_strings(output)),
+            };
+            let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
+            fields.push_str(&format!("('{name}', '{kind}'), "));
+        }
+        let shape = self.rows();
+        let text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({shape},), }}");
+        let start = NpyStart::of(&text);
+        let start_bytes = 8 + start.length_bytes;
+        let bytes = (start_bytes + text.len() + 1).next_multiple_of(64);
+        let length = (bytes - start_bytes) as u64;
+        let mut header = b"\x93NUMPY".to_vec();
+        header.extend_from_slice(&[start.version, 0]);
+        header.extend_from_slice(&length.to_le_bytes()[..start.length_bytes]);
+        header.extend_from_slice(text.as_bytes());
+        header.resize(bytes - 1, b' ');
+        header.push(b'\n');
+        Ok(header)
+    }
+}
+
+/// How a `.npy` file begins: the oldest version of the format that can hold its dictionary.
+struct NpyStart {
+    version: u8,
+    length_bytes: usize,
+}
+
+impl NpyStart {
+    fn of(dictionary: &str) -> Self {
+        // Version 1 has two bytes for the length, version 2 four, and version 3 is UTF-8 instead of Latin-1.
+        match dictionary.is_ascii() {
+            true if dictionary.len() + 64 <= usize::from(u16::MAX) => NpyStart { version: 1, length_bytes: 2 },
+            true => NpyStart { version: 2, length_bytes: 4 },
+            false => NpyStart { version: 3, length_bytes: 4 },
+        }
+    }
+}
+
+/// A writer of Parquet whose row groups stay small.
+pub struct ParquetWriter<'a> {
+    writer: ArrowWriter<&'a mut AtomicFile>,
+}
+
+/// Begins a Parquet file in `file`.
+pub fn parquet_writer<'a>(
+    file: &'a mut AtomicFile,
+    schema: SchemaRef,
+    refused: &mut Option<String>,
+) -> Result<ParquetWriter<'a>> {
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Codec::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .build();
+    let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(|error| refuse(refused, error))?;
+    Ok(ParquetWriter { writer })
+}
+
+impl ParquetWriter<'_> {
+    /// Appends rows.
+    pub fn put(&mut self, batch: &RecordBatch) -> parquet::errors::Result<()> {
+        self.writer.write(batch)?;
+        if self.writer.in_progress_size() > GROUP_BYTES { self.writer.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is left and the footer.
+    pub fn finish(mut self) -> parquet::errors::Result<()> {
+        self.writer.finish().map(|_| ())
+    }
+}
+
+/// Notes what an encoder said; the returned error only ends the loop.
+pub fn refuse(refused: &mut Option<String>, error: impl std::fmt::Display) -> Error {
+    let text = error.to_string();
+    *refused = Some(text.clone());
+    Error::custom(text)
+}
+
+/// Completes a file, or says why it is not complete.
+pub fn finish(mut file: AtomicFile, outcome: Result<()>, refused: Option<String>) -> Result<()> {
+    match (outcome, refused) {
+        (Ok(()), _) => file.commit(),
+        (Err(_), Some(refused)) => Err(file.error(refused)),
+        (Err(error), None) => Err(error),
+    }
+}
+
+pub fn push_separator(line: &mut Vec<u8>, place: usize) {
+    if place > 0 {
+        line.push(b',');
+    }
+}
+
+/// Appends a string as a field of CSV, in quotes where it needs them. Empty strings do, to differ from what is missing.
+pub fn push_quoted(line: &mut Vec<u8>, text: &str) {
+    let special = |byte: u8| matches!(byte, b',' | b';' | b'"' | b'\n' | b'\r' | b'\t' | b' ' | b'#' | b'%');
+    if !text.is_empty() && !text.bytes().any(special) {
+        line.extend_from_slice(text.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}
+
+/// Appends a value as a field of CSV; real numbers in the shortest form that reads back the same.
+fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
+    if column.is_null(row) {
+        return;
+    }
+    // Writing into memory does not fail.
+    let _ = match column.data_type() {
+        DataType::Float64 => write!(line, "{:?}", column.as_primitive::<Float64Type>().value(row)),
+        DataType::UInt64 => write!(line, "{}", column.as_primitive::<UInt64Type>().value(row)),
+        DataType::Int64 => write!(line, "{}", column.as_primitive::<Int64Type>().value(row)),
+        _ => {
+            push_quoted(line, column.as_string::<i32>().value(row));
+            Ok(())
+        }
+    };
+}
+
+/// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing
+/// value is empty.
+pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
+    if let Some(text) = column.as_string_opt::<i32>() {
+        return if column.is_null(row) { String::new() } else { escaped(text.value(row)).to_string() };
+    }
+    let mut line = Vec::new();
+    push_value(&mut line, column, row);
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+/// Appends a value as NumPy has it: as a real number if the column may have missing values. `false` says that it is
+/// none exactly.
+fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, nullable: bool) -> bool {
+    if column.is_null(row) {
+        rows.extend(f64::NAN.to_le_bytes());
+        return true;
+    }
+    let whole: i128 = match column.data_type() {
+        DataType::Float64 => {
+            rows.extend(column.as_primitive::<Float64Type>().value(row).to_le_bytes());
+            return true;
+        }
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
+        _ => column.as_primitive::<UInt64Type>().value(row).into(),
+    };
+    if nullable {
+        rows.extend((whole as f64).to_le_bytes());
+        return whole.unsigned_abs() <= MOST_EXACT_INTEGER;
+    }
+    // Either type is its low 64 bits.
+    rows.extend((whole as u64).to_le_bytes());
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_the_disk_cannot_hold_is_refused() {
+        let least = |name: &str| Format::of(Path::new(name)).unwrap().least_bytes(1 << 55, 2);
+        assert_eq!([least("a.npy"), least("a.arrow"), least("a.csv")], [16 << 55, 16 << 55, 4 << 55]);
+        assert_eq!([least("a.parquet"), least("a.csv.gz"), least("a.csv.zst")], [0; 3]);
+        let here = std::env::temp_dir();
+        let error = require_disk("a.csv", least("a.csv"), least("a.csv"), &here).unwrap_err().to_string();
+        assert!(error.starts_with("a.csv needs 128 PiB") && error.contains("left"), "{error}");
+        require_disk("a.csv.gz", 0, 0, &here).unwrap();
+    }
+}

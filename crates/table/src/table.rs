@@ -1,0 +1,436 @@
+//! Tables: one row per vertex, under the users' ids.
+//!
+//! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the
+//! users' ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of
+//! order `degree`. [`Table::reader`] makes batches of rows in bounded memory, as often as it is asked; only columns
+//! whose values are vertices need all ids in memory, 8 bytes per vertex, while they are read.
+
+use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use outcore_format::{IdColumn, Order, WeightKind};
+use outcore_image::{Error, Image, Result};
+use outcore_io::{Array, Reservation};
+use std::sync::Arc;
+
+/// The values of a column, one per vertex, as an algorithm encodes them.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Real numbers.
+    Real(Arc<Array<f64>>),
+    /// Whole numbers. Users calculate with them, so that they see them with a sign.
+    Number(Arc<Array<u32>>),
+    /// Whole numbers that may be large, below 2^63. Users see them with a sign, too.
+    Count(Arc<Array<u64>>),
+    /// Whole numbers of 64 bits without a sign, as vertex programs leave them.
+    Unsigned(Arc<Array<u64>>),
+    /// Whole numbers of 64 bits with a sign, as vertex programs leave them.
+    Signed(Arc<Array<i64>>),
+    /// Levels: 0 is none, otherwise the level plus one.
+    Level(Arc<Array<u32>>),
+    /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
+    Distance(Arc<Array<u64>>, WeightKind),
+    /// Vertices, such as parents: 0 is none, otherwise the bitwise complement of the vertex. Users see its id.
+    Vertex(Arc<Array<u32>>),
+    /// Components: the smallest vertex of each. Users see the component's smallest id, whatever the order of vertices.
+    Component(Arc<Array<u32>>),
+    /// Labels: a vertex for every vertex. Users see its id.
+    Label(Arc<Array<u32>>),
+}
+
+/// What the values of a column are, said before there are any; see [`Column`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Real numbers.
+    Real,
+    /// Whole numbers.
+    Number,
+    /// Whole numbers that may be large.
+    Count,
+    /// Levels.
+    Level,
+    /// Distances.
+    Distance,
+    /// Vertices.
+    Vertex,
+    /// Components.
+    Component,
+    /// Labels.
+    Label,
+}
+
+impl ColumnKind {
+    /// The memory that a value takes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            ColumnKind::Real | ColumnKind::Count | ColumnKind::Distance => 8,
+            ColumnKind::Number | ColumnKind::Level | ColumnKind::Vertex => 4,
+            ColumnKind::Component | ColumnKind::Label => 4,
+        }
+    }
+
+    fn names_vertices(self) -> bool {
+        matches!(self, ColumnKind::Vertex | ColumnKind::Component | ColumnKind::Label)
+    }
+}
+
+/// The memory that reading the rows of a table with such columns takes.
+pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
+    let (mut bytes, ids) = (batch_bytes(image, columns.len()) + IdStream::bytes(image), IdLookup::bytes(image));
+    if columns.iter().any(|column| column.names_vertices()) {
+        bytes = bytes.saturating_add(ids);
+        if columns.contains(&ColumnKind::Component) && image.manifest().order != Order::Input {
+            bytes += 4 * image.manifest().vertices;
+        }
+    }
+    bytes
+}
+
+/// The memory that a batch of rows takes.
+fn batch_bytes(image: &Image, columns: usize) -> u64 {
+    let columns = columns as u64 + 1;
+    let texts = if string_ids(image) { columns } else { 0 };
+    16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts
+}
+
+impl Column {
+    /// How many values there are.
+    fn rows(&self) -> usize {
+        match self {
+            Column::Real(values) => values.len(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.len(),
+            Column::Signed(values) => values.len(),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
+            Column::Component(values) | Column::Label(values) => values.len(),
+        }
+    }
+
+    /// What holds the memory of the values.
+    fn reservation(&self) -> &Reservation {
+        match self {
+            Column::Real(values) => values.reservation(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.reservation(),
+            Column::Signed(values) => values.reservation(),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.reservation(),
+            Column::Component(values) | Column::Label(values) => values.reservation(),
+        }
+    }
+
+    /// The vertex that a row names, if the column holds vertices.
+    pub fn named(&self, row: u32) -> Option<u32> {
+        match self {
+            Column::Vertex(values) => match values[row as usize] {
+                0 => None,
+                value => Some(!value),
+            },
+            Column::Component(values) | Column::Label(values) => Some(values[row as usize]),
+            _ => None,
+        }
+    }
+
+    /// Whether users see ids in it.
+    pub fn names_vertices(&self) -> bool {
+        matches!(self, Column::Vertex(_) | Column::Component(_) | Column::Label(_))
+    }
+}
+
+/// One row per vertex: its id, and a value of every column.
+#[derive(Clone)]
+pub struct Table {
+    image: Arc<Image>,
+    columns: Arc<Vec<(String, Column)>>,
+    schema: SchemaRef,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Table").field("image", &self.image).field("columns", &names).finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    /// A table of these columns.
+    ///
+    /// # Panics
+    /// If a column has not one value per vertex.
+    pub fn new(image: Arc<Image>, columns: Vec<(String, Column)>) -> Self {
+        for (name, column) in &columns {
+            assert_eq!(column.rows() as u64, image.manifest().vertices, "column {name} has one value per vertex");
+            column.reservation().rename(&format!("the result column {name}"));
+        }
+        let mut fields = vec![Field::new("vertex", id_type(&image), false)];
+        fields.extend(columns.iter().map(|(name, column)| match column {
+            Column::Real(_) => Field::new(name, DataType::Float64, false),
+            Column::Number(_) | Column::Count(_) | Column::Signed(_) => Field::new(name, DataType::Int64, false),
+            Column::Unsigned(_) => Field::new(name, DataType::UInt64, false),
+            Column::Level(_) => Field::new(name, DataType::Int64, true),
+            Column::Distance(_, WeightKind::I64) => Field::new(name, DataType::Int64, true),
+            Column::Distance(_, WeightKind::F64) => Field::new(name, DataType::Float64, true),
+            Column::Vertex(_) => Field::new(name, id_type(&image), true),
+            Column::Component(_) | Column::Label(_) => Field::new(name, id_type(&image), false),
+        }));
+        Table { image, columns: Arc::new(columns), schema: Arc::new(Schema::new(fields)) }
+    }
+
+    /// The names and types of the columns, `vertex` first.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// How many rows there are: one per vertex.
+    pub fn rows(&self) -> u64 {
+        self.image.manifest().vertices
+    }
+
+    /// The graph that the rows are vertices of.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// The columns beside `vertex`, with their names.
+    pub fn columns(&self) -> &[(String, Column)] {
+        &self.columns
+    }
+
+    /// All rows, in batches of at most [`BATCH_IDS`]. May be called again.
+    ///
+    /// # Errors
+    /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
+    pub fn reader(&self) -> Result<TableReader> {
+        let bytes = batch_bytes(&self.image, self.columns.len());
+        let reservation = self.image.runtime().budget().reserve("a batch of rows", bytes)?;
+        let names = match self.columns.iter().any(|(_, column)| column.names_vertices()) {
+            true => Some(Names::new(self)?),
+            false => None,
+        };
+        Ok(TableReader {
+            table: self.clone(),
+            ids: IdStream::new(&self.image)?,
+            names,
+            waiting: None,
+            _reservation: reservation,
+        })
+    }
+
+    /// The rows of some vertices as a batch; `name` gives the id of the vertex that a row of a column names.
+    pub fn batch<'a>(
+        &self,
+        ids: ArrayRef,
+        rows: &[u32],
+        name: impl Fn(usize, u32) -> Option<Id<&'a str>>,
+    ) -> Result<RecordBatch> {
+        let at = |values: &Array<u32>, row: u32| values[row as usize];
+        let mut arrays = vec![ids];
+        for (place, (_, column)) in self.columns.iter().enumerate() {
+            arrays.push(match column {
+                Column::Real(values) => {
+                    Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
+                }
+                Column::Number(values) => {
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| at(values, row).into())))
+                }
+                Column::Count(values) => {
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| signed_count(values[row as usize]))))
+                }
+                Column::Unsigned(values) => {
+                    Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
+                }
+                Column::Signed(values) => {
+                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
+                }
+                Column::Level(values) => {
+                    let level = |&row: &u32| at(values, row).checked_sub(1).map(i64::from);
+                    Arc::new(rows.iter().map(level).collect::<Int64Array>())
+                }
+                Column::Distance(values, kind) => {
+                    let bits = rows.iter().map(|&row| distance_bits(values[row as usize]));
+                    match kind {
+                        WeightKind::I64 => Arc::new(bits.map(|bits| Some(bits? as i64)).collect::<Int64Array>()),
+                        WeightKind::F64 => {
+                            Arc::new(bits.map(|bits| bits.map(f64::from_bits)).collect::<Float64Array>())
+                        }
+                    }
+                }
+                Column::Vertex(_) | Column::Component(_) | Column::Label(_) => {
+                    id_array(&self.image, rows.iter().map(|&row| name(place, row)))
+                }
+            });
+        }
+        RecordBatch::try_new(self.schema(), arrays).map_err(from_arrow)
+    }
+}
+
+/// A count as users see it.
+#[inline]
+pub fn signed_count(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The bits of a distance as [`Column::Distance`] stores it, if there is one.
+#[inline]
+pub fn distance_bits(stored: u64) -> Option<u64> {
+    (stored != 0).then_some(!stored)
+}
+
+/// The rows of a table, batch by batch.
+pub struct TableReader {
+    table: Table,
+    ids: IdStream,
+    names: Option<Names>,
+    /// Ids whose rows have not all been given out: the vertex of the first, and how many have been.
+    waiting: Option<(u64, usize, IdBatch)>,
+    _reservation: Reservation,
+}
+
+impl std::fmt::Debug for TableReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableReader").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+impl TableReader {
+    /// The next rows; `None` behind the last one.
+    ///
+    /// # Errors
+    /// Ids that cannot be read or are damaged, or a request to stop.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let (first, done, batch) = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None => match self.ids.next()? {
+                Some((first, batch)) => (first, 0, batch.clone()),
+                None => return Ok(None),
+            },
+        };
+        let start = first as u32 + done as u32;
+        let rows: Vec<u32> = (start..=start + (batch.len() - done - 1) as u32).collect();
+        let rows = &rows[..self.rows_with_room(&rows)];
+        let ids = id_array(&self.table.image, (done..done + rows.len()).map(|i| Some(batch.get(i))));
+        let names = self.names.as_ref();
+        let record = self.table.batch(ids, rows, |place, row| names?.name(place, row))?;
+        if done + rows.len() < batch.len() {
+            self.waiting = Some((first, done + rows.len(), batch));
+        }
+        Ok(Some(record))
+    }
+
+    /// How many of the rows fit into a batch: all, unless many name a vertex with a long id. At least one.
+    fn rows_with_room(&self, rows: &[u32]) -> usize {
+        let Some(names) = self.names.as_ref().filter(|_| string_ids(&self.table.image)) else { return rows.len() };
+        for place in 0..self.table.columns.len() {
+            let mut text_bytes = 0;
+            for (i, &row) in rows.iter().enumerate() {
+                let Some(Id::Text(text)) = names.name(place, row) else { continue };
+                text_bytes += text.len();
+                if text_bytes > BATCH_TEXT_BYTES {
+                    return self.rows_with_room(&rows[..i]).max(1);
+                }
+            }
+        }
+        rows.len()
+    }
+}
+
+impl Iterator for TableReader {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+    }
+}
+
+impl RecordBatchReader for TableReader {
+    fn schema(&self) -> SchemaRef {
+        self.table.schema()
+    }
+}
+
+/// The ids of the vertices that rows name.
+struct Names {
+    lookup: IdLookup,
+    columns: Vec<(Column, Option<Array<u32>>)>,
+}
+
+impl Names {
+    fn new(table: &Table) -> Result<Self> {
+        let image = &table.image;
+        let lookup = IdLookup::new(image)?;
+        let mut columns = Vec::new();
+        for (_, column) in table.columns.iter() {
+            let smallest = match column {
+                Column::Component(values) if image.manifest().order != Order::Input => {
+                    Some(smallest_members(image, &lookup, values)?)
+                }
+                _ => None,
+            };
+            columns.push((column.clone(), smallest));
+        }
+        Ok(Names { lookup, columns })
+    }
+
+    fn name(&self, place: usize, row: u32) -> Option<Id<&str>> {
+        let (column, smallest) = &self.columns[place];
+        let vertex = column.named(row)?;
+        let vertex = smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize]);
+        Some(self.lookup.id(vertex))
+    }
+}
+
+/// For the smallest vertex of every component, the complement of the member with the smallest id.
+///
+/// Where vertices are numbered as their ids sort, that is the smallest vertex itself; elsewhere it has to be found.
+fn smallest_members(image: &Image, lookup: &IdLookup, components: &Array<u32>) -> Result<Array<u32>> {
+    image.make_room("the smallest ids of components", 4 * image.manifest().vertices)?;
+    let budget = image.runtime().budget();
+    let mut smallest = Array::<u32>::zeroed(budget, "the smallest ids of components", components.len())?;
+    for (vertex, &component) in components.iter().enumerate() {
+        if vertex % BATCH_IDS == 0 {
+            image.runtime().cancel().check()?;
+        }
+        let best = &mut smallest[component as usize];
+        if *best == 0 || lookup.id(vertex as u32) < lookup.id(!*best) {
+            *best = !(vertex as u32);
+        }
+    }
+    Ok(smallest)
+}
+
+/// The type that users' ids have in a table.
+pub fn id_type(image: &Image) -> DataType {
+    match image.manifest().ids {
+        IdColumn::Range { .. } | IdColumn::I64 { .. } => DataType::Int64,
+        IdColumn::U64 { .. } => DataType::UInt64,
+        IdColumn::String { .. } => DataType::Utf8,
+    }
+}
+
+/// Ids as an array of the graph's kind.
+pub fn id_array<'a>(image: &Image, ids: impl Iterator<Item = Option<Id<&'a str>>>) -> ArrayRef {
+    let kind = "ids of one graph are of one kind";
+    match id_type(image) {
+        DataType::Int64 => Arc::new(
+            ids.map(|id| id.map(|id| if let Id::Signed(value) = id { value } else { unreachable!("{kind}") }))
+                .collect::<Int64Array>(),
+        ),
+        DataType::UInt64 => Arc::new(
+            ids.map(|id| id.map(|id| if let Id::Unsigned(value) = id { value } else { unreachable!("{kind}") }))
+                .collect::<UInt64Array>(),
+        ),
+        _ => Arc::new(
+            ids.map(|id| id.map(|id| if let Id::Text(text) = id { text } else { unreachable!("{kind}") }))
+                .collect::<StringArray>(),
+        ),
+    }
+}
+
+/// The error that an Arrow error wraps, or says.
+pub fn from_arrow(error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => Error::Custom(other),
+        },
+        other => Error::custom(other),
+    }
+}

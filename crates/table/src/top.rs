@@ -1,0 +1,170 @@
+//! The greatest rows of a table, without sorting all of them.
+//!
+//! One pass over values and ids in step keeps a heap of the `k` best rows so far: the greatest value first, the smaller
+//! id first among equals. Vertices that those few rows name get their ids by further passes, so nothing grows with the
+//! image.
+
+use crate::ids::{Id, IdStream, vertices_of};
+use crate::table::{Column, Table, distance_bits, id_array};
+use arrow_array::{ArrayRef, RecordBatch};
+use outcore_format::{IdColumn, Order};
+use outcore_image::{Error, Image, Result};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// What a row of the answer takes, about.
+const ROW_BYTES: u64 = 256;
+
+impl Table {
+    /// The `k` rows with the greatest values of a column, greatest first; the smaller id first among equals.
+    ///
+    /// Rows without a value (and those that are not a number) are left out, so there may be fewer. One pass over the
+    /// ids, and one more if the table has columns of vertices.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a column that the table has not or that has no order; ids that cannot be read; no memory.
+    pub fn top(&self, k: usize, column: &str) -> Result<RecordBatch> {
+        let ranked = self.ranked(column)?;
+        let k = k.min(self.rows() as usize);
+        let image = self.image();
+        let _reservation = image.reserve("the greatest rows", k as u64 * ROW_BYTES)?;
+        let best = greatest(image, k, |row| rank(ranked, row))?;
+        let rows: Vec<u32> = best.iter().map(|(vertex, _)| *vertex).collect();
+        self.some_rows(&rows, id_array(image, best.iter().map(|(_, id)| Some(id.as_ref()))))
+    }
+
+    /// The row of the vertex with this id, written as text: a batch of one row. One pass over the ids at most, and one
+    /// more per column of vertices.
+    ///
+    /// # Errors
+    /// [`Error::NoId`]; ids that cannot be read; no memory.
+    pub fn row(&self, id: &str) -> Result<RecordBatch> {
+        let image = self.image();
+        let vertex = vertices_of(image, &[id])?[0];
+        let found = match &image.manifest().ids {
+            IdColumn::String { .. } => Some(Id::Text(id)),
+            IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
+            IdColumn::Range { .. } | IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
+        };
+        self.some_rows(&[vertex], id_array(image, std::iter::once(found)))
+    }
+
+    /// A few rows, whose ids are known.
+    fn some_rows(&self, rows: &[u32], ids: ArrayRef) -> Result<RecordBatch> {
+        let columns = self.columns();
+        let mut names: Vec<BTreeMap<u32, Id<String>>> = Vec::new();
+        for (_, column) in columns {
+            names.push(names_of(self.image(), column, rows)?);
+        }
+        self.batch(ids, rows, |place, row| {
+            let vertex = columns[place].1.named(row)?;
+            names[place].get(&vertex).map(Id::as_ref)
+        })
+    }
+
+    fn ranked(&self, name: &str) -> Result<&Column> {
+        let found = self.columns().iter().find(|(own, _)| own == name);
+        let wrong = |what: &str| {
+            let ordered = self.columns().iter().filter(|(_, column)| !column.names_vertices());
+            let names: Vec<_> = ordered.map(|(own, _)| format!("`{own}`")).collect();
+            let known = match names.is_empty() {
+                true => "none of its columns can rank this table".to_owned(),
+                false => format!("this table can be ranked by {}", names.join(", ")),
+            };
+            Error::Usage(format!("{what} `{name}`; {known}"))
+        };
+        match found {
+            None => Err(wrong("there is no column")),
+            Some((_, column)) if column.names_vertices() => {
+                Err(wrong("vertices have no rank, so none can be greatest in"))
+            }
+            Some((_, column)) => Ok(column),
+        }
+    }
+}
+
+/// A number that orders the rows of one column, or nothing for a row without a value.
+fn rank(column: &Column, row: u32) -> Option<u64> {
+    let row = row as usize;
+    match column {
+        Column::Real(values) => real_rank(values[row]),
+        Column::Number(values) => Some(u64::from(values[row])),
+        Column::Count(values) | Column::Unsigned(values) => Some(values[row]),
+        Column::Signed(values) => Some(values[row] as u64 ^ 1 << 63),
+        Column::Level(values) => values[row].checked_sub(1).map(u64::from),
+        // The bits of numbers that are not negative order as they do.
+        Column::Distance(values, _) => distance_bits(values[row]),
+        Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
+    }
+}
+
+/// A number that orders as real numbers do; both zeros are one.
+fn real_rank(value: f64) -> Option<u64> {
+    let bits = (value + 0.0).to_bits();
+    let negative = bits >> 63 == 1;
+    (!value.is_nan()).then_some(if negative { !bits } else { bits | 1 << 63 })
+}
+
+/// The vertices with the greatest ranks, and their ids.
+fn greatest(image: &Image, k: usize, rank: impl Fn(u32) -> Option<u64>) -> Result<Vec<(u32, Id<String>)>> {
+    // The worst of the best is on top: the smallest rank, the greatest id.
+    let mut heap: BinaryHeap<(Reverse<u64>, Id<String>, u32)> = BinaryHeap::new();
+    let mut stream = IdStream::new(image)?;
+    while let Some((first, ids)) = stream.next()? {
+        for (i, vertex) in (0..ids.len()).zip(first as u32..) {
+            let Some(rank) = rank(vertex) else { continue };
+            if heap.len() == k {
+                let Some((Reverse(worst), id, _)) = heap.peek() else { continue };
+                if rank < *worst || rank == *worst && ids.get(i) > id.as_ref() {
+                    continue;
+                }
+                heap.pop();
+            }
+            heap.push((Reverse(rank), ids.get(i).to_owned(), vertex));
+        }
+    }
+    Ok(heap.into_sorted_vec().into_iter().map(|(_, id, vertex)| (vertex, id)).collect())
+}
+
+/// What the vertices that some rows name are called.
+fn names_of(image: &Image, column: &Column, rows: &[u32]) -> Result<BTreeMap<u32, Id<String>>> {
+    let mut names = BTreeMap::new();
+    let mut wanted: Vec<u32> = rows.iter().filter_map(|&row| column.named(row)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    if wanted.is_empty() {
+        return Ok(names);
+    }
+    // A component is called by the smallest id among its members, which need not be that of its smallest vertex.
+    let members = match column {
+        Column::Component(values) if image.manifest().order != Order::Input => Some(values),
+        _ => None,
+    };
+    let mut stream = IdStream::new(image)?;
+    while let Some((first, ids)) = stream.next()? {
+        for (i, vertex) in (0..ids.len()).zip(first as u32..) {
+            let named = members.map_or(vertex, |values| values[vertex as usize]);
+            if wanted.binary_search(&named).is_err() {
+                continue;
+            }
+            let id = ids.get(i);
+            if names.get(&named).is_none_or(|best: &Id<String>| id < best.as_ref()) {
+                names.insert(named, id.to_owned());
+            }
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_order_as_numbers_do() {
+        let rising = [f64::NEG_INFINITY, -1e300, -2.0, -1e-300, 0.0, 1e-300, 1.0, 2.0, f64::INFINITY];
+        assert!(rising.windows(2).all(|pair| real_rank(pair[0]) < real_rank(pair[1])));
+        assert_eq!(real_rank(-0.0), real_rank(0.0));
+        assert_eq!(real_rank(f64::NAN), None);
+    }
+}
