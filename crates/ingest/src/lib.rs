@@ -3,8 +3,8 @@
 //! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
 //! all others let its [`Parser`] turn blocks into records: pairs of users' ids, with weights, and ids that stand alone.
 //! One file here is one format; [`formats`] lists them. [`from_batches`] takes tables from memory. A [`Plan`] deals
-//! the memory out, [`dictionary`] numbers the ids of a worker, and [`runs`] merges what all workers found, in files where
-//! it does not fit into memory. What the records become is for the crates above.
+//! the memory out, [`dictionary`] numbers the ids of a worker, and [`runs`] merges what all workers found, in files
+//! where it does not fit into memory. What the records become is for the crates above.
 #![forbid(unsafe_code)]
 
 mod adjacency;
