@@ -111,9 +111,10 @@ impl Image {
         };
         let runtime = runtime().expect("memory for an import");
         import(&runtime, source, &path, &options).expect("an image");
-        let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());
-        let names = ImageFile::ALL.iter().map(|file| file.name()).chain(indexes).chain([MANIFEST]);
-        let files = names.filter_map(|name| Some((name.to_owned(), std::fs::read(path.join(name)).ok()?))).collect();
+        let all: Vec<ImageFile> = ImageFile::all(1).collect();
+        let indexes = all.iter().filter_map(|file| file.index_name());
+        let names = all.iter().filter_map(|file| file.name()).chain(indexes).chain([MANIFEST.to_owned()]);
+        let files = names.filter_map(|name| Some((name.clone(), std::fs::read(path.join(&name)).ok()?))).collect();
         let image_id = read_manifest(&path).expect("a manifest").image_id;
         Image { path, image_id, files }
     }
@@ -128,15 +129,15 @@ impl Image {
             let checksum = crc32c::crc32c(body.trim_ascii().as_bytes());
             *bytes = format!("{{\"checksum\": \"{checksum:08x}\", \"manifest\": {body}}}").into_bytes();
         }
-        for file in ImageFile::ALL {
+        for file in ImageFile::all(1) {
             let origin = file.origin(self.image_id);
-            if file.name() == name {
+            if file.name().as_deref() == Some(name) {
                 for (number, page) in bytes.as_chunks_mut::<PAGE_BYTES>().0.iter_mut().enumerate() {
                     let checksum = origin.checksum(number as u64, page);
                     page[..4].copy_from_slice(&checksum.to_le_bytes());
                 }
             }
-            if file.index_name() == Some(name) && bytes.len() >= 32 {
+            if file.index_name().as_deref() == Some(name) && bytes.len() >= 32 {
                 let checksum = index_checksum(&origin, bytes);
                 bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
             }

@@ -5,7 +5,9 @@
 //! The four bytes of the checksum say how many vertices the image has instead.
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
-use outcore_format::{HEADER_BYTES, Index, Kind, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Shape, column, text};
+use outcore_format::{
+    HEADER_BYTES, Index, Kind, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Shape, ValueType, column, text, values,
+};
 use outcore_graph::decode::Decoder;
 
 fn origin(kind: Kind) -> Origin {
@@ -55,7 +57,7 @@ fn check(lists: &Lists, shape: Shape) {
 }
 
 fn same(expected: &Lists, found: &Lists, name: &str) {
-    let facts = |lists: &Lists| (lists.first_vertex, lists.first_edge, lists.count, lists.continues, lists.continued);
+    let facts = |lists: &Lists| (lists.first_vertex, lists.offset, lists.count, lists.continues, lists.continued);
     assert_eq!(facts(expected), facts(found), "{name}");
     assert_eq!(expected.ends[..=expected.count], found.ends[..=found.count], "{name}");
     assert_eq!(expected.neighbours[..expected.edges()], found.neighbours[..found.edges()], "{name}");
@@ -70,6 +72,20 @@ fn column(bytes: &[u8]) {
         assert_eq!(values.len(), page.count());
     }
     assert!(values.len() <= column::MAX_VALUES);
+}
+
+/// A page of values of any type is refused or gives as many values as it says, all of its type.
+fn values_of_edges(bytes: &[u8]) {
+    let bytes = page_of(bytes);
+    let Some(page) = noted(origin(Kind::Values).trust(&bytes)) else { return };
+    let kind = ValueType::ALL[usize::from(bytes[0]) % ValueType::ALL.len()];
+    let mut decoded = Vec::new();
+    if noted(values::decode(&page, kind, &mut decoded)).is_some() {
+        assert_eq!(decoded.len(), page.count());
+        let is_nan = |value: u64| kind == ValueType::F32 && f64::from_bits(value).is_nan();
+        assert!(decoded.iter().all(|&value| kind.holds(value) || is_nan(value)));
+    }
+    assert!(decoded.len() <= values::MAX_VALUES);
 }
 
 /// A text's page is refused or gives as many bytes as it says.
@@ -149,7 +165,7 @@ const INDEXES: &[&[u8]] = &[
 ];
 pub(crate) const MEMBERS: &[&[u8]] = &[
     b"\"format\": \"outcore graph\",",
-    b"\"format_version\": 1,",
+    b"\"format_version\": 2,",
     b"\"vertices\": ",
     b"\"edges\": ",
     b"\"directed\": true,",
@@ -172,11 +188,18 @@ pub(crate) const MEMBERS: &[&[u8]] = &[
     b"\\u0000",
 ];
 
-pub(crate) static TARGETS: [Target; 5] = [
+pub(crate) static TARGETS: [Target; 6] = [
     Target { name: "page", run: lists, tokens: HEADERS, most_bytes: PAGE_BYTES, most_memory_bytes: MOST_MEMORY_BYTES },
     Target {
         name: "column",
         run: column,
+        tokens: HEADERS,
+        most_bytes: PAGE_BYTES,
+        most_memory_bytes: MOST_MEMORY_BYTES,
+    },
+    Target {
+        name: "values",
+        run: values_of_edges,
         tokens: HEADERS,
         most_bytes: PAGE_BYTES,
         most_memory_bytes: MOST_MEMORY_BYTES,

@@ -130,7 +130,7 @@ pub fn import_noting(
         vertices: manifest.vertices,
         edges: manifest.edges,
         directed: manifest.directed,
-        weights: manifest.weights.map(|weights| weights.name),
+        weights: manifest.weights().map(|weights| weights.name.clone()),
         order: manifest.order,
         facts: manifest.import,
         ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },

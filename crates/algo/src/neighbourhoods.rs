@@ -4,14 +4,20 @@
 //! after the other; a vertex's set is put together from both when it is asked for, without the vertex itself and
 //! without parallel edges.
 //!
-//! *Cost.* 4 bytes per entry of a chunk's lists and per vertex of it, in each direction; every page is read once for
-//! all chunks that follow one another, and those on which two chunks border twice.
+//! *Cost.* 4 bytes per entry of a chunk's lists and 8 per vertex of it, in each direction, and 32 per list that spans
+//! pages; every page is read once for all chunks that follow one another, and those on which two chunks border twice.
 
 use crate::estimate::longest_lists;
 use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};
 use outcore_io::{Array, Reservation};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// Words for where a list begins and ends.
+const STARTS: u64 = 2;
+/// What is known of a list that spans pages.
+const SPLIT_BYTES: u64 = 32;
 
 /// The neighbours of one vertex.
 pub(crate) struct Neighbours {
@@ -52,22 +58,41 @@ pub(crate) struct Neighbourhoods<'g> {
 
 struct Cut {
     vertex: u32,
-    /// The ordinal of its first edge in each direction.
-    first_edges: Vec<u64>,
+    /// How many entries lie before its list in each direction.
+    entries: Vec<u64>,
 }
 
 /// The lists of one direction.
 struct Side {
     direction: Direction,
-    /// Where the list of every vertex of the chunk begins.
+    /// Where the list of every vertex of the chunk begins and ends.
     starts: Array<AtomicU32>,
+    ends: Array<AtomicU32>,
     entries: Array<AtomicU32>,
+    /// The lists that span pages: the vertex, and how many entries it has.
+    split: Vec<(u32, u32)>,
+    _split: Reservation,
+}
+
+/// Where lists of a chunk are put as they come.
+struct Places<'a> {
+    side: &'a Side,
+    first_vertex: u32,
+    /// The places of lists that span pages, taken when the first part comes.
+    split: (&'a [(u32, u32)], Vec<OnceLock<usize>>),
+    /// Behind the last place that is taken.
+    next: AtomicUsize,
 }
 
 impl<'g> Neighbourhoods<'g> {
-    /// The most memory that chunks of so many entries take, in bytes.
+    /// The most memory that chunks of so many entries take, in bytes, beside [`Neighbourhoods::split_bytes`].
     pub fn bytes(graph: &Graph, entries: u64) -> u64 {
-        graph.directions().len() as u64 * 4 * (2 * entries + 1)
+        4 * (2 * entries + STARTS * graph.directions().len() as u64)
+    }
+
+    /// What is known of lists that span pages, in bytes: 32 for each, of which no page has two.
+    pub fn split_bytes(graph: &Graph) -> u64 {
+        SPLIT_BYTES * graph.all_pages()
     }
 
     /// Cuts the vertices into chunks of at most so many entries; none is loaded yet.
@@ -77,16 +102,21 @@ impl<'g> Neighbourhoods<'g> {
             stats.other(read);
             Ok(degrees)
         });
-        let cuts = cuts(graph.vertices() as u32, &degrees.collect::<Result<Vec<_>>>()?, entries);
+        let degrees = degrees.collect::<Result<Vec<_>>>()?;
+        let cuts = cuts(graph.vertices() as u32, &degrees, entries);
         let most = |value: &dyn Fn(&Cut) -> u64| {
             cuts.windows(2).map(|pair| value(&pair[1]) - value(&pair[0])).max().unwrap_or(0) as usize
         };
         let most_vertices = most(&|cut| u64::from(cut.vertex));
         let budget = graph.runtime().budget();
         let side = |(place, &direction): (usize, &Direction)| {
-            let starts = Array::zeroed(budget, "where lists begin", most_vertices + 1)?;
-            let entries = Array::zeroed(budget, "lists", most(&|cut| cut.first_edges[place]))?;
-            Ok(Side { direction, starts, entries })
+            let split_bytes = SPLIT_BYTES * graph.pages(direction);
+            let reservation = graph.runtime().budget().reserve("lists that span pages", split_bytes)?;
+            let degree = |vertex: u32| degrees[place][vertex as usize].load(Ordering::Relaxed);
+            let split = graph.lists_over_pages(direction).into_iter().map(|vertex| (vertex, degree(vertex))).collect();
+            let [starts, ends] = [most_vertices; 2].map(|count| Array::zeroed(budget, "where lists begin", count));
+            let entries = Array::zeroed(budget, "lists", most(&|cut| cut.entries[place]))?;
+            Ok(Side { direction, starts: starts?, ends: ends?, entries, split, _split: reservation })
         };
         let sides = graph.directions().iter().enumerate().map(side).collect::<Result<_>>()?;
         Ok(Neighbourhoods { graph, cuts, sides, loaded: None })
@@ -111,16 +141,15 @@ impl<'g> Neighbourhoods<'g> {
         self.loaded = None;
         let vertices = self.range(chunk);
         for (place, side) in self.sides.iter().enumerate() {
-            let edges = self.cuts[chunk].first_edges[place]..self.cuts[chunk + 1].first_edges[place];
+            let expected = self.cuts[chunk + 1].entries[place] - self.cuts[chunk].entries[place];
             let frontier = Frontier::Range { first: vertices.start, end: vertices.end };
-            let take = |taken: &mut u64, list: ListPart<'_>| *taken += side.take(&vertices, &edges, list);
+            let places = Places::new(side, &vertices);
+            let take = |taken: &mut u64, list: ListPart<'_>| *taken += places.take(list);
             let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
             stats.add(&read);
-            let (expected, found) = (edges.end - edges.start, taken.iter().sum::<u64>());
-            side.starts[vertices.len()].store(expected as u32, Ordering::Relaxed);
-            let starts = side.starts[..=vertices.len()].iter().map(|start| start.load(Ordering::Relaxed));
-            if found != expected || !starts.is_sorted() {
-                let expected = format!("{expected} edges at vertices {vertices:?}, one list behind the other");
+            let found = taken.iter().sum::<u64>();
+            if found != expected {
+                let expected = format!("{expected} entries in the lists of the vertices {vertices:?}");
                 let path = self.graph.path().to_owned();
                 return Err(Error::Corrupt { path, offset_bytes: 0, expected, found: format!("{found} of them") });
             }
@@ -152,39 +181,61 @@ impl<'g> Neighbourhoods<'g> {
     }
 }
 
-/// Where chunks of at most so many entries, and at most so many vertices, begin and the last one ends.
+/// Where chunks begin and the last one ends: they have at most so many entries, and at most so many starts and ends of
+/// lists.
 fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
     let (mut cuts, mut edges, mut here) = (Vec::new(), vec![0; degrees.len()], u64::MAX);
     let mut begun = 0;
     for vertex in 0..vertices {
         let degree = |side: usize| u64::from(degrees[side][vertex as usize].load(Ordering::Relaxed));
         let all: u64 = (0..degrees.len()).map(degree).sum();
-        if here.saturating_add(all) > entries || u64::from(vertex - begun) >= entries {
-            cuts.push(Cut { vertex, first_edges: edges.clone() });
+        let places = STARTS * degrees.len() as u64 * u64::from(vertex - begun);
+        if here.saturating_add(all) > entries || places >= entries {
+            cuts.push(Cut { vertex, entries: edges.clone() });
             (here, begun) = (0, vertex);
         }
         here += all;
         edges.iter_mut().enumerate().for_each(|(side, edges)| *edges += degree(side));
     }
-    cuts.push(Cut { vertex: vertices, first_edges: edges });
+    cuts.push(Cut { vertex: vertices, entries: edges });
     cuts
 }
 
 impl Side {
-    /// Copies a list, or a part of one; returns how many entries there was a place for.
-    fn take(&self, vertices: &Range<u32>, edges: &Range<u64>, list: ListPart<'_>) -> u64 {
-        let start = list.first_edge.saturating_sub(edges.start) as usize;
-        if !list.continues {
-            self.starts[(list.vertex - vertices.start) as usize].store(start as u32, Ordering::Relaxed);
-        }
-        let places = self.entries.get(start..start + list.neighbours.len()).unwrap_or_default();
-        places.iter().zip(list.neighbours).for_each(|(place, &neighbour)| place.store(neighbour, Ordering::Relaxed));
-        places.len() as u64
+    fn list(&self, place: usize) -> &[AtomicU32] {
+        let at = |places: &Array<AtomicU32>| places[place].load(Ordering::Relaxed) as usize;
+        &self.entries[at(&self.starts)..at(&self.ends)]
+    }
+}
+
+impl<'a> Places<'a> {
+    fn new(side: &'a Side, vertices: &Range<u32>) -> Self {
+        let from = side.split.partition_point(|split| split.0 < vertices.start);
+        let to = side.split.partition_point(|split| split.0 < vertices.end);
+        let split = &side.split[from..to];
+        let places = split.iter().map(|_| OnceLock::new()).collect();
+        Places { side, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
     }
 
-    fn list(&self, place: usize) -> &[AtomicU32] {
-        let at = |place: usize| self.starts[place].load(Ordering::Relaxed) as usize;
-        &self.entries[at(place)..at(place + 1)]
+    /// Copies a list, or a part of one; returns how many entries there was a place for.
+    fn take(&self, list: ListPart<'_>) -> u64 {
+        let (place, count) = ((list.vertex - self.first_vertex) as usize, list.neighbours.len());
+        let (start, degree) = match self.split.0.binary_search_by_key(&list.vertex, |split| split.0) {
+            Ok(split) => {
+                let degree = self.split.0[split].1 as usize;
+                (*self.split.1[split].get_or_init(|| self.next.fetch_add(degree, Ordering::Relaxed)), degree)
+            }
+            Err(_) => (self.next.fetch_add(count, Ordering::Relaxed), count),
+        };
+        let (from, end) = (start.saturating_add(list.offset as usize), start + degree);
+        if from.saturating_add(count) > end || end > self.side.entries.len() {
+            return 0;
+        }
+        self.side.starts[place].store(start as u32, Ordering::Relaxed);
+        self.side.ends[place].store(end as u32, Ordering::Relaxed);
+        let places = &self.side.entries[from..from + count];
+        places.iter().zip(list.neighbours).for_each(|(place, &neighbour)| place.store(neighbour, Ordering::Relaxed));
+        count as u64
     }
 }
 

@@ -126,7 +126,7 @@ impl Needs {
         let per_vertex = 12 + degrees + if possible { 8 } else { 0 };
         let workers = graph.runtime().threads() as u64 * Worker::bytes::<S>(graph);
         Needs {
-            fixed_bytes: per_vertex * vertices + 4 + workers,
+            fixed_bytes: per_vertex * vertices + 4 + workers + Neighbourhoods::split_bytes(graph),
             entry_bytes: 4 + u64::from(S::BOTH),
             least_entries: longest_lists(graph).max(all_entries(graph).min(LEAST_CHUNK_ENTRIES)).max(1),
         }

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// All released versions; writers write the last one.
-const VERSIONS: [&str; 1] = ["v1"];
+const VERSIONS: [&str; 1] = ["v2"];
 const IMAGES: [&str; 3] = ["empty", "hubs", "named"];
 /// An image of more vertices than this is described by these many first ones.
 const SHOWN: usize = 12;

@@ -3,7 +3,7 @@
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, YesNo};
 use crate::progress::{runtime, runtime_or};
 use crate::run::say;
-use outcore::format::{IdColumn, WeightKind};
+use outcore::format::IdColumn;
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportReport, InputOptions, TextFacts};
 use outcore::io::{bytes_text, escaped};
@@ -131,12 +131,8 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     let place = text.and_then(|text| text.weight_column).map_or(String::new(), |column| format!(", column {column}"));
     line(
         "weights",
-        manifest.weights.as_ref().map_or("none".into(), |all| {
-            format!(
-                "{}{place}, {}",
-                all.name,
-                if all.kind == WeightKind::I64 { "whole numbers" } else { "real numbers" }
-            )
+        manifest.weights().map_or("none".into(), |all| {
+            format!("{}{place}, {}", all.name, if all.kind.is_real() { "real numbers" } else { "whole numbers" })
         }),
     );
     line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());

@@ -7,17 +7,20 @@
 pub mod block;
 pub mod column;
 mod error;
+mod files;
 mod index;
 pub mod list;
 mod manifest;
 mod page;
 pub mod text;
+pub mod values;
 
 pub use error::{Error, Result};
+pub use files::{ImageFile, MAX_VALUE_COLUMNS};
 pub use index::{Index, Keys, index_bytes, write_index};
 pub use list::{ListWriter, Lists, PageStart, Shape};
 pub use manifest::{
-    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
-    WeightKind,
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn,
 };
 pub use page::{HEADER_BYTES, Kind, Origin, PAGE_BYTES, Page, PageBytes};
+pub use values::{ValueType, WeightKind};

@@ -45,8 +45,8 @@ const WHOLE_BYTES: usize = 64;
 pub struct Lists {
     /// The vertex of the first list.
     pub first_vertex: u64,
-    /// The ordinal of the first edge.
-    pub first_edge: u64,
+    /// How many entries of the first list lie in earlier pages.
+    pub offset: u64,
     /// The first list began in an earlier page.
     pub continues: bool,
     /// The last list goes on in the next page.
@@ -81,6 +81,10 @@ impl Lists {
     /// An empty part, from which a reader would conclude that its list ends.
     #[inline]
     pub fn check_parts(&self) -> Result<()> {
+        if (self.offset != 0) != self.continues {
+            let expected = if self.continues { "entries in earlier pages" } else { "no entry in an earlier page" };
+            return Err(Error::new(16, expected, self.offset.to_string()));
+        }
         let parts = [(self.continues, self.count.min(1)), (self.continued, self.count)];
         for (goes_on, end) in parts {
             if goes_on && (end == 0 || self.ends[end] == self.ends[end - 1]) {
@@ -109,7 +113,7 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
     let first_vertex = page.first();
     check_vertices(page, shape)?;
     out.first_vertex = first_vertex;
-    out.first_edge = page.base();
+    out.offset = page.base();
     out.continues = page.flags() & CONTINUES != 0;
     out.continued = page.flags() & CONTINUED != 0;
     out.count = count;
@@ -158,7 +162,7 @@ pub fn check_vertices(page: &Page<'_>, shape: Shape) -> Result<()> {
         ));
     }
     if page.base() > u64::MAX - MAX_NEIGHBOURS as u64 {
-        return Err(Error::new(16, "an ordinal of an edge", page.base().to_string()));
+        return Err(Error::new(16, "a number of entries", page.base().to_string()));
     }
     if (page.flags() & PARALLEL != 0) != shape.parallel {
         return Err(Error::new(5, "the image's kind of gaps", format!("flags {:#04x}", page.flags())));
@@ -253,6 +257,8 @@ pub struct PageStart {
     pub first_vertex: u64,
     /// That list began in an earlier page.
     pub continues: bool,
+    /// How many entries the writer's pages before this one have.
+    pub first_entry: u64,
 }
 
 impl PageStart {
@@ -268,9 +274,14 @@ pub struct ListWriter {
     parallel: bool,
     page_number: u64,
     first_vertex: u64,
-    first_edge: u64,
+    /// How many entries lie in the pages before.
+    first_entry: u64,
     edges: u64,
     continues: bool,
+    /// How many entries of the first list lie in the pages before.
+    offset: u64,
+    /// How many entries of the list that is being written lie in this page and those before.
+    written: u64,
     lengths: Section,
     absolute: Section,
     relative: Section,
@@ -281,16 +292,18 @@ pub struct ListWriter {
 }
 
 impl ListWriter {
-    /// A writer whose first page has number `page_number` and starts with `first_vertex` and edge `first_edge`.
-    pub fn new(origin: Origin, parallel: bool, page_number: u64, first_vertex: u64, first_edge: u64) -> Self {
+    /// A writer whose first page has number `page_number` and starts with `first_vertex`, behind `first_entry` entries.
+    pub fn new(origin: Origin, parallel: bool, page_number: u64, first_vertex: u64, first_entry: u64) -> Self {
         ListWriter {
             origin,
             parallel,
             page_number,
             first_vertex,
-            first_edge,
+            first_entry,
             edges: 0,
             continues: false,
+            offset: 0,
+            written: 0,
             lengths: Section::default(),
             absolute: Section::default(),
             relative: Section::default(),
@@ -333,6 +346,7 @@ impl ListWriter {
         loop {
             let vertex = self.next_vertex();
             if self.fitting(vertex, rest) == Some(rest.len()) {
+                self.written = 0;
                 return self.add(vertex, rest);
             }
             rest = &rest[self.push_some(rest, emit)..];
@@ -345,6 +359,9 @@ impl ListWriter {
         let fits = self.fitting(vertex, list);
         if let Some(fits) = fits {
             self.add(vertex, &list[..fits]);
+        }
+        if let Some(fits) = fits {
+            self.written += fits as u64;
         }
         self.close(fits.is_some(), emit);
         fits.unwrap_or(0)
@@ -422,15 +439,17 @@ impl ListWriter {
         let chosen = if relative { &self.relative } else { &self.absolute };
         write_sequence(&chosen.values, &mut firsts);
         let header =
-            Header { flags, count: self.lengths.values.len() as u16, first: self.first_vertex, base: self.first_edge };
+            Header { flags, count: self.lengths.values.len() as u16, first: self.first_vertex, base: self.offset };
         let page = build(&self.origin, self.page_number, header, &[&lengths, &firsts, &self.gaps]);
-        let start = PageStart { first_vertex: self.first_vertex, continues: self.continues };
+        let start =
+            PageStart { first_vertex: self.first_vertex, continues: self.continues, first_entry: self.first_entry };
         emit(start, &page);
         self.page_number += 1;
         self.first_vertex += self.lengths.values.len() as u64 - u64::from(continued);
-        self.first_edge += self.edges;
+        self.first_entry += self.edges;
         self.edges = 0;
         self.continues = continued;
+        self.offset = if continued { self.written } else { 0 };
         self.lengths.clear();
         self.absolute.clear();
         self.relative.clear();

@@ -4,10 +4,12 @@
 //! a manifest can lead out of the image's directory.
 
 use crate::error::{Error, Result};
+use crate::files::MAX_VALUE_COLUMNS;
+use crate::values::ValueType;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this code writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 /// What `format` says.
 pub const FORMAT_NAME: &str = "outcore graph";
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
@@ -35,8 +37,8 @@ pub struct Manifest {
     pub order: Order,
     /// What the user's ids are.
     pub ids: IdColumn,
-    /// The weights, if edges have any.
-    pub weights: Option<WeightColumn>,
+    /// The values that edges have, one column after the other; the first is their weight.
+    pub values: Vec<ValueColumn>,
     /// The lists of out-neighbours (of neighbours, where edges have no direction).
     pub out_lists: ListFile,
     /// The lists of in-neighbours, where edges have a direction.
@@ -85,28 +87,18 @@ pub enum IdColumn {
     },
 }
 
-/// What weights are.
+/// Values of one kind that all edges have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WeightColumn {
+pub struct ValueColumn {
     /// Their name in the input.
     pub name: String,
     /// Their type.
     #[serde(rename = "type")]
-    pub kind: WeightKind,
+    pub kind: ValueType,
     /// The size of the column beside the out-lists.
     pub out_pages: u64,
-    /// The size of the column beside the in-lists.
+    /// The size of the column beside the in-lists; 0 where edges have no direction.
     pub in_pages: u64,
-}
-
-/// The type of weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WeightKind {
-    /// Whole numbers.
-    I64,
-    /// Real numbers.
-    F64,
 }
 
 /// A file of list pages.
@@ -171,6 +163,11 @@ pub struct ImportFacts {
 }
 
 impl Manifest {
+    /// The weights of the edges, if they have any: the first column of values.
+    pub fn weights(&self) -> Option<&ValueColumn> {
+        self.values.first()
+    }
+
     /// The manifest as it lies on disk.
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = serde_json::to_string_pretty(self).expect("a manifest is plain data");
@@ -191,6 +188,12 @@ impl Manifest {
             .map_err(|error| bad("a manifest with a format and version", error.to_string()))?;
         if version.format != FORMAT_NAME {
             return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
+        }
+        if version.format_version == 1 {
+            return Err(bad(
+                &format!("format version {FORMAT_VERSION}; import the input again, for version 1 was never released"),
+                version.format_version.to_string(),
+            ));
         }
         if version.format_version == 0 || version.format_version > FORMAT_VERSION {
             return Err(bad(
@@ -215,6 +218,9 @@ impl Manifest {
         }
         if self.directed != self.in_lists.is_some() {
             return bad("in-lists exactly where edges have a direction", u64::from(self.in_lists.is_some()));
+        }
+        if self.values.len() > MAX_VALUE_COLUMNS {
+            return bad(&format!("at most {MAX_VALUE_COLUMNS} columns of values"), self.values.len() as u64);
         }
         let entries = self.out_lists.entries;
         if self.in_lists.is_some_and(|lists| lists.entries != entries) {

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!    0  checksum      u32   crc32c of bytes 4..4096, seeded with image id, page number, kind and file
-//!    4  kind          u8    1 out-lists, 2 in-lists, 3 column, 4 text
+//!    4  kind          u8    1 out-lists, 2 in-lists, 3 column, 4 text, 5 values
 //!    5  flags         u8    by kind
 //!    6  count         u16   lists, values or bytes in this page
 //!    8  first         u64   first vertex, value or byte
-//!   16  base          u64   lists: ordinal of the first edge; columns: what is added to every value
+//!   16  base          u64   lists: entries of the first list in earlier pages; columns: what is added to every value
 //!   24  section[3]    u16   where sections end, by kind
 //!   30  zero          u16
 //!   32  content       then zero
@@ -18,6 +18,7 @@
 use crate::column::DELTA;
 use crate::error::{Error, Result};
 use crate::list::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
+use crate::values::PACKED;
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: usize = 4096;
@@ -38,6 +39,8 @@ pub enum Kind {
     Column = 3,
     /// Bytes of strings.
     Text = 4,
+    /// Values beside the entries of lists.
+    Values = 5,
 }
 
 /// The image and the file that pages belong to: what their checksums are seeded with.
@@ -62,14 +65,12 @@ impl Origin {
         crc32c::crc32c_append(crc32c::crc32c(&seed), &bytes[4..])
     }
 
-    /// Gives a page its final place: raises its first item and its base, and seals it under its number.
+    /// Gives a page its final place: raises its first item, and seals it under its number.
     ///
     /// Pages that several workers make at once are written as if each worker's were the first of the file.
-    pub fn place(&self, page_number: u64, add_first: u64, add_base: u64, bytes: &mut PageBytes) {
+    pub fn place(&self, page_number: u64, add_first: u64, bytes: &mut PageBytes) {
         let first = read_u64(bytes, 8).wrapping_add(add_first);
-        let base = read_u64(bytes, 16).wrapping_add(add_base);
         bytes[8..16].copy_from_slice(&first.to_le_bytes());
-        bytes[16..24].copy_from_slice(&base.to_le_bytes());
         let checksum = self.checksum(page_number, bytes);
         bytes[..4].copy_from_slice(&checksum.to_le_bytes());
     }
@@ -91,7 +92,7 @@ impl Origin {
         }
         let page = self.trust(bytes)?;
         let end = page.section_end(2);
-        if matches!(self.kind, Kind::Column | Kind::Text) {
+        if matches!(self.kind, Kind::Column | Kind::Text | Kind::Values) {
             let used = page.section_end(0);
             if let Some(section) = (1..3).find(|&section| page.section_end(section) != used) {
                 let at = 24 + 2 * section as u64;
@@ -123,6 +124,7 @@ impl Origin {
             Kind::OutLists | Kind::InLists => CONTINUES | CONTINUED | RELATIVE | PARALLEL,
             Kind::Column => DELTA,
             Kind::Text => 0,
+            Kind::Values => PACKED,
         };
         if bytes[5] & !known_flags != 0 {
             return Err(Error::new(5, format!("flags among {known_flags:#04x}"), format!("{:#04x}", bytes[5])));
@@ -174,7 +176,7 @@ impl<'a> Page<'a> {
         read_u64(self.bytes, 8)
     }
 
-    /// The ordinal of the first edge, or the base of a column's values.
+    /// How many entries of the first list lie in earlier pages, or the base of a column's values.
     pub fn base(&self) -> u64 {
         read_u64(self.bytes, 16)
     }

@@ -8,24 +8,26 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 const IMAGES: [&str; 3] = ["empty", "hubs", "named"];
-/// Files of pages: name, kind, index.
-const FILES: [(&str, Kind, Option<&str>); 10] = [
-    ("out.pages", Kind::OutLists, Some("out.index")),
-    ("in.pages", Kind::InLists, Some("in.index")),
-    ("columns/out_degree.pages", Kind::Column, None),
-    ("columns/out_hub.pages", Kind::Column, None),
-    ("columns/in_degree.pages", Kind::Column, None),
-    ("columns/in_hub.pages", Kind::Column, None),
-    ("columns/id.pages", Kind::Column, None),
-    ("columns/id.text.pages", Kind::Text, None),
-    ("edges/out_weight.pages", Kind::Column, Some("edges/out_weight.index")),
-    ("edges/in_weight.pages", Kind::Column, Some("edges/in_weight.index")),
+/// Files: number, name, kind, index.
+const FILES: [(u16, Option<&str>, Kind, Option<&str>); 12] = [
+    (0, Some("out.pages"), Kind::OutLists, Some("out.index")),
+    (1, Some("in.pages"), Kind::InLists, Some("in.index")),
+    (2, Some("columns/out_degree.pages"), Kind::Column, None),
+    (3, Some("columns/out_hub.pages"), Kind::Column, None),
+    (4, Some("columns/in_degree.pages"), Kind::Column, None),
+    (5, Some("columns/in_hub.pages"), Kind::Column, None),
+    (6, Some("columns/id.pages"), Kind::Column, None),
+    (7, Some("columns/id.text.pages"), Kind::Text, None),
+    (8, None, Kind::OutLists, Some("edges/out_entries.index")),
+    (9, None, Kind::InLists, Some("edges/in_entries.index")),
+    (16, Some("edges/out_0.pages"), Kind::Values, Some("edges/out_0.index")),
+    (17, Some("edges/in_0.pages"), Kind::Values, Some("edges/in_0.index")),
 ];
 /// A line of more values than this is cut and ends in their checksum.
 const MOST_VALUES: usize = 24;
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v2")
 }
 
 /// Values as text, cut where they are many.
@@ -39,7 +41,7 @@ fn values<T: std::fmt::Display>(values: &[T]) -> String {
 }
 
 fn origin(manifest: &Manifest, place: usize) -> Origin {
-    Origin { image_id: manifest.image_id, kind: FILES[place].1, file: place as u16 }
+    Origin { image_id: manifest.image_id, kind: FILES[place].2, file: FILES[place].0 }
 }
 
 /// Reads the bytes of one file of pages and says what is in them.
@@ -50,14 +52,14 @@ fn describe_pages(manifest: &Manifest, place: usize, bytes: &[u8]) -> Result<Str
     let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
     assert!(rest.is_empty());
     for (number, page) in pages.iter().enumerate() {
-        let described = describe_page(&origin, number as u64, page, shape);
+        let described = describe_page(&origin, number as u64, page, shape, manifest);
         said += &described
             .map_err(|error| Error { offset_bytes: error.offset_bytes + (PAGE_BYTES * number) as u64, ..error })?;
     }
     Ok(said)
 }
 
-fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape) -> Result<String> {
+fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape, manifest: &Manifest) -> Result<String> {
     let page = origin.verify(number, bytes)?;
     let mut said = format!(
         "  page {number}: flags {}, {} from {}, base {}\n",
@@ -82,18 +84,23 @@ fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape) 
             column::decode(&page, &mut decoded)?;
             writeln!(said, "    {}", values(&decoded)).unwrap();
         }
+        Kind::Values => {
+            let mut decoded = Vec::new();
+            outcore_format::values::decode(&page, manifest.values[0].kind, &mut decoded)?;
+            writeln!(said, "    {}", values(&decoded)).unwrap();
+        }
         Kind::Text => writeln!(said, "    {:?}", String::from_utf8_lossy(text::decode(&page)?)).unwrap(),
     }
     Ok(said)
 }
 
-/// Says what a manifest says: what version 1 has, so that members of later versions change nothing here.
+/// Says what a manifest says: what version 2 has, so that members of later versions change nothing here.
 fn describe_manifest(manifest: &Manifest) -> String {
     let lists = |lists: &ListFile| {
         let ListFile { pages, entries, max_degree, degree_pages, hub_pages } = lists;
         format!("{pages} pages, {entries} entries, at most {max_degree}; degrees {degree_pages}, hubs {hub_pages}")
     };
-    let weights = manifest.weights.as_ref();
+    let weights = manifest.weights();
     let weights = weights.map(|all| format!("{} {:?} {} {}", all.name, all.kind, all.out_pages, all.in_pages));
     let import = &manifest.import;
     let ImportFacts { input_format, edges_read, duplicates, duplicates_policy, .. } = import;
@@ -115,12 +122,14 @@ fn describe_manifest(manifest: &Manifest) -> String {
 fn describe(image: &Path) -> String {
     let manifest = Manifest::from_bytes(&std::fs::read(image.join("manifest.json")).unwrap()).unwrap();
     let mut said = describe_manifest(&manifest);
-    for (place, (name, _, index)) in FILES.iter().enumerate() {
-        let Ok(bytes) = std::fs::read(image.join(name)) else { continue };
-        writeln!(said, "{name}").unwrap();
-        said += &describe_pages(&manifest, place, &bytes).unwrap();
+    for (place, (_, name, _, index)) in FILES.iter().enumerate() {
+        if let Some((name, bytes)) = name.and_then(|name| Some((name, std::fs::read(image.join(name)).ok()?))) {
+            writeln!(said, "{name}").unwrap();
+            said += &describe_pages(&manifest, place, &bytes).unwrap();
+        }
         if let Some(index) = index {
-            let bytes = std::fs::read(image.join(index)).unwrap();
+            let Ok(bytes) = std::fs::read(image.join(index)) else { continue };
+            writeln!(said, "{index}").unwrap();
             let index = Index::from_bytes(&origin(&manifest, place), &bytes).unwrap();
             writeln!(said, "  keys {}", values(&index.iter_from(0).collect::<Vec<_>>())).unwrap();
         }
@@ -149,8 +158,8 @@ fn read(manifest: &Manifest, name: &str, bytes: &[u8]) -> Result<()> {
     if name == "manifest.json" {
         return Manifest::from_bytes(bytes).map(drop);
     }
-    for (place, (pages, _, index)) in FILES.iter().enumerate() {
-        if *pages == name {
+    for (place, (_, pages, _, index)) in FILES.iter().enumerate() {
+        if *pages == Some(name) {
             return describe_pages(manifest, place, bytes).map(drop);
         }
         if *index == Some(name) {
@@ -184,7 +193,7 @@ fn every_bit_of_every_small_file_counts() {
     for image in IMAGES {
         let directory = golden().join(image);
         let manifest = Manifest::from_bytes(&std::fs::read(directory.join("manifest.json")).unwrap()).unwrap();
-        let indexes = FILES.iter().filter_map(|(_, _, index)| *index);
+        let indexes = FILES.iter().filter_map(|(.., index)| *index);
         for name in indexes.chain(["manifest.json"]) {
             let Ok(good) = std::fs::read(directory.join(name)) else { continue };
             for bit in 0..8 * good.len() {

@@ -28,8 +28,10 @@ fn read(pages: &[(PageStart, Box<PageBytes>)], shape: Shape) -> Vec<Vec<u32>> {
         let page = ORIGIN.verify(number as u64, bytes).unwrap();
         decode(&page, shape, &mut lists).unwrap();
         assert_eq!((lists.first_vertex, lists.continues), (start.first_vertex, start.continues));
-        assert_eq!(lists.first_edge, edges);
+        assert_eq!(start.first_entry, edges);
         edges += lists.edges() as u64;
+        let before = if lists.continues { back.last().map_or(0, Vec::len) } else { 0 };
+        assert_eq!(lists.offset, before as u64);
         for i in 0..lists.count {
             if i == 0 && lists.continues {
                 back.last_mut().unwrap().extend(lists.list(i));
@@ -133,12 +135,12 @@ fn a_list_in_parts_makes_the_pages_of_the_whole_list_and_pages_can_be_placed_lat
             writer.finish(|start, page| parts.push((start, Box::new(*page))));
             assert!(parts == whole, "longest {longest}");
             for (number, (_, page)) in parts.iter_mut().enumerate() {
-                let first_edge = u64::from_le_bytes(page[16..24].try_into().unwrap());
-                ORIGIN.place(number as u64 + 10, 0, 1000, page);
+                let offset = u64::from_le_bytes(page[16..24].try_into().unwrap());
+                ORIGIN.place(number as u64 + 10, 0, page);
                 let mut decoded = Lists::default();
                 let shape = Shape { vertices: 1_000_000, parallel };
                 decode(&ORIGIN.verify(number as u64 + 10, page).unwrap(), shape, &mut decoded).unwrap();
-                assert_eq!(decoded.first_edge, first_edge + 1000);
+                assert_eq!(decoded.offset, offset);
                 assert!(ORIGIN.verify(number as u64, page).is_err());
             }
         }

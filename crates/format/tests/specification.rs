@@ -3,9 +3,9 @@
 
 use outcore_format::text::TextWriter;
 use outcore_format::{
-    FORMAT_NAME, FORMAT_VERSION, HEADER_BYTES, IdColumn, ImportFacts, Index, Kind, ListFile, ListWriter, Lists,
-    MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, WeightColumn, WeightKind, block, column,
-    index_bytes, list, text,
+    FORMAT_NAME, FORMAT_VERSION, HEADER_BYTES, IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter,
+    Lists, MAX_VALUE_COLUMNS, MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, ValueColumn,
+    ValueType, block, column, index_bytes, list, text, values,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,6 +75,7 @@ fn constants_are_those_of_the_code() {
         ("MAX_LISTS", list::MAX_LISTS as u64),
         ("MAX_NEIGHBOURS", list::MAX_NEIGHBOURS as u64),
         ("MAX_VALUES", column::MAX_VALUES as u64),
+        ("MAX_VALUE_COLUMNS", MAX_VALUE_COLUMNS as u64),
         ("TEXT_BYTES", text::TEXT_BYTES as u64),
     ]);
     let said: BTreeMap<String, u64> =
@@ -92,6 +93,7 @@ fn flags_are_those_of_the_code() {
         ("RELATIVE", list::RELATIVE),
         ("PARALLEL", list::PARALLEL),
         ("DELTA", column::DELTA),
+        ("PACKED", values::PACKED),
     ];
     assert_eq!(said, expected.map(|(name, bit)| (name.to_owned(), bit)).into());
 }
@@ -160,7 +162,8 @@ fn every_field_of_a_page_lies_where_the_table_says() {
         assert_eq!((lists.continues, lists.continued), (number > 0, number + 1 < pages.len()));
         assert_eq!(field("count"), lists.count as u64);
         assert_eq!(field("first"), lists.first_vertex);
-        assert_eq!(field("base"), lists.first_edge);
+        assert_eq!(field("base"), lists.offset);
+        assert_eq!(lists.offset > 0, lists.continues);
         for section in 0..3 {
             assert_eq!(field(&format!("end{section}")), page.section_end(section) as u64);
         }
@@ -257,6 +260,37 @@ fn the_examples_of_columns_are_right() {
 }
 
 #[test]
+fn the_examples_of_values_are_right() {
+    let origin = ImageFile::values(0, false).origin(IMAGE_ID);
+    let examples: [(&str, ValueType, &[u64]); 2] =
+        [("values", ValueType::U8, &[7, 200, 13]), ("packed", ValueType::I64, &[1_000_001, 1_000_000, 1_000_003])];
+    for (name, kind, expected) in examples {
+        let mut pages = Vec::new();
+        let mut writer = values::ValueWriter::new(origin, kind, 0);
+        expected.iter().for_each(|&value| writer.push(value, |_, page| pages.push(*page)));
+        writer.finish(|_, page| pages.push(*page));
+        if std::env::var_os("OUTCORE_SHOW_EXAMPLES").is_some() {
+            let hex = pages[0][..48]
+                .chunks(16)
+                .map(|row| row.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "));
+            println!("{name}\n{}", hex.collect::<Vec<_>>().join("\n"));
+        }
+        assert_eq!(pages, [example_page(name)], "{name}");
+        let mut decoded = Vec::new();
+        values::decode(&origin.verify(0, &pages[0]).unwrap(), kind, &mut decoded).unwrap();
+        assert_eq!(decoded, expected);
+    }
+}
+
+#[test]
+fn the_types_of_values_are_those_of_the_code() {
+    let text = specification();
+    let (_, rest) = text.split_once("The manifest says the type of a column: ").unwrap();
+    let said: Vec<&str> = rest.split_once("Section 0").unwrap().0.split('`').skip(1).step_by(2).collect();
+    assert_eq!(said, ValueType::ALL.map(ValueType::name));
+}
+
+#[test]
 fn the_example_of_text_is_right() {
     let origin = Origin { image_id: IMAGE_ID, kind: Kind::Text, file: 7 };
     let mut pages = Vec::new();
@@ -286,7 +320,7 @@ fn manifest(ids: IdColumn) -> Manifest {
         parallel_edges: false,
         order: Order::Degree,
         ids,
-        weights: Some(WeightColumn { name: "w".into(), kind: WeightKind::F64, out_pages: 1, in_pages: 1 }),
+        values: vec![ValueColumn { name: "w".into(), kind: ValueType::F64, out_pages: 1, in_pages: 1 }],
         out_lists: lists,
         in_lists: Some(lists),
         import: facts(),
@@ -342,13 +376,15 @@ fn a_manifest_has_the_members_that_the_tables_name() {
             "number" => value.is_u64(),
             "boolean" => value.is_boolean(),
             "object" | "object or null" => value.is_object(),
+            "array" => value.is_array(),
             other => panic!("no such type: {other}"),
         };
         assert!(right, "{name} is said to be a {kind} and is {value}");
     }
     assert_eq!(inner["image_id"], "0123456789abcdef");
     assert_eq!((&inner["format"], &inner["order"]), (&FORMAT_NAME.into(), &"degree".into()));
-    for part in ["out_lists", "weights", "import"] {
+    assert_eq!(members(&inner["values"][0]), marked("| `values` |"));
+    for part in ["out_lists", "import"] {
         assert_eq!(members(&inner[part]), marked(&format!("| `{part}` |")), "{part}");
     }
 }
@@ -377,9 +413,12 @@ fn every_kind_of_ids_has_the_members_that_the_table_names() {
 #[test]
 fn a_newer_version_is_called_newer_and_unknown_members_are_ignored() {
     let good = String::from_utf8(manifest(IdColumn::Range { first: 0 }).to_bytes()).unwrap();
-    let newer = good.replace("\"format_version\": 1", "\"format_version\": 2");
+    let newer = good.replace("\"format_version\": 2", "\"format_version\": 3");
     let error = Manifest::from_bytes(newer.as_bytes()).unwrap_err().to_string();
-    assert!(error.contains("newer Outcore") && error.contains("found 2"), "{error}");
+    assert!(error.contains("newer Outcore") && error.contains("found 3"), "{error}");
+    let older = good.replace("\"format_version\": 2", "\"format_version\": 1");
+    let error = Manifest::from_bytes(older.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("import the input again"), "{error}");
     let with_more = good.replace("\"vertices\": 3", "\"colour\": [1, {}], \"vertices\": 3");
     let body = &with_more[with_more.find("\"manifest\": ").unwrap() + 12..with_more.rfind('}').unwrap()];
     let sealed = format!(

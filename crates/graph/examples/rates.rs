@@ -7,7 +7,7 @@
 
 use outcore_format::{Lists, PAGE_BYTES, Shape};
 use outcore_graph::decode::Decoder;
-use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, ListPart, Result, scan};
+use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, Result, scan};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     for _ in 0..3 {
         pass_rate(&graph)?;
     }
-    let vertices = sparse_frontier(&graph)?;
+    let vertices = sparse_frontier(&graph);
     for _ in 0..5 {
         random_rate(&graph, &vertices)?;
     }
@@ -37,10 +37,10 @@ fn main() -> Result<()> {
 
 /// Verifies and decodes the image's first pages on one core, by every way that this processor has.
 fn decode_rate(graph: &Graph, image: &Path) {
-    let bytes = std::fs::read(ImageFile::OutLists.path(image)).expect("the image has lists");
+    let bytes = std::fs::read(ImageFile::OUT_LISTS.path(image)).expect("the image has lists");
     let (pages, _) = bytes.as_chunks::<PAGE_BYTES>();
     let pages = &pages[..pages.len().min(DECODED_PAGES)];
-    let origin = ImageFile::OutLists.origin(graph.manifest().image_id);
+    let origin = ImageFile::OUT_LISTS.origin(graph.manifest().image_id);
     let shape = Shape { vertices: graph.vertices(), parallel: graph.manifest().parallel_edges };
     for (name, mut decoder) in Decoder::all() {
         let mut best = 0.0f64;
@@ -77,22 +77,16 @@ fn random_rate(graph: &Graph, vertices: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// The vertices that own every so many edges, which lie [`STRIDE`] pages apart.
-fn sparse_frontier(graph: &Graph) -> Result<Vec<u32>> {
-    let edges = if graph.is_directed() { graph.edges() } else { 2 * graph.edges() };
-    let step = (STRIDE * edges / graph.pages(Direction::Out).max(1)).max(1);
-    let owns = |list: &ListPart| {
-        let end = list.first_edge + list.neighbours.len() as u64;
-        list.first_edge.next_multiple_of(step) < end
-    };
-    let visit = |found: &mut Vec<u32>, list: ListPart| {
-        // A list that spans pages would bring all of them.
-        if owns(&list) && !list.continues && !list.continued {
-            found.push(list.vertex);
-        }
-    };
-    let (found, _) = scan(graph, Direction::Out, Frontier::All, Vec::new, visit)?;
-    let mut vertices: Vec<u32> = found.into_iter().flatten().collect();
-    vertices.sort_unstable();
-    Ok(vertices)
+/// Vertices whose lists lie [`STRIDE`] pages apart.
+fn sparse_frontier(graph: &Graph) -> Vec<u32> {
+    let pages = graph.pages(Direction::Out);
+    // The first vertex whose list begins in each of these pages: a list that spans pages would bring all of them.
+    let mut vertices: Vec<u32> = (0..pages)
+        .step_by(STRIDE as usize)
+        .map(|page| graph.begun_in(Direction::Out, page..page + 1))
+        .filter(|(begun, pages)| begun.len() > 1 && *pages == 1)
+        .map(|(begun, _)| begun.start)
+        .collect();
+    vertices.dedup();
+    vertices
 }

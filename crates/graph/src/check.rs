@@ -19,6 +19,7 @@ use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
 use outcore_io::{Array, Unit};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 /// What a check went through; an image with damage has no report but an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -59,8 +60,7 @@ struct ColumnSums {
 /// The first damage, with file and byte; a device that fails; no memory for 5 bytes per vertex; a request to stop.
 pub fn check(graph: &Graph) -> Result<CheckReport> {
     let manifest = graph.manifest();
-    let places = ImageFile::ALL.iter().filter_map(|&file| graph.file(file));
-    let pages: u64 = places.map(|place| graph.data_file(place).len_bytes() / crate::PAGE_BYTES).sum();
+    let pages = manifest.files().iter().map(|&(file, _)| graph.file_pages(file)).sum();
     let task = graph.runtime().task("checking", Unit::Bytes, Some(graph.all_pages() * crate::PAGE_BYTES));
     check_manifest(graph)?;
     let hash = KeyedHash::new();
@@ -74,18 +74,18 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     let out = check_lists(graph, Direction::Out, classes, hash, &task)?;
     check_direction(graph, Direction::Out, &out, &degrees.out)?;
     let mut entries = out.entries;
-    let mut wrong_hubs = vec![(ImageFile::OutHub, out.wrong_hub)];
+    let mut wrong_hubs = vec![(ImageFile::OUT_HUB, out.wrong_hub)];
     if graph.is_directed() {
         let in_ = check_lists(graph, Direction::In, classes, hash, &task)?;
         check_direction(graph, Direction::In, &in_, &degrees.in_)?;
         entries += in_.entries;
-        wrong_hubs.push((ImageFile::InHub, in_.wrong_hub));
+        wrong_hubs.push((ImageFile::IN_HUB, in_.wrong_hub));
         if (in_.edges, in_.loops) != (out.edges, out.loops) {
-            return Err(bad(graph, ImageFile::InLists, "the edges of the out-lists", "others"));
+            return Err(bad(graph, ImageFile::IN_LISTS, "the edges of the out-lists", "others"));
         }
     } else {
         if out.up != out.down {
-            return Err(bad(graph, ImageFile::OutLists, "every edge in the lists of both its ends", "others"));
+            return Err(bad(graph, ImageFile::OUT_LISTS, "every edge in the lists of both its ends", "others"));
         }
         let edges = (out.entries + out.loops) / 2;
         if edges != manifest.edges {
@@ -101,8 +101,29 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
         return Err(bad_manifest(graph, "isolated vertices", degrees.isolated, manifest.import.isolated_vertices));
     }
     check_loops(graph, out.loops)?;
+    check_values(graph)?;
     let image_bytes = graph.image_bytes();
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
+}
+
+/// Reads the columns of values behind the first one, which is checked beside the lists.
+fn check_values(graph: &Graph) -> Result<()> {
+    let entries = graph.manifest().out_lists.entries;
+    for column in 1..graph.manifest().values.len() {
+        for &direction in graph.directions() {
+            let file = ImageFile::values(column, direction == Direction::In);
+            let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
+            let mut values = ColumnStream::part(graph, file, &index, 0..entries, entries)?;
+            loop {
+                let count = values.peek(usize::MAX)?.len();
+                if count == 0 {
+                    break;
+                }
+                values.take(count);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reads the manifest again, and looks for files that it does not name.
@@ -133,9 +154,9 @@ fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
     let vertices = graph.vertices();
     graph.make_room("degree classes and hubs", 5 * vertices)?;
     let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
-    let mut out_column = ColumnStream::new(graph, ImageFile::OutDegree, vertices)?;
+    let mut out_column = ColumnStream::new(graph, ImageFile::OUT_DEGREE, vertices)?;
     let mut in_column = match graph.is_directed() {
-        true => Some(ColumnStream::new(graph, ImageFile::InDegree, vertices)?),
+        true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, vertices)?),
         false => None,
     };
     let (mut out, mut in_, mut isolated) = (ColumnSums::default(), ColumnSums::default(), 0);
@@ -174,7 +195,7 @@ fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
         None => Ok(()),
         Some(vertex) => Err(bad(
             graph,
-            ImageFile::OutDegree,
+            ImageFile::OUT_DEGREE,
             "degree classes that never rise, for vertices are numbered by degree",
             format!("a greater one at vertex {}", vertex + 1),
         )),

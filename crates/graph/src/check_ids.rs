@@ -22,7 +22,7 @@ const MOST_DOUBTFUL: usize = 1000;
 pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let sorted = graph.manifest().order == Order::Input;
     if matches!(graph.manifest().ids, IdColumn::Range { .. }) && !sorted {
-        return Err(bad(graph, ImageFile::Id, "a column of ids, for vertices are numbered by degree", "none"));
+        return Err(bad(graph, ImageFile::ID, "a column of ids, for vertices are numbered by degree", "none"));
     }
     let mut stream = IdStream::new(graph)?;
     let mut before: Option<Id<String>> = None;
@@ -34,7 +34,7 @@ pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
         };
         if let Some(place) = (0..batch.len()).find(|&i| sorted && !rises(i)) {
             let found = format!("`{}` at vertex {}", shown(batch.get(place)), first + place as u64);
-            return Err(bad(graph, ImageFile::Id, "ids that rise", found));
+            return Err(bad(graph, ImageFile::ID, "ids that rise", found));
         }
         before = Some(batch.get(batch.len() - 1).to_owned());
     }
@@ -57,7 +57,7 @@ fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
         let Some(count) = gather(graph, hash, part..parts, &mut hashes)? else {
             // Hashes of different ids spread evenly, so only equal ones go on to overflow a part.
             if parts >= most_parts {
-                return Err(bad(graph, ImageFile::Id, "every id once", "ids that are equal"));
+                return Err(bad(graph, ImageFile::ID, "every id once", "ids that are equal"));
             }
             (part, parts) = (0, parts * 2);
             doubtful.clear();
@@ -102,7 +102,7 @@ fn compare(graph: &Graph, hash: KeyedHash, doubtful: &BTreeSet<u64>) -> Result<(
         for (place, id) in batch.iter().enumerate() {
             if doubtful.contains(&hash_id(hash, id)) && !seen.insert(id.to_owned()) {
                 let found = format!("`{}` again at vertex {}", shown(id), first + place as u64);
-                return Err(bad(graph, ImageFile::Id, "every id once", found));
+                return Err(bad(graph, ImageFile::ID, "every id once", found));
             }
         }
     }

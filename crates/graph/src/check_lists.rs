@@ -6,8 +6,8 @@
 use crate::check::{KeyedHash, bad};
 use crate::graph::{Direction, Graph};
 use crate::ordered::{ListStream, Place, list_file};
-use crate::weights::read_weight_index;
-use outcore_format::{Index, Lists, Order, PAGE_BYTES, PageStart, WeightKind};
+use crate::weights::read_weight_indexes;
+use outcore_format::{Index, Lists, Order, PAGE_BYTES};
 use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
 use outcore_io::{Array, Task};
 use std::ops::Range;
@@ -71,6 +71,8 @@ struct Context<'a> {
 struct Weights {
     file: ImageFile,
     index: Arc<Index>,
+    /// How many entries lie before every page of lists.
+    before: Index,
     real: bool,
 }
 
@@ -140,11 +142,9 @@ pub(crate) fn check_lists(
 
 impl Weights {
     fn of(graph: &Graph, direction: Direction) -> Result<Option<Self>> {
-        if graph.manifest().weights.is_none() {
-            return Ok(None);
-        }
-        let (file, kind, index) = read_weight_index(graph, direction)?;
-        Ok(Some(Weights { file, index: Arc::new(index), real: kind == WeightKind::F64 }))
+        let Some(kind) = graph.manifest().weights().map(|column| column.kind) else { return Ok(None) };
+        let (file, [index, before]) = read_weight_indexes(graph, direction)?;
+        Ok(Some(Weights { file, index: Arc::new(index), before, real: kind.is_real() }))
     }
 }
 
@@ -162,9 +162,9 @@ impl Context<'_> {
             let edges = lists.edges();
             weights.clear();
             if let Some(source) = &self.weights {
+                self.check_entries(source, number, edges)?;
                 if column.is_none() {
-                    let end = self.stretch_end(lists.first_edge, pages.end)?;
-                    let (range, entries) = (lists.first_edge..end, self.graph.manifest().out_lists.entries);
+                    let (range, entries) = (self.entries(source, &pages), self.graph.manifest().out_lists.entries);
                     column = Some(ColumnStream::part(self.graph, source.file, &source.index, range, entries)?);
                 }
                 if let Some(column) = &mut column {
@@ -181,15 +181,22 @@ impl Context<'_> {
         Ok(stretch)
     }
 
-    /// The ordinal of the edge behind the stretch: that of the first edge of the next page, which is looked up there.
-    fn stretch_end(&self, first_edge: u64, next_page: u64) -> Result<u64> {
-        let entries = self.graph.manifest().out_lists.entries;
-        if next_page >= self.graph.pages(self.direction) {
-            return Ok(entries.max(first_edge));
+    /// The entries of some pages of lists, as their index says.
+    fn entries(&self, weights: &Weights, pages: &Range<u64>) -> Range<u64> {
+        let all = self.graph.manifest().out_lists.entries;
+        let before = |page| if page < weights.before.len() { weights.before.get(page) } else { all };
+        before(pages.start)..before(pages.end)
+    }
+
+    /// Checks that a page of lists has as many entries as their index says.
+    fn check_entries(&self, weights: &Weights, page: u64, edges: usize) -> Result<()> {
+        let said = self.entries(weights, &(page..page + 1));
+        if said.end - said.start == edges as u64 {
+            return Ok(());
         }
-        let mut stream = ListStream::new(self.graph, self.direction, next_page..next_page + 1)?;
-        let end = stream.next()?.map_or(entries, |(_, lists)| lists.first_edge);
-        Ok(end.clamp(first_edge, entries.max(first_edge)))
+        let file = if self.file == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
+        let found = format!("{} of them", said.end - said.start);
+        Err(bad(self.graph, file, format!("{edges} entries in page {page} of the lists"), found))
     }
 
     fn take_weights(
@@ -207,9 +214,8 @@ impl Context<'_> {
     }
 
     fn check_page(&self, number: u64, lists: &Lists, weights: &[u64], stretch: &mut Stretch) -> Result<()> {
-        let start = PageStart { first_vertex: lists.first_vertex, continues: lists.continues };
         let said = self.graph.list_pages(self.direction).index.get(number);
-        if start.key() != said {
+        if 2 * lists.first_vertex + u64::from(lists.continues) != said {
             let expected = format!("vertex {}, as the index says", said / 2);
             let error = outcore_format::Error::new(8, expected, format!("vertex {}", lists.first_vertex));
             return Err(self.corrupt(number, error));
@@ -239,7 +245,7 @@ impl Context<'_> {
     }
 
     fn add_edges(&self, vertex: u32, neighbours: &[u32], weights: &[u64], sums: &mut Sums) {
-        let reversed = self.file == ImageFile::InLists;
+        let reversed = self.file == ImageFile::IN_LISTS;
         sums.entries += neighbours.len() as u64;
         for (i, &neighbour) in neighbours.iter().enumerate() {
             let weight = weights.get(i).copied().unwrap_or(0);
@@ -362,10 +368,13 @@ impl Context<'_> {
                 }
             }
         }
-        let entries = self.graph.manifest().out_lists.entries;
-        let end = Place { vertex: self.graph.vertices(), edge: entries, continues: false };
+        let end = Place { vertex: self.graph.vertices(), offset: 0 };
         if place != end {
             return Err(bad(self.graph, self.file, format!("lists up to {}", end.text()), place.text()));
+        }
+        let entries = self.graph.manifest().out_lists.entries;
+        if sums.entries != entries {
+            return Err(bad(self.graph, self.file, format!("{entries} entries"), sums.entries.to_string()));
         }
         Ok(sums)
     }

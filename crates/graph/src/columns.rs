@@ -75,15 +75,15 @@ impl Graph {
 
     pub(crate) fn degree_file(&self, direction: Direction) -> ImageFile {
         match direction {
-            Direction::In if self.is_directed() => ImageFile::InDegree,
-            _ => ImageFile::OutDegree,
+            Direction::In if self.is_directed() => ImageFile::IN_DEGREE,
+            _ => ImageFile::OUT_DEGREE,
         }
     }
 
     fn hub_file(&self, direction: Direction) -> ImageFile {
         match direction {
-            Direction::In if self.is_directed() => ImageFile::InHub,
-            _ => ImageFile::OutHub,
+            Direction::In if self.is_directed() => ImageFile::IN_HUB,
+            _ => ImageFile::OUT_HUB,
         }
     }
 }

@@ -426,7 +426,7 @@ impl Cursor<'_> {
 unsafe fn decode_with<L: Lanes>(page: &Page<'_>, shape: Shape, out: &mut Lists, firsts: &mut [u32]) -> Result<()> {
     let count = page.count();
     out.first_vertex = page.first();
-    out.first_edge = page.base();
+    out.offset = page.base();
     out.continues = page.flags() & CONTINUES != 0;
     out.continued = page.flags() & CONTINUED != 0;
     out.count = count;
@@ -578,7 +578,7 @@ mod tests {
     }
 
     fn same(a: &Lists, b: &Lists) {
-        assert_eq!((a.first_vertex, a.first_edge, a.count), (b.first_vertex, b.first_edge, b.count));
+        assert_eq!((a.first_vertex, a.offset, a.count), (b.first_vertex, b.offset, b.count));
         assert_eq!((a.continues, a.continued), (b.continues, b.continued));
         assert_eq!(a.ends[..=a.count], b.ends[..=b.count]);
         assert_eq!(a.neighbours[..a.edges()], b.neighbours[..b.edges()]);

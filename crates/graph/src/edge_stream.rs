@@ -38,8 +38,8 @@ pub(crate) struct Entry {
 pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
     let mut lists = ListStream::new(graph, Direction::Out, 0..u64::MAX)?;
     let entries = graph.manifest().out_lists.entries;
-    let mut column = match &graph.manifest().weights {
-        Some(weights) => Some((ColumnStream::new(graph, ImageFile::OutWeight, entries)?, weights.kind)),
+    let mut column = match graph.manifest().weights() {
+        Some(_) => Some((ColumnStream::new(graph, ImageFile::values(0, false), entries)?, graph.weight_kind()?)),
         None => None,
     };
     let mut weights = Vec::new();

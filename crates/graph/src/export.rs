@@ -21,7 +21,7 @@
 
 use crate::edge_stream::{EDGE_STREAM_BYTES, Weight, for_each_edge, for_each_entry};
 use crate::graph::Graph;
-use outcore_format::{IdColumn, WeightKind};
+use outcore_format::IdColumn;
 use outcore_image::AtomicFile;
 use outcore_image::{ColumnStream, Error, ImageFile, Result};
 use outcore_ingest::{OwnComment, is_whole};
@@ -113,7 +113,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn edge_list(&self, text: &Text) -> Result<ExportReport> {
-        let weighted = self.graph.manifest().weights.is_some();
+        let weighted = self.graph.manifest().weights().is_some();
         match text.weights {
             Some(false) if weighted => return Err(self.refuse("it has no weights, but the graph does", ".wel or .csv")),
             Some(true) if !weighted => return Err(self.refuse("it has weights, but the graph does not", ".el")),
@@ -180,7 +180,7 @@ impl Job<'_> {
 
     /// Whether weights have another name in the file, or none.
     fn renames_weights(&self) -> bool {
-        let Some(weights) = &self.graph.manifest().weights else { return false };
+        let Some(weights) = self.graph.manifest().weights() else { return false };
         weights.name != "weight"
             && match self.ending {
                 "txt" | "edges" | "e" => false,
@@ -206,7 +206,7 @@ impl Job<'_> {
     }
 
     fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
-        let own = self.own_comment(self.graph.manifest().weights.as_ref().map(|weights| weights.name.clone()));
+        let own = self.own_comment(self.graph.manifest().weights().map(|weights| weights.name.clone()));
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
         line.extend_from_slice(format!("{}\n# {vertices} vertices, {edges} edges\n", own.line()).as_bytes());
         if isolated > 0 {
@@ -245,10 +245,10 @@ impl Job<'_> {
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let renumbered = first != Some(1);
         let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
-        let values = match self.graph.manifest().weights.as_ref().map(|weights| weights.kind) {
+        let values = match self.graph.manifest().weights().map(|weights| weights.kind) {
             None => "pattern",
-            Some(WeightKind::I64) => "integer",
-            Some(WeightKind::F64) => "real",
+            Some(kind) if kind.is_real() => "real",
+            Some(_) => "integer",
         };
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
         let symmetry = if self.graph.is_directed() { "general" } else { "symmetric" };
@@ -291,7 +291,7 @@ impl Job<'_> {
         };
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
-        let format = if self.graph.manifest().weights.is_some() { " 001" } else { "" };
+        let format = if self.graph.manifest().weights().is_some() { " 001" } else { "" };
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
         file.put(format!("{}{vertices} {edges}{format}\n", self.numbering_comment(first)).as_bytes())?;
         let task = self.graph.runtime().task("exporting", Unit::Vertices, Some(vertices));
@@ -329,8 +329,8 @@ impl Job<'_> {
              graph.{stem}.meta.vertices = {vertices}\ngraph.{stem}.meta.edges = {}\ngraph.{stem}.directed = {directed}\n",
             self.graph.edges()
         );
-        if let Some(weights) = &self.graph.manifest().weights {
-            let kind = if weights.kind == WeightKind::I64 { "int" } else { "real" };
+        if let Some(weights) = self.graph.manifest().weights() {
+            let kind = if weights.kind.is_real() { "real" } else { "int" };
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
             let name = Some(weights.name.as_str()).filter(|name| !name.is_empty() && name.chars().all(is_plain));
             lines.push_str(&format!("graph.{stem}.edge-properties.names = {}\n", name.unwrap_or("weight")));
@@ -339,7 +339,7 @@ impl Job<'_> {
         properties.put(lines.as_bytes())?;
         let vertices_file = self.write_ids(sibling("v"), "", |_| Ok(true))?;
         let lookup = self.lookup()?;
-        let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights.is_some()) };
+        let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights().is_some()) };
         let mut file = TextFile::create(self.graph, self.output, Compression::None)?;
         let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
         let (mut line, mut edges) = (Vec::new(), 0);
@@ -503,9 +503,9 @@ struct Degrees {
 
 impl Degrees {
     fn new(graph: &Graph) -> Result<Self> {
-        let out = ColumnStream::new(graph, ImageFile::OutDegree, graph.vertices())?;
+        let out = ColumnStream::new(graph, ImageFile::OUT_DEGREE, graph.vertices())?;
         let in_ = match graph.is_directed() {
-            true => Some(ColumnStream::new(graph, ImageFile::InDegree, graph.vertices())?),
+            true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, graph.vertices())?),
             false => None,
         };
         Ok(Degrees { out, in_ })
@@ -547,7 +547,7 @@ fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
 
 /// What the column of the weights is called in a file: as the weights are, unless another column could be meant by it.
 pub(crate) fn weight_column(graph: &Graph) -> Option<&str> {
-    let name = graph.manifest().weights.as_ref()?.name.as_str();
+    let name = graph.manifest().weights()?.name.as_str();
     let is_other = ["source", "target", "type"].iter().any(|other| name.eq_ignore_ascii_case(other));
     let is_odd = name.is_empty() || name.contains(char::is_control) || name.parse::<u64>().is_ok();
     Some(if is_other || is_odd { "weight" } else { name })

@@ -6,7 +6,6 @@ use crate::export::weight_column;
 use crate::graph::Graph;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use outcore_format::WeightKind;
 use outcore_image::AtomicFile;
 use outcore_image::Result;
 use outcore_ingest::{DIRECTED_KEY, WEIGHT_KEY};
@@ -42,12 +41,12 @@ fn encode(
     refused: &mut Option<String>,
     edges: &mut u64,
 ) -> Result<()> {
-    let kind = graph.manifest().weights.as_ref().map(|weights| weights.kind);
+    let kind = graph.manifest().weights().map(|weights| weights.kind);
     let weight = weight_column(graph).unwrap_or_default();
     let mut fields = vec![Field::new("source", id_type(graph), false), Field::new("target", id_type(graph), false)];
-    fields.extend(kind.map(|kind| match kind {
-        WeightKind::I64 => Field::new(weight, DataType::Int64, false),
-        WeightKind::F64 => Field::new(weight, DataType::Float64, false),
+    fields.extend(kind.map(|kind| {
+        let kind = if kind.is_real() { DataType::Float64 } else { DataType::Int64 };
+        Field::new(weight, kind, false)
     }));
     let mut metadata = HashMap::from([(DIRECTED_KEY.to_owned(), graph.is_directed().to_string())]);
     metadata.extend(kind.map(|_| (WEIGHT_KEY.to_owned(), weight.to_owned())));

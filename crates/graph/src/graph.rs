@@ -158,8 +158,8 @@ impl Graph {
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         let mut image = Image::open(runtime, path, options)?;
         let files: &[ImageFile] = match &image.manifest().in_lists {
-            Some(_) => &[ImageFile::OutLists, ImageFile::InLists],
-            None => &[ImageFile::OutLists],
+            Some(_) => &[ImageFile::OUT_LISTS, ImageFile::IN_LISTS],
+            None => &[ImageFile::OUT_LISTS],
         };
         let indexes = image.read_indexes(files, "reading the page indexes")?;
         let open = |(&file, index)| open_lists(&image, file, index);
@@ -292,6 +292,15 @@ impl Graph {
         (vertices, pages.end - pages.start + more)
     }
 
+    /// The vertices whose lists span pages, in rising order: at most one per page.
+    pub fn lists_over_pages(&self, direction: Direction) -> Vec<u32> {
+        let lists = self.list_pages(direction);
+        let continued = lists.index.iter_from(0).filter(|key| key % 2 == 1).map(|key| (key / 2) as u32);
+        let mut vertices: Vec<u32> = continued.collect();
+        vertices.dedup();
+        vertices
+    }
+
     /// How many pages all lists have that hold a vertex's edges.
     pub fn all_pages(&self) -> u64 {
         self.directions().iter().map(|&direction| self.pages(direction)).sum()
@@ -349,7 +358,7 @@ impl Graph {
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
+        let weights = self.manifest().weights().map_or(0, |weights| weights.out_pages + weights.in_pages);
         self.image.fill_cache(self.all_pages() + weights)
     }
 

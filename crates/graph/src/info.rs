@@ -1,7 +1,7 @@
 //! What an image is, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
 
 use crate::graph::Graph;
-use outcore_format::{IdColumn, Order, WeightKind};
+use outcore_format::{IdColumn, Order};
 use serde::Serialize;
 
 /// What an image is. Serialised, the names of the fields are the names of the facts.
@@ -17,7 +17,7 @@ pub struct GraphInfo {
     pub parallel_edges: bool,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
-    /// Their type: `i64` or `f64`.
+    /// Their type as it is stored: `i8` to `i64`, `u8` to `u64`, `f32` or `f64`.
     pub weight_type: Option<&'static str>,
     /// The type of the users' ids: `i64`, `u64` or `string`.
     pub ids: &'static str,
@@ -84,11 +84,8 @@ impl Graph {
             edges: manifest.edges,
             directed: manifest.directed,
             parallel_edges: manifest.parallel_edges,
-            weights: manifest.weights.as_ref().map(|weights| weights.name.clone()),
-            weight_type: manifest.weights.as_ref().map(|weights| match weights.kind {
-                WeightKind::I64 => "i64",
-                WeightKind::F64 => "f64",
-            }),
+            weights: manifest.weights().map(|weights| weights.name.clone()),
+            weight_type: manifest.weights().map(|weights| weights.kind.name()),
             ids: match &manifest.ids {
                 IdColumn::Range { .. } | IdColumn::I64 { .. } => "i64",
                 IdColumn::U64 { .. } => "u64",

@@ -224,7 +224,6 @@ impl ListLoop<'_> {
         self.reading.as_mut().map_or(SweepStats::default(), |reading| {
             reading.pass.stats.add(&reading.worker.take_stats());
             let mut stats = reading.pass.stats;
-            stats.add(reading.pages.prepared());
             stats.add(reading.sweep.prepared());
             stats
         })
@@ -309,7 +308,6 @@ impl ListVisitor for Collector<'_> {
 /// What one unit, or several adjacent ones, hold of a list.
 struct Piece {
     vertex: u32,
-    first_edge: u64,
     units: Range<u64>,
     begins: bool,
     ends: bool,
@@ -322,7 +320,6 @@ impl Piece {
     fn new(list: ListPart<'_>) -> Self {
         let mut piece = Piece {
             vertex: list.vertex,
-            first_edge: list.first_edge,
             units: 0..0,
             begins: !list.continues,
             ends: false,
@@ -348,12 +345,7 @@ impl Piece {
     }
 
     fn list(&self) -> List<'_> {
-        List {
-            vertex: self.vertex,
-            neighbours: &self.neighbours,
-            weights: Weights::new(&self.weights, self.kind),
-            first_edge: self.first_edge,
-        }
+        List { vertex: self.vertex, neighbours: &self.neighbours, weights: Weights::new(&self.weights, self.kind) }
     }
 }
 
@@ -424,7 +416,6 @@ pub(crate) fn visit_parts_here(
     let mut pages = ListPages::new(graph, &swept, PartVisitor { frontier, visit });
     while pages.step(&mut pass, &sweep, worker)? {}
     let mut stats = pass.stats;
-    stats.add(swept.prepared());
     stats.add(sweep.prepared());
     Ok(stats)
 }

@@ -16,35 +16,34 @@ use std::ops::Range;
 pub(crate) struct Place {
     /// The vertex of the first list, or of the next one.
     pub vertex: u64,
-    /// The ordinal of the first edge, or of the next one.
-    pub edge: u64,
-    /// That list began before.
-    pub continues: bool,
+    /// How many entries of that list lie before.
+    pub offset: u64,
 }
 
 impl Place {
     /// Where the lists of an image begin.
-    pub const START: Place = Place { vertex: 0, edge: 0, continues: false };
+    pub const START: Place = Place { vertex: 0, offset: 0 };
 
     /// Where a page begins.
     pub fn start_of(lists: &Lists) -> Self {
-        Place { vertex: lists.first_vertex, edge: lists.first_edge, continues: lists.continues }
+        Place { vertex: lists.first_vertex, offset: lists.offset }
     }
 
     /// Where a page ends.
     fn end_of(lists: &Lists) -> Self {
-        let open = u64::from(lists.continued && lists.count > 0);
-        Place {
-            vertex: lists.first_vertex + lists.count as u64 - open,
-            edge: lists.first_edge.saturating_add(lists.edges() as u64),
-            continues: lists.continued,
-        }
+        let Some(last) = lists.count.checked_sub(1).filter(|_| lists.continued) else {
+            return Place { vertex: lists.first_vertex + lists.count as u64, offset: 0 };
+        };
+        let before = if last == 0 { lists.offset } else { 0 };
+        Place { vertex: lists.first_vertex + last as u64, offset: before + lists.list(last).len() as u64 }
     }
 
     /// The place in words.
     pub fn text(&self) -> String {
-        let goes_on = if self.continues { ", which began before" } else { "" };
-        format!("vertex {}{goes_on}, edge {}", self.vertex, self.edge)
+        match self.offset {
+            0 => format!("vertex {}", self.vertex),
+            offset => format!("vertex {}, of which {offset} entries lie before", self.vertex),
+        }
     }
 }
 
@@ -55,6 +54,8 @@ pub(crate) struct ListStream {
     shape: Shape,
     /// Where the next page has to begin, if that is known.
     next: Option<Place>,
+    /// How many entries the pages had so far.
+    entries: u64,
     _reservation: Reservation,
 }
 
@@ -70,7 +71,7 @@ impl ListStream {
         let next = (pages.start == 0).then_some(Place::START);
         let pages = PageStream::new(graph, file, pages)?;
         let (decoder, shape) = (Decoder::default(), graph.shape());
-        Ok(ListStream { pages, decoder, shape, next, _reservation: reservation })
+        Ok(ListStream { pages, decoder, shape, next, entries: 0, _reservation: reservation })
     }
 
     /// The lists of the next page, and its number; `None` behind the last one.
@@ -95,6 +96,7 @@ impl ListStream {
         match decoded {
             Ok(lists) => {
                 self.next = Some(Place::end_of(lists));
+                self.entries += lists.edges() as u64;
                 Ok(Some((number, lists)))
             }
             Err(error) => Err(self.pages.corrupt(number, error)),
@@ -106,12 +108,13 @@ impl ListStream {
     /// # Errors
     /// Lists that end before the last vertex or the last edge.
     pub fn finish(&self, graph: &Graph) -> Result<()> {
-        let end = Place { vertex: graph.vertices(), edge: graph.manifest().out_lists.entries, continues: false };
-        let place = self.next.unwrap_or(Place::START);
-        if place == end {
+        let end = Place { vertex: graph.vertices(), offset: 0 };
+        let (place, entries) = (self.next.unwrap_or(Place::START), graph.manifest().out_lists.entries);
+        if place == end && self.entries == entries {
             return Ok(());
         }
-        Err(self.pages.bad_end(format!("lists up to {}", end.text()), place.text()))
+        let text = |place: Place, entries: u64| format!("{entries} entries up to {}", place.text());
+        Err(self.pages.bad_end(text(end, entries), text(place, self.entries)))
     }
 
     /// Where the page that was read last ends; nothing if none was.
@@ -123,7 +126,7 @@ impl ListStream {
 /// The file that holds the lists of a direction.
 pub(crate) fn list_file(graph: &Graph, direction: Direction) -> ImageFile {
     match direction {
-        Direction::In if graph.is_directed() => ImageFile::InLists,
-        _ => ImageFile::OutLists,
+        Direction::In if graph.is_directed() => ImageFile::IN_LISTS,
+        _ => ImageFile::OUT_LISTS,
     }
 }

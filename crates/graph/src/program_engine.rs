@@ -255,9 +255,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         for &direction in graph.directions() {
             prepared.add(&graph.merge_gap(direction)?.1);
             if P::WEIGHTS {
-                let (column, read) = graph.weight_column(direction)?;
-                weights.push(column);
-                prepared.add(&read);
+                weights.push(graph.weight_column(direction)?);
             }
         }
         let (cells, long) = cells_of(graph);

@@ -48,8 +48,6 @@ pub struct List<'a> {
     pub neighbours: &'a [u32],
     /// The weights of the edges to them, if they were asked for.
     pub weights: Weights<'a>,
-    /// The ordinal of the first of these edges: their place in edge columns.
-    pub first_edge: u64,
 }
 
 /// The part of a list that one page holds: all of it, but for lists that span pages.
@@ -61,8 +59,8 @@ pub struct ListPart<'a> {
     pub neighbours: &'a [u32],
     /// The weights of the edges to them, if they were asked for.
     pub weights: Weights<'a>,
-    /// The ordinal of the first of these edges: their place in edge columns.
-    pub first_edge: u64,
+    /// How many neighbours of the list lie in earlier pages.
+    pub offset: u64,
     /// The list began in an earlier page.
     pub continues: bool,
     /// The list goes on in a later page.
@@ -79,8 +77,8 @@ impl<'a> ListPart<'a> {
     /// The part as if it were all of the list.
     #[inline]
     pub(crate) fn alone(self) -> List<'a> {
-        let ListPart { vertex, neighbours, weights, first_edge, .. } = self;
-        List { vertex, neighbours, weights, first_edge }
+        let ListPart { vertex, neighbours, weights, .. } = self;
+        List { vertex, neighbours, weights }
     }
 }
 
@@ -175,7 +173,7 @@ pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> L
         vertex: lists.first_vertex as u32 + i as u32,
         neighbours: lists.list(i),
         weights: weights.part(lists.ends[i] as usize..lists.ends[i + 1] as usize),
-        first_edge: lists.first_edge + u64::from(lists.ends[i]),
+        offset: if i == 0 { lists.offset } else { 0 },
         continues: i == 0 && lists.continues,
         continued: i + 1 == lists.count && lists.continued,
     }

@@ -96,29 +96,19 @@ pub(crate) fn count_pages(selection: &Selection<'_>) -> u64 {
 pub(crate) struct Swept {
     pub lists: Arc<Lists>,
     pub weights: Option<Arc<WeightColumn>>,
-    /// What finding the weights read.
-    prepared: SweepStats,
 }
 
 impl Swept {
     pub fn new(graph: &Graph, edges: Edges) -> Result<Self> {
         let Edges { direction, weights } = edges;
-        let (weights, prepared) = match weights {
-            true => graph.weight_column(direction).map(|(column, stats)| (Some(column), stats))?,
-            false => (None, SweepStats::default()),
-        };
-        Ok(Swept { lists: graph.list_pages(direction), weights, prepared })
+        let weights = weights.then(|| graph.weight_column(direction)).transpose()?;
+        Ok(Swept { lists: graph.list_pages(direction), weights })
     }
 
     /// A sweep over selected pages of the lists, of which a worker visits at most `batch_pages` at once.
     pub fn sweep<'a>(&self, graph: &'a Graph, selection: Selection<'a>, batch_pages: u32) -> Result<Sweep<'a>> {
         let besides = self.weights.clone().map(|column| column as Arc<dyn Besides>);
         Sweep::new(graph.image(), self.lists.file, selection, besides, (batch_pages, graph.all_pages()))
-    }
-
-    /// What was read before the sweep.
-    pub fn prepared(&self) -> &SweepStats {
-        &self.prepared
     }
 }
 
@@ -140,9 +130,7 @@ pub(crate) fn sweep<V: ListVisitor>(
 ) -> Result<(Vec<V>, SweepStats)> {
     let swept = Swept::new(graph, edges)?;
     let pages = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
-    let (workers, mut total) = sweep_pages(&pages, || ListPages::new(graph, &swept, make()))?;
-    total.add(&swept.prepared);
-    total.seconds += swept.prepared.seconds;
+    let (workers, total) = sweep_pages(&pages, || ListPages::new(graph, &swept, make()))?;
     Ok((workers.into_iter().map(|worker| worker.visitor).collect(), total))
 }
 
@@ -159,11 +147,6 @@ impl<'a, V: ListVisitor> ListPages<'a, V> {
     pub fn new(graph: &'a Graph, swept: &Swept, visitor: V) -> Self {
         let weights = Batch::new(swept.weights.as_deref());
         ListPages { graph, swept: swept.clone(), decoder: graph.decoder(), weights, visitor }
-    }
-
-    /// What was read before the sweep.
-    pub fn prepared(&self) -> &SweepStats {
-        self.swept.prepared()
     }
 
     /// Visits the next pages; `false` if there are none.

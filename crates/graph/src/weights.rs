@@ -1,26 +1,25 @@
 //! Weights beside lists: where those of a page of lists lie, and how they come to its visitor.
 //!
-//! Value `i` of the column of weights belongs to entry `i` of the lists. So that the weights of a page can be read at
-//! the same time as the page, a graph learns the first entry of every page when weights are first asked for, in one
-//! pass over the pages that does not decode them. Then a sweep takes pages in batches whose weights fit a small buffer:
-//! first the weights of the batch are decoded, then its lists are visited beside them.
+//! Weights are the first column of values. Value `i` of a column belongs to entry `i` of the lists. How many entries lie
+//! before each page of lists, and before each page of values, two indexes say, of some 13 bits per page: so the values of
+//! a page of lists are read at the same time as the page. A sweep takes pages in batches whose weights fit a small
+//! buffer: first the weights of the batch are decoded, then its lists are visited beside them.
 
 use crate::graph::{Direction, Graph, Lists};
 use crate::ordered::list_file;
 use outcore_format::list::MAX_NEIGHBOURS;
-use outcore_format::{Index, Lists as DecodedLists, Origin, PAGE_BYTES, PageBytes, WeightKind, column};
-use outcore_image::{Error, ImageFile, Result, SweepStats};
+use outcore_format::{Index, Lists as DecodedLists, Origin, PageBytes, ValueType, WeightKind, values};
+use outcore_image::{Error, ImageFile, Result};
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Array, Reservation, lock};
+use outcore_io::{Reservation, lock};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A worker has room for so many weights: those of one page, and of some dozens of usual ones.
 pub(crate) const BATCH_WEIGHTS: usize = 1 << 16;
 const _: () = assert!(MAX_NEIGHBOURS <= BATCH_WEIGHTS);
 /// What that takes, with a page that is being decoded.
-const WORKER_BYTES: u64 = 8 * (BATCH_WEIGHTS + column::MAX_VALUES + 16) as u64;
+const WORKER_BYTES: u64 = 8 * (BATCH_WEIGHTS + values::MAX_VALUES + 16) as u64;
 
 /// The name of weights that are used where none is given, as in NetworkX.
 const USUAL_NAME: &str = "weight";
@@ -77,19 +76,20 @@ impl<'a> Weights<'a> {
 pub(crate) struct WeightColumn {
     pub file: usize,
     pub origin: Origin,
-    kind: WeightKind,
-    /// The first value of every page of the column.
+    kind: ValueType,
+    weight_kind: WeightKind,
+    /// How many values lie before every page of the column.
     index: Index,
-    /// The first entry of every page of the lists.
-    first_edges: Array<AtomicU64>,
+    /// How many entries lie before every page of the lists.
+    before: Index,
     entries: u64,
-    _workers: Reservation,
+    _held: Reservation,
 }
 
 impl Graph {
     /// The name of the edges' weights in the input, if there are any.
     pub fn weight_name(&self) -> Option<&str> {
-        self.manifest().weights.as_ref().map(|weights| weights.name.as_str())
+        self.manifest().weights().map(|weights| weights.name.as_str())
     }
 
     /// Whether edges have weights of that name.
@@ -111,10 +111,13 @@ impl Graph {
     /// What the edges' weights are.
     ///
     /// # Errors
-    /// There are none.
+    /// There are none, or they are of a type that no algorithm counts with.
     pub fn weight_kind(&self) -> Result<WeightKind> {
-        match &self.manifest().weights {
-            Some(column) => Ok(column.kind),
+        let unsuitable =
+            |found: &str| Err(Error::Unsuitable(format!("expected edges with {found} in {}", self.path().display())));
+        match self.manifest().weights().map(|column| column.kind.weight_kind()) {
+            Some(Some(kind)) => Ok(kind),
+            Some(None) => unsuitable("weights that are whole numbers with a sign or real numbers, found u64"),
             None => {
                 let image = self.path().display();
                 Err(Error::Unsuitable(format!("expected edges with weights, found none in {image}")))
@@ -124,28 +127,24 @@ impl Graph {
 
     /// How many pages the weights beside the lists of a direction have.
     pub fn weight_pages(&self, direction: Direction) -> u64 {
-        let weights = self.manifest().weights.as_ref();
-        weights.map_or(0, |weights| match weight_file(self, direction) {
-            ImageFile::InWeight => weights.in_pages,
-            _ => weights.out_pages,
-        })
+        self.manifest().weights().map_or(0, |_| self.file_pages(weight_file(self, direction)))
     }
 
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
     /// is closed, or [`Graph::make_room`] needs it between two operations.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
-        let index = self.index_bytes_of(weight_file(self, direction));
-        8 * self.pages(direction) + index + self.runtime().threads() as u64 * WORKER_BYTES
+        let indexes = weight_indexes(self, direction).map(|file| self.index_bytes_of(file));
+        2 * indexes.iter().sum::<u64>() + self.runtime().threads() as u64 * WORKER_BYTES
     }
 
-    /// The column of weights, and what it cost to prepare it if that was done now.
-    pub(crate) fn weight_column(&self, direction: Direction) -> Result<(Arc<WeightColumn>, SweepStats)> {
+    /// The column of weights.
+    pub(crate) fn weight_column(&self, direction: Direction) -> Result<Arc<WeightColumn>> {
         let lists = self.list_pages(direction);
-        if let Some(column) = &*lock(&lists.weights) {
-            return Ok((Arc::clone(column), SweepStats::default()));
+        let mut column = lock(&lists.weights);
+        match &*column {
+            Some(column) => Ok(Arc::clone(column)),
+            None => Ok(Arc::clone(column.insert(Arc::new(WeightColumn::open(self, direction)?)))),
         }
-        let (column, stats) = WeightColumn::prepare(self, direction)?;
-        Ok((Arc::clone(lock(&lists.weights).insert(Arc::new(column))), stats))
     }
 }
 
@@ -161,64 +160,58 @@ impl Lists {
 
 /// The file of the weights beside the lists of a direction.
 fn weight_file(graph: &Graph, direction: Direction) -> ImageFile {
-    match list_file(graph, direction) {
-        ImageFile::InLists => ImageFile::InWeight,
-        _ => ImageFile::OutWeight,
-    }
+    ImageFile::values(0, list_file(graph, direction) == ImageFile::IN_LISTS)
 }
 
-/// Reads the index of the weights beside the lists of a direction.
-pub(crate) fn read_weight_index(graph: &Graph, direction: Direction) -> Result<(ImageFile, WeightKind, Index)> {
-    let kind = graph.weight_kind()?;
+/// The files whose indexes say where weights lie: the weights, and the lists' entries.
+fn weight_indexes(graph: &Graph, direction: Direction) -> [ImageFile; 2] {
     let file = weight_file(graph, direction);
-    let index = graph.read_indexes(&[file], "reading the index of weights")?.remove(0);
-    // Every page of the column is read if the index has places for all of them among the edges.
+    [
+        file,
+        if list_file(graph, direction) == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES },
+    ]
+}
+
+/// Where the weights beside the lists of a direction lie: their file, their index, and that of the lists' entries.
+pub(crate) fn read_weight_indexes(graph: &Graph, direction: Direction) -> Result<(ImageFile, [Index; 2])> {
+    let files = weight_indexes(graph, direction);
+    let mut indexes = graph.read_indexes(&files, "reading the indexes of weights")?.into_iter();
+    let indexes = [indexes.next().unwrap_or_default(), indexes.next().unwrap_or_default()];
+    // Every page is read if the index has places for all of them among the entries.
     let entries = graph.manifest().out_lists.entries;
-    let first = (!index.is_empty()).then(|| index.get(0));
-    let last = index.len().checked_sub(1).map(|page| index.get(page));
-    if first.unwrap_or(0) != 0 || last.is_some_and(|last| last >= entries) || (first.is_none() && entries > 0) {
-        let path = graph.index_path(file);
-        let (expected, found) = (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
-        return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
+    for (file, index) in files.into_iter().zip(&indexes) {
+        let last = index.len().checked_sub(1).map(|page| index.get(page));
+        let first = (!index.is_empty()).then(|| index.get(0));
+        // A page of values has one at least; pages of empty lists have no entry.
+        let last_fits = last.is_none_or(|last| last < entries || (last == entries && file != files[0]));
+        if first.unwrap_or(0) != 0 || !last_fits || (first.is_none() && entries > 0) {
+            let (expected, found) =
+                (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
+            return Err(Error::Corrupt { path: graph.index_path(file), offset_bytes: 0, expected, found });
+        }
     }
-    Ok((file, kind, index))
+    Ok((files[0], indexes))
 }
 
 impl WeightColumn {
-    fn prepare(graph: &Graph, direction: Direction) -> Result<(Self, SweepStats)> {
+    fn open(graph: &Graph, direction: Direction) -> Result<Self> {
+        let weight_kind = graph.weight_kind()?;
+        let kind = graph.manifest().weights().map_or(ValueType::I64, |column| column.kind);
         graph.image().make_room("weights of edges", graph.weight_bytes(direction))?;
-        let (file, kind, index) = read_weight_index(graph, direction)?;
-        let (budget, lists) = (graph.runtime().budget(), graph.list_pages(direction));
+        let (file, [index, before]) = read_weight_indexes(graph, direction)?;
         let workers = graph.runtime().threads() as u64 * WORKER_BYTES;
-        let workers = budget.reserve("weights of edges", workers + index.memory_bytes())?;
-        let first_edges = Array::<AtomicU64>::zeroed(budget, "first edges of pages", lists.pages as usize)?;
-        let stats = graph.read_pages(list_file(graph, direction), |number, bytes, (): &mut ()| {
-            first_edges[number as usize].store(lists.origin.verify(number, bytes)?.base(), Ordering::Relaxed);
-            Ok(())
-        })?;
-        let place = graph.file(file).unwrap_or_default();
+        let held_bytes = workers + index.memory_bytes() + before.memory_bytes();
+        let held = graph.runtime().budget().reserve("weights of edges", held_bytes)?;
         let (origin, entries) = (file.origin(graph.manifest().image_id), graph.manifest().out_lists.entries);
-        let column = WeightColumn { file: place, origin, kind, index, first_edges, entries, _workers: workers };
-        for page in 0..lists.pages {
-            let edges = column.edges(page);
-            if (page == 0 && edges.start != 0)
-                || edges.end < edges.start
-                || edges.end - edges.start > MAX_NEIGHBOURS as u64
-            {
-                let expected = "pages of lists whose first edges rise from 0";
-                let error = outcore_format::Error::new(16, expected, format!("{edges:?}"));
-                let path = graph.data_file(lists.file).path();
-                return Err(Error::corrupt(path, page * PAGE_BYTES as u64, error));
-            }
-        }
-        Ok((column, stats))
+        let place = graph.file(file).unwrap_or_default();
+        Ok(WeightColumn { file: place, origin, kind, weight_kind, index, before, entries, _held: held })
     }
 
-    /// The edges in a page of lists.
+    /// The entries in a page of lists: no more than a page can have, whatever the index says.
     pub fn edges(&self, page: u64) -> Range<u64> {
-        let first =
-            |page: u64| self.first_edges.get(page as usize).map_or(self.entries, |edge| edge.load(Ordering::Relaxed));
-        first(page)..first(page + 1)
+        let before = |page: u64| if page < self.before.len() { self.before.get(page) } else { self.entries };
+        let (start, end) = (before(page), before(page + 1));
+        start..end.clamp(start, start.saturating_add(MAX_NEIGHBOURS as u64))
     }
 
     /// As many of the wanted pages of a unit of lists, from the first on, as a worker has room for the weights of.
@@ -274,7 +267,7 @@ impl Batch {
     /// Room for a batch, if there are weights.
     pub fn new(column: Option<&WeightColumn>) -> Self {
         let room = |count: usize| Vec::with_capacity(if column.is_some() { count } else { 0 });
-        Batch { edges: Vec::new(), values: room(BATCH_WEIGHTS), taken: 0, page: room(column::MAX_VALUES + 16) }
+        Batch { edges: Vec::new(), values: room(BATCH_WEIGHTS), taken: 0, page: room(values::MAX_VALUES + 16) }
     }
 
     /// Forgets the batch before: the next one is of these pages of a unit.
@@ -294,7 +287,7 @@ impl Batch {
     ) -> outcore_format::Result<()> {
         let page = if verified { column.origin.trust(bytes) } else { column.origin.verify(number, bytes) }?;
         self.page.clear();
-        column::decode(&page, &mut self.page)?;
+        values::decode(&page, column.kind, &mut self.page)?;
         let first = column.index.get(number);
         let end = if number + 1 < column.index.len() { column.index.get(number + 1) } else { column.entries };
         if page.first() != first || self.page.len() as u64 != end - first {
@@ -317,13 +310,13 @@ impl Batch {
         number: u64,
         lists: &DecodedLists,
     ) -> outcore_format::Result<Weights<'_>> {
-        let (expected, found) = (column.edges(number), lists.first_edge..lists.first_edge + lists.edges() as u64);
-        if expected != found {
-            let expected = format!("edges {expected:?}, as the next page says");
-            return Err(outcore_format::Error::new(16, expected, format!("{found:?}")));
+        let edges = column.edges(number);
+        if edges.end - edges.start != lists.edges() as u64 {
+            let expected = format!("{} entries, as the next page begins at {}", edges.end - edges.start, edges.end);
+            return Err(outcore_format::Error::new(16, expected, lists.edges().to_string()));
         }
         let bits = &self.values[self.taken..self.taken + lists.edges()];
         self.taken += bits.len();
-        Ok(Weights { bits, kind: column.kind })
+        Ok(Weights { bits, kind: column.weight_kind })
     }
 }

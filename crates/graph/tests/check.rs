@@ -3,8 +3,10 @@
 mod common;
 
 use common::{Model, edit_manifest, open, runtime, write_column};
-use outcore_format::{ListWriter, Order, WeightKind, index_bytes};
-use outcore_graph::{Direction, Error, Graph, GraphOptions, ImageFile, MANIFEST, check};
+use outcore_format::{Index, ListWriter, Order, ValueColumn, ValueType, WeightKind, index_bytes};
+use outcore_graph::{
+    Direction, Edges, Error, Frontier, Graph, GraphOptions, ImageFile, ListPart, MANIFEST, check, scan,
+};
 use std::path::Path;
 
 fn models() -> Vec<Model> {
@@ -33,8 +35,8 @@ fn check_at(image: &Path, threads: usize) -> Result<outcore_graph::CheckReport, 
 
 fn files(image: &Path) -> Vec<String> {
     let mut names: Vec<String> = vec![MANIFEST.into()];
-    for file in ImageFile::ALL {
-        names.extend([Some(file.name()), file.index_name()].into_iter().flatten().map(str::to_owned));
+    for file in ImageFile::all(1) {
+        names.extend([file.name(), file.index_name()].into_iter().flatten());
     }
     names.retain(|name| image.join(name).is_file());
     names
@@ -137,19 +139,19 @@ fn files_that_contradict_each_other_are_noticed() {
             Box::new(|image| {
                 let mut wrong = degrees.clone();
                 wrong.swap(0, 100);
-                write_column(image, ImageFile::OutDegree, &wrong, false);
+                write_column(image, ImageFile::OUT_DEGREE, &wrong, false);
             }),
         ),
         (
             "out_hub",
             Box::new(|image| {
-                write_column(image, ImageFile::OutHub, &vec![7; 500], false);
+                write_column(image, ImageFile::OUT_HUB, &vec![7; 500], false);
             }),
         ),
         (
             "in_hub",
             Box::new(|image| {
-                write_column(image, ImageFile::InHub, &vec![500; 500], false);
+                write_column(image, ImageFile::IN_HUB, &vec![500; 500], false);
             }),
         ),
         (
@@ -157,7 +159,7 @@ fn files_that_contradict_each_other_are_noticed() {
             Box::new(|image| {
                 let mut wrong = ids.clone();
                 wrong[200] = wrong[199];
-                write_column(image, ImageFile::Id, &wrong, false);
+                write_column(image, ImageFile::ID, &wrong, false);
             }),
         ),
         (
@@ -165,11 +167,13 @@ fn files_that_contradict_each_other_are_noticed() {
             Box::new(|image| {
                 let mut wrong = ids.clone();
                 wrong.swap(200, 201);
-                write_column(image, ImageFile::Id, &wrong, false);
+                write_column(image, ImageFile::ID, &wrong, false);
             }),
         ),
-        ("out_weight", Box::new(|image| write_weights(image, weights.iter().map(|_| f64::NAN.to_bits())))),
+        ("out_0", Box::new(|image| write_weights(image, weights.iter().map(|_| f64::NAN.to_bits())))),
         ("in.pages", Box::new(|image| write_weights(image, weights.iter().rev().copied()))),
+        ("out_entries", Box::new(|image| shift_entries(image, ImageFile::OUT_ENTRIES))),
+        ("in_entries", Box::new(|image| shift_entries(image, ImageFile::IN_ENTRIES))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.out_lists.max_degree += 1))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.import.isolated_vertices += 1))),
         ("manifest", Box::new(|image| edit_manifest(image, |manifest| manifest.import.self_loops = 1))),
@@ -228,18 +232,22 @@ fn fields_that_are_reserved_are_zero() {
     let directory = tempfile::tempdir().unwrap();
     let image = models()[1].write(directory.path());
     for (file, at, found) in [
-        (ImageFile::OutLists, 30, "expected zero"),
-        (ImageFile::OutLists, 31, "expected zero"),
-        (ImageFile::Id, 30, "expected zero"),
-        (ImageFile::IdText, 16, "expected zero"),
-        (ImageFile::OutLists, 5, "expected flags"),
-        (ImageFile::OutDegree, 5, "expected flags"),
-        (ImageFile::IdText, 5, "expected flags"),
+        (ImageFile::OUT_LISTS, 30, "expected zero"),
+        (ImageFile::OUT_LISTS, 31, "expected zero"),
+        (ImageFile::ID, 30, "expected zero"),
+        (ImageFile::ID_TEXT, 16, "expected zero"),
+        (ImageFile::OUT_LISTS, 5, "expected flags"),
+        (ImageFile::OUT_DEGREE, 5, "expected flags"),
+        (ImageFile::ID_TEXT, 5, "expected flags"),
     ] {
         let whole = std::fs::read(file.path(&image)).unwrap();
         edit_page(&image, file, 0, |page| page[at] |= 0x80);
         let text = check_at(&image, 1).unwrap_err().to_string();
-        assert!(text.contains(file.name()) && text.contains(found), "{} at {at}: {text}", file.name());
+        assert!(
+            text.contains(&file.name().unwrap()) && text.contains(found),
+            "{} at {at}: {text}",
+            file.name().unwrap()
+        );
         std::fs::write(file.path(&image), &whole).unwrap();
     }
     check_at(&image, 1).unwrap();
@@ -249,7 +257,7 @@ fn fields_that_are_reserved_are_zero() {
 fn sections_that_columns_and_text_do_not_use_are_empty() {
     let directory = tempfile::tempdir().unwrap();
     let image = models()[1].write(directory.path());
-    for (file, section) in [(ImageFile::OutDegree, 1), (ImageFile::OutWeight, 2), (ImageFile::IdText, 1)] {
+    for (file, section) in [(ImageFile::OUT_DEGREE, 1), (ImageFile::values(0, false), 2), (ImageFile::ID_TEXT, 1)] {
         let whole = std::fs::read(file.path(&image)).unwrap();
         let last = whole.len() / 4096 - 1;
         edit_page(&image, file, last, |page| {
@@ -257,7 +265,7 @@ fn sections_that_columns_and_text_do_not_use_are_empty() {
             (section..3).for_each(|i| page[24 + 2 * i..26 + 2 * i].copy_from_slice(&end.to_le_bytes()));
         });
         let text = check_at(&image, 1).unwrap_err().to_string();
-        assert!(text.contains(file.name()) && text.contains("an empty section"), "{text}");
+        assert!(text.contains(&file.name().unwrap()) && text.contains("an empty section"), "{text}");
         std::fs::write(file.path(&image), &whole).unwrap();
     }
     check_at(&image, 1).unwrap();
@@ -279,7 +287,7 @@ fn members_of_later_writers_are_no_damage() {
 #[test]
 fn files_that_the_manifest_does_not_name_are_told() {
     let model = Model::random(5, 500, 12_000, false, true);
-    for name in ["edges/out_weight.pages", "in.index", "columns/id.text.pages"] {
+    for name in ["edges/out_0.pages", "edges/out_entries.index", "in.index", "columns/id.text.pages"] {
         let directory = tempfile::tempdir().unwrap();
         let image = model.write(directory.path());
         std::fs::create_dir_all(image.join(name).parent().unwrap()).unwrap();
@@ -294,14 +302,14 @@ fn what_follows_the_last_section_of_a_page_is_zero() {
     let directory = tempfile::tempdir().unwrap();
     let image = models()[1].write(directory.path());
     let mut tried = 0;
-    for file in ImageFile::ALL {
+    for file in ImageFile::all(1).filter(|file| file.name().is_some()) {
         let Ok(whole) = std::fs::read(file.path(&image)) else { continue };
         let last = whole.len() - 4096;
         let end = usize::from(u16::from_le_bytes([whole[last + 28], whole[last + 29]]));
         for at in [end, 4095] {
             edit_page(&image, file, last / 4096, |page| page[at] = 1);
             let text = check_at(&image, 1).unwrap_err().to_string();
-            let place = format!("{} is damaged at byte {}: expected zero", file.name(), last + at);
+            let place = format!("{} is damaged at byte {}: expected zero", file.name().unwrap(), last + at);
             assert!(text.contains(&place), "{place}: {text}");
             tried += 1;
             std::fs::write(file.path(&image), &whole).unwrap();
@@ -321,7 +329,7 @@ fn redirect_edge(image: &Path, model: &Model) {
     let hub = |(v, list): (usize, &Vec<(u32, f64)>)| {
         list.iter().map(|n| n.0).find(|&n| n as usize != v).unwrap_or(v as u32).into()
     };
-    write_column(image, ImageFile::OutHub, &other.iter().enumerate().map(hub).collect::<Vec<u64>>(), false);
+    write_column(image, ImageFile::OUT_HUB, &other.iter().enumerate().map(hub).collect::<Vec<u64>>(), false);
 }
 
 /// The index says other first vertices than the pages do.
@@ -331,20 +339,67 @@ fn shift_index(image: &Path) {
     let keys: Vec<u64> = pages.as_chunks::<4096>().0.iter().map(|page| 2 * first(page)).collect();
     assert!(keys.len() > 1);
     let wrong: Vec<u64> = keys.iter().map(|key| key + u64::from(*key > 0) * 2).collect();
-    let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
+    let origin = ImageFile::OUT_LISTS.origin(common::IMAGE_ID);
     std::fs::write(image.join("out.index"), index_bytes(&origin, &wrong)).unwrap();
 }
 
+/// One page of lists more has the entry that the next one begins with.
+fn shift_entries(image: &Path, file: ImageFile) {
+    let origin = file.origin(common::IMAGE_ID);
+    let index = Index::from_bytes(&origin, &std::fs::read(file.path(image)).unwrap()).unwrap();
+    let wrong: Vec<u64> = index.iter_from(0).enumerate().map(|(page, key)| key + u64::from(page == 1)).collect();
+    std::fs::write(file.path(image), index_bytes(&origin, &wrong)).unwrap();
+}
+
+/// Images may have any number of columns of values; those behind the weights are read by `check` too.
+#[test]
+fn further_columns_of_values_are_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Model::random(5, 500, 12_000, true, true).with_weights(WeightKind::F64);
+    let image = model.write(directory.path());
+    let entries: usize = model.lists(Direction::Out).iter().map(Vec::len).sum();
+    let values: Vec<u64> = (0..entries as u64).map(|value| value * value % 251).collect();
+    for (column, kind) in [(1, ValueType::U8), (2, ValueType::F32), (3, ValueType::I16)] {
+        let of_kind: Vec<u64> =
+            values.iter().map(|&value| if kind.is_real() { (value as f64).to_bits() } else { value }).collect();
+        let pages = [false, true].map(|incoming| common::write_values(&image, column, incoming, kind, &of_kind));
+        let named = ValueColumn { name: format!("v{column}"), kind, out_pages: pages[0], in_pages: pages[1] };
+        edit_manifest(&image, |manifest| manifest.values.push(named));
+    }
+    check_at(&image, 2).unwrap();
+    let sums = weight_sums(&image);
+    assert_eq!(sums, weight_sums(&model.write(tempfile::tempdir().unwrap().path())));
+    for (column, incoming) in [(1, true), (2, false), (3, true)] {
+        let file = ImageFile::values(column, incoming);
+        let right = std::fs::read(file.path(&image)).unwrap();
+        let mut wrong = right.clone();
+        wrong[100] ^= 1;
+        std::fs::write(file.path(&image), &wrong).unwrap();
+        let text = check_at(&image, 1).unwrap_err().to_string();
+        assert!(text.contains(&file.name().unwrap()) && text.contains("damaged"), "{text}");
+        std::fs::write(file.path(&image), &right).unwrap();
+    }
+    // One value too few.
+    common::write_values(&image, 1, false, ValueType::U8, &values[1..]);
+    assert!(check_at(&image, 1).unwrap_err().to_string().contains("out_1"));
+}
+
+fn weight_sums(image: &Path) -> f64 {
+    let graph = common::open(image, 2);
+    let edges = Edges { direction: Direction::Out, weights: true };
+    let add = |sum: &mut f64, list: ListPart<'_>| {
+        *sum += (0..list.neighbours.len()).map(|i| list.weights.real(i)).sum::<f64>()
+    };
+    scan(&graph, edges, Frontier::All, || 0.0, add).unwrap().0.iter().sum()
+}
+
 fn write_weights(image: &Path, weights: impl Iterator<Item = u64>) {
-    let file = ImageFile::OutWeight;
-    let (pages, firsts) = write_column(image, file, &weights.collect::<Vec<_>>(), false);
-    let index = index_bytes(&file.origin(common::IMAGE_ID), &firsts);
-    std::fs::write(image.join(file.index_name().unwrap()), index).unwrap();
-    edit_manifest(image, |manifest| manifest.weights.as_mut().unwrap().out_pages = pages);
+    let pages = common::write_values(image, 0, false, ValueType::F64, &weights.collect::<Vec<_>>());
+    edit_manifest(image, |manifest| manifest.values[0].out_pages = pages);
 }
 
 fn write_lists(image: &Path, lists: &[Vec<(u32, f64)>]) {
-    let origin = ImageFile::OutLists.origin(common::IMAGE_ID);
+    let origin = ImageFile::OUT_LISTS.origin(common::IMAGE_ID);
     let (mut bytes, mut keys) = (Vec::new(), Vec::new());
     let mut writer = ListWriter::new(origin, false, 0, 0, 0);
     let mut emit = |start: outcore_format::PageStart, page: &outcore_format::PageBytes| {
@@ -380,11 +435,11 @@ fn equal_ids_are_found_in_any_order_of_vertices_and_with_little_memory() {
         check(&open_there()).unwrap();
         let mut ids: Vec<u64> = model.places().iter().map(|&place| model.id(place).parse().unwrap()).collect();
         ids[399_999] = ids[17];
-        let (pages, _) = write_column(&image, ImageFile::Id, &ids, false);
+        let (pages, _) = write_column(&image, ImageFile::ID, &ids, false);
         edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::U64 { pages });
         let text = check(&open_there()).unwrap_err().to_string();
         assert!(text.contains(&format!("`{}` again at vertex 399999", ids[17])), "{text}");
-        let (pages, _) = write_column(&image, ImageFile::Id, &vec![5; vertices], false);
+        let (pages, _) = write_column(&image, ImageFile::ID, &vec![5; vertices], false);
         edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::U64 { pages });
         let text = check(&open_there()).unwrap_err().to_string();
         assert!(text.contains("every id once"), "{text}");

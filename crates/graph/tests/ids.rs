@@ -96,7 +96,7 @@ fn text_that_is_not_utf_8_and_ends_that_fall_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let image = model.write(directory.path());
         let ends: Vec<u64> = ends.into_iter().chain(std::iter::repeat(3)).take(40).collect();
-        common::write_column(&image, ImageFile::Id, &ends, false);
+        common::write_column(&image, ImageFile::ID, &ends, false);
         let text = streamed(&open(&image, 1)).unwrap_err().to_string();
         assert!(text.contains("columns/id.pages"), "{text}");
     }
@@ -109,7 +109,7 @@ fn columns_of_the_wrong_length_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let image = model.write(directory.path());
         let values: Vec<u64> = (0..count).map(|i| i * i).collect();
-        let (pages, _) = common::write_column(&image, ImageFile::Id, &values, false);
+        let (pages, _) = common::write_column(&image, ImageFile::ID, &values, false);
         common::edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::U64 { pages });
         let text = streamed(&open(&image, 1)).unwrap_err().to_string();
         assert!(text.contains("columns/id.pages is damaged"), "{count}: {text}");

@@ -98,9 +98,9 @@ fn a_graph_stays_what_it_was_opened_as_until_it_is_dropped() {
 fn full_image(directory: &Path) -> PathBuf {
     let model = Model::random(5, 300, 2000, true, true).with_order(Order::Degree);
     let image = model.with_ids(Model::text_ids(300)).with_weights(WeightKind::F64).write(directory);
-    for file in ImageFile::ALL {
-        assert!(file.path(&image).is_file() && file.index_name().is_none_or(|name| image.join(name).is_file()));
-    }
+    ImageFile::all(1).flat_map(|file| [file.name(), file.index_name()]).flatten().for_each(|name| {
+        assert!(image.join(&name).is_file(), "{name}");
+    });
     image
 }
 
@@ -143,9 +143,8 @@ fn every_file_of_an_image_is_a_plain_file_or_refused_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let image = full_image(directory.path());
     let aside = directory.path().join("aside");
-    let names: Vec<&str> =
-        ImageFile::ALL.iter().flat_map(|file| [Some(file.name()), file.index_name()]).flatten().collect();
-    for name in names.into_iter().chain([MANIFEST]) {
+    let names: Vec<String> = ImageFile::all(1).flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
+    for name in names.iter().map(String::as_str).chain([MANIFEST]) {
         let path = image.join(name);
         std::fs::rename(&path, &aside).unwrap();
         for (what, found) in OTHERS {
@@ -215,8 +214,8 @@ fn an_index_is_reserved_before_it_is_read() {
     let stretch = |name: &str, len| {
         std::fs::OpenOptions::new().write(true).open(image.join(name)).unwrap().set_len(len).unwrap();
     };
-    stretch(outcore_graph::ImageFile::OutLists.name(), pages * outcore_graph::PAGE_BYTES);
-    stretch(outcore_graph::ImageFile::OutLists.index_name().unwrap(), 17 * pages);
+    stretch(&outcore_graph::ImageFile::OUT_LISTS.name().unwrap(), pages * outcore_graph::PAGE_BYTES);
+    stretch(&outcore_graph::ImageFile::OUT_LISTS.index_name().unwrap(), 17 * pages);
     let memory_bytes = Some(64 << 20);
     let options = RuntimeOptions { memory_bytes, beside_process: true, threads: Some(1), ..RuntimeOptions::default() };
     let before = outcore_io::peak_memory_bytes();

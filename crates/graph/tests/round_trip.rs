@@ -124,7 +124,7 @@ fn isolated_vertices_come_back_from_lists_of_edges() {
         let graph = open(&model.write(directory.path()), 2);
         let isolated = graph.manifest().import.isolated_vertices;
         assert!(isolated > 5, "model {i}: {isolated}");
-        let edges_file = if graph.manifest().weights.is_some() { "e.wel" } else { "e.el" };
+        let edges_file = if graph.manifest().weights().is_some() { "e.wel" } else { "e.el" };
         for name in ["e.txt", "e.csv", "e.tsv.gz", "e.txt.zst", "e.parquet", edges_file] {
             let output = directory.path().join(name);
             assert_eq!(export(&graph, &output).unwrap().isolated_vertices, isolated);

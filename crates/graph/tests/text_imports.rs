@@ -104,7 +104,7 @@ fn columns_are_taken_by_names_that_mean_it_or_as_asked_and_never_guessed() {
         assert!(error.contains(expected), "{text}: {error}");
     }
     let made = imported("t.txt", "1 2 77\n2 3 78\n", &ends("1", "2"), &ImportOptions::default()).unwrap();
-    assert_eq!(made.report.manifest.weights, None);
+    assert_eq!(made.report.manifest.values, []);
     assert!(made.report.notes.iter().any(|note| note.contains("--weight 3")), "{:?}", made.report.notes);
     let facts = made.report.manifest.import;
     assert_eq!((facts.source.as_deref(), facts.target.as_deref()), (Some("column 1"), Some("column 2")));
@@ -239,10 +239,10 @@ fn konect_says_the_direction_and_the_weights() {
     let made = |text: &str| imported("out.x", text, &options(), &ImportOptions::default()).unwrap();
     let sym = made("% sym weighted\n% 2 3 3\n1 2 5\n2 3 6\n");
     assert_eq!((sym.edges.len(), sym.report.manifest.directed), (4, false));
-    assert_eq!(sym.report.manifest.weights.unwrap().name, "weight");
+    assert_eq!(sym.report.manifest.values[0].name, "weight");
     assert!(sym.report.manifest.import.direction_from.unwrap().contains("% sym weighted"));
     let asym = made("% asym unweighted\n1 2\n2 3\n");
-    assert!(asym.report.manifest.directed && asym.report.manifest.weights.is_none());
+    assert!(asym.report.manifest.directed && asym.report.manifest.values.is_empty());
     assert_eq!(made("% sym posweighted\n1 2 1 1082040961\n").edges.len(), 2);
     let error = failure("out.x", "% bip weighted\n1 1 5\n", &options());
     assert!(error.contains("out.x:1") && error.contains("prefix the ids"), "{error}");

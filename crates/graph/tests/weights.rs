@@ -3,8 +3,10 @@
 mod common;
 
 use common::{Model, Random, runtime};
-use outcore_format::WeightKind;
-use outcore_graph::{Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, ListPart, SweepStats, scan};
+use outcore_format::{Index, WeightKind, index_bytes};
+use outcore_graph::{
+    Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, ImageFile, ListPart, SweepStats, scan,
+};
 use outcore_io::backend::{Faults, Sim};
 use std::path::Path;
 
@@ -20,11 +22,11 @@ fn seen(graph: &Graph, direction: Direction, frontier: Frontier<'_>) -> Result<(
     let visit = |seen: &mut Vec<(u64, u32, Pairs)>, list: ListPart<'_>| {
         assert!(list.neighbours.is_empty() || list.weights.bits().len() == list.neighbours.len());
         let pairs = list.neighbours.iter().enumerate().map(|(i, &neighbour)| (neighbour, list.weights.real(i)));
-        seen.push((list.first_edge, list.vertex, pairs.collect()));
+        seen.push((list.offset, list.vertex, pairs.collect()));
     };
     let (workers, stats) = scan(graph, with_weights(direction), frontier, Vec::new, visit)?;
     let mut parts: Vec<_> = workers.into_iter().flatten().collect();
-    parts.sort_by_key(|&(first_edge, vertex, _)| (vertex, first_edge));
+    parts.sort_by_key(|&(offset, vertex, _)| (vertex, offset));
     let mut lists: Vec<(u32, Pairs)> = Vec::new();
     for (_, vertex, pairs) in parts {
         match lists.last_mut() {
@@ -64,10 +66,8 @@ fn every_edge_has_its_weight_in_every_frontier() {
                     let (found, stats) = seen(&graph, direction, Frontier::All).unwrap();
                     assert!(found == expected, "{directed} {kind:?} {threads} threads");
                     let pages = graph.pages(direction) + graph.weight_pages(direction);
-                    // The first time, the lists' first edges are read too; where batches meet, a page of weights is
-                    // wanted twice.
-                    let prepared = if round == 0 { graph.pages(direction) } else { 0 };
-                    assert!((pages..=pages + prepared + pages / 8 + 4).contains(&stats.pages_wanted), "{stats:?}");
+                    // Nothing is read before; where batches meet, a page of weights is wanted twice.
+                    assert!((pages..=pages + pages / 8 + 4).contains(&stats.pages_wanted), "{stats:?}");
                     let cached = round > 0 && cache_bytes == 1 << 28;
                     // Some sets of the cache are full before others are.
                     assert!(!cached || stats.pages_read <= pages / 10, "{stats:?} of {pages}");
@@ -95,7 +95,7 @@ fn short_reads_change_nothing_and_damaged_weights_are_refused() {
         let graph = common::open_with(&image, Sim::new(faults));
         assert!(seen(&graph, Direction::In, Frontier::All).unwrap().0 == expected);
     }
-    let path = image.join("edges/in_weight.pages");
+    let path = image.join("edges/in_0.pages");
     let whole = std::fs::read(&path).unwrap();
     for page in [0, 100, whole.len() / 4096 - 1] {
         let mut bytes = whole.clone();
@@ -156,4 +156,27 @@ fn places_of_weights_are_given_back_when_memory_is_needed_and_all_is_when_the_gr
     assert_eq!(budget.available_bytes(), empty, "held: {:?}", budget.holders());
     let error = seen(&graph, Direction::Out, Frontier::List(&[1, 2])).unwrap_err();
     assert!(matches!(error, Error::Closed { .. }), "{error}");
+}
+
+#[test]
+fn an_index_of_entries_that_does_not_fit_the_lists_is_refused() {
+    let (model, directory) = (model(true, WeightKind::I64), tempfile::tempdir().unwrap());
+    let image = model.write(directory.path());
+    let (file, origin) = (ImageFile::OUT_ENTRIES, ImageFile::OUT_ENTRIES.origin(common::IMAGE_ID));
+    let bytes = std::fs::read(file.path(&image)).unwrap();
+    let right: Vec<u64> = Index::from_bytes(&origin, &bytes).unwrap().iter_from(0).collect();
+    let edges = graph_edges(&image);
+    let moved = |by: u64| right.iter().map(|&key| if key > 0 { key + by } else { 0 }).collect::<Vec<_>>();
+    let short = right.iter().map(|&key| key.min(right[3])).collect();
+    for wrong in [moved(1), moved(edges), short, vec![edges; right.len()]] {
+        std::fs::write(file.path(&image), index_bytes(&origin, &wrong)).unwrap();
+        for threads in [1, 2] {
+            let error = seen(&open(&image, threads, 0), Direction::Out, Frontier::All).expect_err("a wrong index");
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
+    }
+}
+
+fn graph_edges(image: &Path) -> u64 {
+    outcore_graph::read_manifest(image).unwrap().edges
 }

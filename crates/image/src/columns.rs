@@ -1,10 +1,9 @@
 //! Columns: values in the order of their ordinals, read from the image into memory by all workers.
 
 use crate::error::{Error, Result};
-use crate::files::ImageFile;
 use crate::image::Image;
 use crate::stats::SweepStats;
-use outcore_format::{PAGE_BYTES, column};
+use outcore_format::{ImageFile, PAGE_BYTES, column};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 

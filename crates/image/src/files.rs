@@ -1,11 +1,11 @@
-//! The files of an image: their names, what their checksums are seeded with, and how they are opened.
+//! The files of an image, open.
 //!
 //! **Invariant:** all files of an image are opened when the image is, from one directory that is opened once, and stay
 //! open. So a reader has one image, whole, whatever becomes of the path meanwhile. Nothing is followed out of the
 //! directory, and only plain files of the expected size are read.
 
 use crate::error::{Error, Result};
-use outcore_format::{IdColumn, Index, Kind, Manifest, Origin, PAGE_BYTES};
+use outcore_format::{ImageFile, Index, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
 use outcore_io::{CancelFlag, DataFile, Directory, bytes_text};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,90 +13,6 @@ use std::sync::Arc;
 
 /// A manifest larger than this is none.
 const MAX_MANIFEST_BYTES: u64 = 1 << 20;
-
-/// A file of pages in an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageFile {
-    /// Lists of out-neighbours, or of neighbours.
-    OutLists,
-    /// Lists of in-neighbours.
-    InLists,
-    /// The length of every out-list.
-    OutDegree,
-    /// The hub of every out-list.
-    OutHub,
-    /// The length of every in-list.
-    InDegree,
-    /// The hub of every in-list.
-    InHub,
-    /// The users' ids: numbers, or where strings end in the text.
-    Id,
-    /// The users' ids: the bytes of strings.
-    IdText,
-    /// The weights of the edges in the out-lists.
-    OutWeight,
-    /// The weights of the edges in the in-lists.
-    InWeight,
-}
-
-impl ImageFile {
-    /// All files of pages that an image may have.
-    pub const ALL: [ImageFile; 10] = [
-        ImageFile::OutLists,
-        ImageFile::InLists,
-        ImageFile::OutDegree,
-        ImageFile::OutHub,
-        ImageFile::InDegree,
-        ImageFile::InHub,
-        ImageFile::Id,
-        ImageFile::IdText,
-        ImageFile::OutWeight,
-        ImageFile::InWeight,
-    ];
-
-    /// The file's name within the image.
-    pub fn name(self) -> &'static str {
-        match self {
-            ImageFile::OutLists => "out.pages",
-            ImageFile::InLists => "in.pages",
-            ImageFile::OutDegree => "columns/out_degree.pages",
-            ImageFile::OutHub => "columns/out_hub.pages",
-            ImageFile::InDegree => "columns/in_degree.pages",
-            ImageFile::InHub => "columns/in_hub.pages",
-            ImageFile::Id => "columns/id.pages",
-            ImageFile::IdText => "columns/id.text.pages",
-            ImageFile::OutWeight => "edges/out_weight.pages",
-            ImageFile::InWeight => "edges/in_weight.pages",
-        }
-    }
-
-    /// The name of the file's index, if it has one: lists and edge columns do.
-    pub fn index_name(self) -> Option<&'static str> {
-        match self {
-            ImageFile::OutLists => Some("out.index"),
-            ImageFile::InLists => Some("in.index"),
-            ImageFile::OutWeight => Some("edges/out_weight.index"),
-            ImageFile::InWeight => Some("edges/in_weight.index"),
-            _ => None,
-        }
-    }
-
-    /// Where the file lies.
-    pub fn path(self, image: &Path) -> PathBuf {
-        image.join(self.name())
-    }
-
-    /// What the checksums of the file's pages are seeded with.
-    pub fn origin(self, image_id: u64) -> Origin {
-        let kind = match self {
-            ImageFile::OutLists => Kind::OutLists,
-            ImageFile::InLists => Kind::InLists,
-            ImageFile::IdText => Kind::Text,
-            _ => Kind::Column,
-        };
-        Origin { image_id, kind, file: self as u16 }
-    }
-}
 
 /// The manifest's name within an image.
 pub const MANIFEST: &str = "manifest.json";
@@ -130,10 +46,12 @@ impl ImageFiles {
     fn open_in(directory: &Arc<Directory>) -> Result<Self> {
         let (manifest_file, manifest) = open_manifest(directory)?;
         let (mut pages, mut indexes) = (Vec::new(), Vec::new());
-        for (file, len_pages) in expected_files(&manifest) {
-            pages.push((file, Arc::new(open_pages(directory, file, len_pages)?)));
+        for (file, len_pages) in manifest.files() {
+            if let Some(name) = file.name() {
+                pages.push((file, Arc::new(open_pages(directory, &name, len_pages)?)));
+            }
             if let Some(name) = file.index_name() {
-                indexes.push((file, directory.file(name)?));
+                indexes.push((file, directory.file(&name)?));
             }
         }
         Ok(ImageFiles { directory: Arc::clone(directory), manifest, manifest_file, pages, indexes })
@@ -151,9 +69,12 @@ impl ImageFiles {
 
     /// A file of an image that lies in the directory although the manifest names none of its kind.
     pub fn unnamed(&self) -> Option<PathBuf> {
-        let missing = ImageFile::ALL.into_iter().filter(|file| !self.pages.iter().any(|(named, _)| named == file));
-        let mut names = missing.flat_map(|file| [Some(file.name()), file.index_name()]).flatten();
-        let lies_there = |name: &&str| match self.directory.file(name) {
+        let named = self.manifest.files();
+        // Columns have numbers without gap, so the next one is the first that would not be named.
+        let missing = ImageFile::all((self.manifest.values.len() + 1).min(MAX_VALUE_COLUMNS))
+            .filter(|file| !named.iter().any(|(there, _)| there == file));
+        let mut names = missing.flat_map(|file| [file.name(), file.index_name()]).flatten();
+        let lies_there = |name: &String| match self.directory.file(name) {
             Err(error) => io_kind(&error) != Some(ErrorKind::NotFound),
             Ok(_) => true,
         };
@@ -237,8 +158,8 @@ pub fn read_manifest(image: &Path) -> Result<Manifest> {
 /// # Errors
 /// A directory that cannot be read.
 pub(crate) fn foreign_entry(image: &Path) -> Result<Option<PathBuf>> {
-    let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());
-    let files: Vec<&str> = ImageFile::ALL.iter().map(|file| file.name()).chain(indexes).chain([MANIFEST]).collect();
+    let files: Vec<String> =
+        ImageFile::all(MAX_VALUE_COLUMNS).flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
     let mut foreign = Vec::new();
     for folder in ["", "columns", "edges"] {
         let directory = image.join(folder);
@@ -252,7 +173,7 @@ pub(crate) fn foreign_entry(image: &Path) -> Result<Option<PathBuf>> {
             let name = Path::new(folder).join(entry.file_name());
             let is_own = match is_directory {
                 true => name == Path::new("columns") || name == Path::new("edges"),
-                false => files.iter().any(|file| name == Path::new(file)),
+                false => name == Path::new(MANIFEST) || files.iter().any(|file| name == Path::new(file)),
             };
             foreign.extend((!is_own).then(|| image.join(name)));
         }
@@ -308,38 +229,8 @@ fn io_kind(error: &outcore_io::Error) -> Option<ErrorKind> {
     }
 }
 
-/// The files of pages that a manifest promises, and their sizes in pages.
-fn expected_files(manifest: &Manifest) -> Vec<(ImageFile, u64)> {
-    let out = &manifest.out_lists;
-    let mut files = vec![
-        (ImageFile::OutLists, out.pages),
-        (ImageFile::OutDegree, out.degree_pages),
-        (ImageFile::OutHub, out.hub_pages),
-    ];
-    if let Some(lists) = &manifest.in_lists {
-        files.push((ImageFile::InLists, lists.pages));
-        files.push((ImageFile::InDegree, lists.degree_pages));
-        files.push((ImageFile::InHub, lists.hub_pages));
-    }
-    match &manifest.ids {
-        IdColumn::Range { .. } => {}
-        IdColumn::U64 { pages } | IdColumn::I64 { pages } => files.push((ImageFile::Id, *pages)),
-        IdColumn::String { end_pages, text_pages, .. } => {
-            files.push((ImageFile::Id, *end_pages));
-            files.push((ImageFile::IdText, *text_pages));
-        }
-    }
-    if let Some(weights) = &manifest.weights {
-        files.push((ImageFile::OutWeight, weights.out_pages));
-        if manifest.directed {
-            files.push((ImageFile::InWeight, weights.in_pages));
-        }
-    }
-    files
-}
-
-fn open_pages(directory: &Directory, file: ImageFile, pages: u64) -> Result<DataFile> {
-    let data = directory.file(file.name())?;
+fn open_pages(directory: &Directory, name: &str, pages: u64) -> Result<DataFile> {
+    let data = directory.file(name)?;
     if pages.checked_mul(PAGE_BYTES as u64) != Some(data.len_bytes()) {
         return Err(Error::Corrupt {
             path: data.path().to_owned(),

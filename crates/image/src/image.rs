@@ -1,9 +1,9 @@
 //! An image, opened: its files, its page cache, and the read buffers of its workers.
 
 use crate::error::{Error, Result};
-use crate::files::{ImageFile, ImageFiles};
+use crate::files::ImageFiles;
 use crate::stats::SweepStats;
-use outcore_format::{Index, Manifest, PAGE_BYTES};
+use outcore_format::{ImageFile, Index, Manifest, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, lock};
 use std::path::{Path, PathBuf};
@@ -248,10 +248,11 @@ impl Image {
     /// # Errors
     /// Too little memory; an index that cannot be read, is damaged or too large, or is that of another number of pages.
     pub fn read_indexes(&self, files: &[ImageFile], purpose: &str) -> Result<Vec<Index>> {
-        let reading_bytes = |&file: &ImageFile| self.files.index_reading_bytes(file, self.file_pages(file));
-        let bytes = files.iter().map(reading_bytes).sum();
+        let all = self.manifest().files();
+        let keys = |file| all.iter().find(|(there, _)| *there == file).map_or(0, |(_, pages)| *pages);
+        let bytes = files.iter().map(|&file| self.files.index_reading_bytes(file, keys(file))).sum();
         let _reading = self.runtime.budget().reserve(purpose, bytes)?;
-        files.iter().map(|&file| self.files.read_index(file, self.file_pages(file))).collect()
+        files.iter().map(|&file| self.files.read_index(file, keys(file))).collect()
     }
 
     /// A worker beside those of the image, with a ring of its own.

@@ -21,11 +21,12 @@ mod writer;
 
 pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, write_file};
 pub use error::{Error, Outcome, Result};
-pub use files::{ImageFile, MANIFEST, read_manifest};
+pub use files::{MANIFEST, read_manifest};
 pub use image::{Image, ImageOptions, Worker};
+pub use outcore_format::ImageFile;
 pub use partial::{Partial, remove_leftovers, require_disk};
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use stream::{ColumnStream, PageStream, STREAM_BYTES, TextStream};
 pub use sweep::{Arrived, Besides, PageVisitor, Pass, Selection, Sweep, UnitPages, pages_within, sweep};
 pub use workspace::{Places, Workspace};
-pub use writer::{KEYS_BYTES, PageWriter, write_file as write_member};
+pub use writer::{IndexWriter, KEYS_BYTES, PageWriter, write_file as write_member};

@@ -5,9 +5,8 @@
 //! page is verified, and must go on where the one before it ended.
 
 use crate::error::{Error, Result};
-use crate::files::ImageFile;
 use crate::image::Image;
-use outcore_format::{HEADER_BYTES, Index, Origin, PAGE_BYTES, PageBytes, column, text};
+use outcore_format::{HEADER_BYTES, ImageFile, Index, Origin, PAGE_BYTES, PageBytes, ValueType, column, text, values};
 use outcore_io::{DataFile, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,6 +125,8 @@ impl PageStream {
 /// The values of a column, or of a part of it, in order.
 pub struct ColumnStream {
     pages: PageStream,
+    /// The type of values beside lists; those of vertices have none.
+    kind: Option<ValueType>,
     /// The values of the page under way, and how many of them have been taken.
     values: Vec<u64>,
     taken: usize,
@@ -150,6 +151,7 @@ impl ColumnStream {
         let pages = PageStream::new(image, file, 0..u64::MAX)?;
         Ok(ColumnStream {
             pages,
+            kind: value_type(image, file),
             values: Vec::new(),
             taken: 0,
             page: 0,
@@ -174,7 +176,19 @@ impl ColumnStream {
         let page = pages.start;
         let pages = PageStream::new(image, file, pages)?;
         let (skipped, index) = (range.start - read, Some(Arc::clone(index)));
-        Ok(ColumnStream { pages, values: Vec::new(), taken: 0, page, read, end: range.end, skipped, count, index })
+        let kind = value_type(image, file);
+        Ok(ColumnStream {
+            pages,
+            kind,
+            values: Vec::new(),
+            taken: 0,
+            page,
+            read,
+            end: range.end,
+            skipped,
+            count,
+            index,
+        })
     }
 
     /// The next values, at most `most`, without taking them; none at the end of the column.
@@ -251,9 +265,12 @@ impl ColumnStream {
         let Some((number, bytes)) = self.pages.page()? else {
             return Err(self.pages.bad_end(format!("{end} values"), format!("{read} values")));
         };
-        let (values, index, count) = (&mut self.values, &self.index, self.count);
+        let (values, index, count, kind) = (&mut self.values, &self.index, self.count, self.kind);
         let outcome = origin.verify(number, bytes).and_then(|page| {
-            column::decode(&page, values)?;
+            match kind {
+                Some(kind) => values::decode(&page, kind, values)?,
+                None => column::decode(&page, values)?,
+            }
             let found = || format!("{} from {}", values.len(), page.first());
             if page.first() != read || values.is_empty() {
                 return Err(outcore_format::Error::new(8, format!("values from {read} on"), found()));
@@ -280,6 +297,11 @@ impl ColumnStream {
         }
         Ok(())
     }
+}
+
+/// The type of a file of values beside lists.
+fn value_type(image: &Image, file: ImageFile) -> Option<ValueType> {
+    image.manifest().values.get(file.value_column()?).map(|column| column.kind)
 }
 
 /// The bytes of a text, in order.

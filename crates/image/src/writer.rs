@@ -4,9 +4,8 @@
 //! which nobody knows before the lists are encoded, takes no memory.
 
 use crate::error::Result;
-use crate::files::ImageFile;
 use crate::workspace::Workspace;
-use outcore_format::{Origin, PAGE_BYTES, PageBytes, write_index};
+use outcore_format::{ImageFile, Origin, PAGE_BYTES, PageBytes, write_index};
 use outcore_io::backend::Output;
 use outcore_io::buffer::raw_bytes;
 use outcore_io::{Array, Error, Runtime, Spill, SpillReader};
@@ -26,7 +25,7 @@ pub struct PageWriter<'a> {
     used: usize,
     pages: u64,
     /// If the file has an index.
-    keys: Option<Keys>,
+    index: Option<IndexWriter>,
 }
 
 impl<'a> PageWriter<'a> {
@@ -39,8 +38,8 @@ impl<'a> PageWriter<'a> {
         buffer_bytes: usize,
     ) -> Result<Self> {
         let path = file.path(workspace.partial());
-        let keys = match file.index_name() {
-            Some(name) => Some(Keys::create(runtime, workspace, file, name)?),
+        let index = match file.index_name() {
+            Some(_) => Some(IndexWriter::create(runtime, workspace, file, image_id)?),
             None => None,
         };
         Ok(PageWriter {
@@ -51,7 +50,7 @@ impl<'a> PageWriter<'a> {
             buffer: Array::zeroed(runtime.budget(), "writing pages", buffer_bytes / PAGE_BYTES * PAGE_BYTES)?,
             used: 0,
             pages: 0,
-            keys,
+            index,
         })
     }
 
@@ -61,8 +60,11 @@ impl<'a> PageWriter<'a> {
     }
 
     /// Puts a page at its place behind the others and appends it.
-    pub fn place(&mut self, key: u64, add_first: u64, add_base: u64, page: &mut PageBytes) -> Result<()> {
-        self.origin.place(self.pages, add_first, add_base, page);
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn place(&mut self, key: u64, add_first: u64, page: &mut PageBytes) -> Result<()> {
+        self.origin.place(self.pages, add_first, page);
         self.append(key + add_first, page)
     }
 
@@ -74,7 +76,7 @@ impl<'a> PageWriter<'a> {
         self.buffer[self.used..self.used + PAGE_BYTES].copy_from_slice(page);
         self.used += PAGE_BYTES;
         self.pages += 1;
-        self.keys.as_mut().map_or(Ok(()), |keys| keys.push(key))
+        self.index.as_mut().map_or(Ok(()), |index| index.push(key))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -89,40 +91,53 @@ impl<'a> PageWriter<'a> {
     pub fn finish(mut self) -> Result<u64> {
         self.flush()?;
         self.output.sync().map_err(|error| Error::file(&self.path, "sync", error))?;
-        if let Some(keys) = self.keys {
-            keys.write_index(self.runtime, &self.origin, self.pages)?;
+        if let Some(index) = self.index {
+            index.finish(self.runtime)?;
         }
         Ok(self.pages)
     }
 }
 
-/// The keys of an index that is to be written, one per page.
-struct Keys {
-    index: PathBuf,
+/// Writes an index, one key per page of some file.
+pub struct IndexWriter {
+    origin: Origin,
+    path: PathBuf,
     spill: Spill,
     buffer: Array<u64>,
     used: usize,
+    count: u64,
     last: u64,
 }
 
-impl Keys {
-    fn create(runtime: &Runtime, workspace: &Workspace, file: ImageFile, index_name: &str) -> Result<Self> {
-        let path = workspace.temporary(&format!("keys-{}", file as u16));
-        Ok(Keys {
-            index: workspace.partial().join(index_name),
-            spill: Spill::create(runtime.backend(), &path)?,
+impl IndexWriter {
+    /// Begins the index of a file of the image that is being made in a workspace.
+    ///
+    /// # Errors
+    /// A temporary file that cannot be created, or no memory.
+    pub fn create(runtime: &Runtime, workspace: &Workspace, file: ImageFile, image_id: u64) -> Result<Self> {
+        let keys = workspace.temporary(&format!("keys-{}", file.number()));
+        Ok(IndexWriter {
+            origin: file.origin(image_id),
+            path: workspace.partial().join(file.index_name().unwrap_or_default()),
+            spill: Spill::create(runtime.backend(), &keys)?,
             buffer: Array::zeroed(runtime.budget(), "the page index", KEYS_BYTES / 8)?,
             used: 0,
+            count: 0,
             last: 0,
         })
     }
 
-    fn push(&mut self, key: u64) -> Result<()> {
+    /// Appends a key that is at least as great as the one before.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn push(&mut self, key: u64) -> Result<()> {
         if self.used == self.buffer.len() {
             self.flush()?;
         }
         self.buffer[self.used] = key;
         self.used += 1;
+        self.count += 1;
         self.last = key;
         Ok(())
     }
@@ -133,23 +148,26 @@ impl Keys {
         Ok(())
     }
 
-    /// Writes the index of all keys, of which there are `count`, and makes it last.
-    fn write_index(mut self, runtime: &Runtime, origin: &Origin, count: u64) -> Result<()> {
+    /// Writes the index of all keys and makes it last.
+    ///
+    /// # Errors
+    /// What the operating system refuses, or a request to stop.
+    pub fn finish(mut self, runtime: &Runtime) -> Result<()> {
         self.flush()?;
-        let failed = |error| Error::file(&self.index, "write", error);
-        let mut output = BufWriter::new(runtime.backend().create(&self.index)?);
+        let failed = |error| Error::file(&self.path, "write", error);
+        let mut output = BufWriter::new(runtime.backend().create(&self.path)?);
         write_index::<crate::error::Error>(
-            origin,
-            (count, self.last),
+            &self.origin,
+            (self.count, self.last),
             |visit| {
                 runtime.cancel().check()?;
                 let mut keys = SpillReader::new(&self.spill, runtime.budget(), KEYS_BYTES)?;
-                (0..count).try_for_each(|_| visit(keys.word()?))
+                (0..self.count).try_for_each(|_| visit(keys.word()?))
             },
             |bytes| Ok(output.write_all(bytes).map_err(failed)?),
         )?;
         let mut output = output.into_inner().map_err(|error| failed(error.into_error()))?;
-        Ok(output.sync().map_err(|error| Error::file(&self.index, "sync", error))?)
+        Ok(output.sync().map_err(|error| Error::file(&self.path, "sync", error))?)
     }
 }
 

@@ -158,16 +158,16 @@ impl IdStream {
                 (Source::Range { first: *first }, IdBatch::Signed(Vec::new()))
             }
             IdColumn::U64 { .. } => {
-                let column = ColumnStream::new(image, ImageFile::Id, vertices)?;
+                let column = ColumnStream::new(image, ImageFile::ID, vertices)?;
                 (Source::Number(Box::new(column)), IdBatch::Unsigned(Vec::new()))
             }
             IdColumn::I64 { .. } => {
-                let column = ColumnStream::new(image, ImageFile::Id, vertices)?;
+                let column = ColumnStream::new(image, ImageFile::ID, vertices)?;
                 (Source::Number(Box::new(column)), IdBatch::Signed(Vec::new()))
             }
             IdColumn::String { text_bytes, .. } => {
-                let ends = Box::new(ColumnStream::new(image, ImageFile::Id, vertices)?);
-                let text = Box::new(TextStream::new(image, ImageFile::IdText)?);
+                let ends = Box::new(ColumnStream::new(image, ImageFile::ID, vertices)?);
+                let text = Box::new(TextStream::new(image, ImageFile::ID_TEXT)?);
                 let source = Source::Text { ends, text, start_bytes: 0, text_bytes: *text_bytes };
                 (source, IdBatch::Text { text: String::new(), ends: Vec::new() })
             }

@@ -7,7 +7,8 @@ use super::options::Duplicates;
 use super::order::Bucket;
 use super::partition::parts;
 use outcore_format::column::ColumnWriter;
-use outcore_format::{ListWriter, Order, Origin, PageBytes, WeightKind};
+use outcore_format::values::ValueWriter;
+use outcore_format::{ListWriter, Order, Origin, PageBytes, PageStart, ValueType};
 use outcore_image::Result;
 use outcore_io::buffer::Raw;
 use outcore_io::sort::Record;
@@ -95,7 +96,7 @@ pub(super) struct Encoding {
     pub directed: bool,
     pub order: Order,
     pub duplicates: Duplicates,
-    pub weights: Option<WeightKind>,
+    pub weights: Option<ValueType>,
 }
 
 /// What was found in lists.
@@ -116,23 +117,40 @@ pub(super) struct Found {
 /// Pages that wait for their turn.
 pub(super) struct Pages {
     pages: Array<PageBytes>,
-    tags: Vec<(Target, u64)>,
+    tags: Vec<Tag>,
+}
+
+/// What the index says of a page.
+#[derive(Clone, Copy)]
+pub(super) struct Tag {
+    pub target: Target,
+    pub key: u64,
+    /// Of a page of lists, how many entries of the partition lie before it.
+    pub first_entry: u64,
 }
 
 impl Pages {
     fn push(&mut self, target: Target, key: u64, page: &PageBytes) {
+        self.put(Tag { target, key, first_entry: 0 }, page);
+    }
+
+    fn push_lists(&mut self, start: PageStart, page: &PageBytes) {
+        self.put(Tag { target: Target::Lists, key: start.key(), first_entry: start.first_entry }, page);
+    }
+
+    fn put(&mut self, tag: Tag, page: &PageBytes) {
         self.pages[self.tags.len()] = *page;
-        self.tags.push((target, key));
+        self.tags.push(tag);
     }
 
     fn is_full(&self) -> bool {
         self.tags.len() + STEP_PAGES > self.pages.len()
     }
 
-    /// Hands out all pages with their files and keys, and forgets them.
-    pub(super) fn drain(&mut self, mut take: impl FnMut(Target, u64, &mut PageBytes) -> Result<()>) -> Result<()> {
-        for (page, (target, key)) in self.pages.iter_mut().zip(self.tags.drain(..)) {
-            take(target, key, page)?;
+    /// Hands out all pages with what their indexes say, and forgets them.
+    pub(super) fn drain(&mut self, mut take: impl FnMut(Tag, &mut PageBytes) -> Result<()>) -> Result<()> {
+        for (page, tag) in self.pages.iter_mut().zip(self.tags.drain(..)) {
+            take(tag, page)?;
         }
         Ok(())
     }
@@ -160,7 +178,7 @@ struct Writers {
     lists: ListWriter,
     degree: ColumnWriter,
     hub: ColumnWriter,
-    weight: ColumnWriter,
+    weight: Option<ValueWriter>,
 }
 
 impl<'a> Encoder<'a> {
@@ -195,12 +213,11 @@ impl<'a> Encoder<'a> {
     fn begin_bucket(&mut self) {
         let Encoding { origins, duplicates, weights, .. } = self.encoding;
         let parallel = *duplicates == Duplicates::Keep;
-        let signed = *weights == Some(WeightKind::I64);
         self.writers = Some(Writers {
             lists: ListWriter::new(origins[0], parallel, 0, self.vertex, self.found.entries),
             degree: ColumnWriter::new(origins[1], false).starting_at(self.vertex),
             hub: ColumnWriter::new(origins[2], false).starting_at(self.vertex),
-            weight: ColumnWriter::new(origins[3], signed).starting_at(self.found.entries),
+            weight: weights.map(|kind| ValueWriter::new(origins[3], kind, self.found.entries)),
         });
     }
 
@@ -246,8 +263,8 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn end_entry<E: Entry>(&mut self) {
         if E::WEIGHTED && self.last.is_some() {
-            let Some(writers) = &mut self.writers else { return };
-            writers.weight.push(self.weight, |first, page| self.pages.push(Target::Weight, first, page));
+            let Some(Writers { weight: Some(weight), .. }) = &mut self.writers else { return };
+            weight.push(self.weight, |first, page| self.pages.push(Target::Weight, first, page));
         }
     }
 
@@ -257,7 +274,7 @@ impl<'a> Encoder<'a> {
         if self.encoding.directed || u64::from(neighbour) >= self.vertex {
             self.found.duplicates += 1;
         }
-        let real = self.encoding.weights == Some(WeightKind::F64);
+        let real = self.encoding.weights.is_some_and(ValueType::is_real);
         let (one, other) = (self.weight, weight);
         let (one_real, other_real) = (f64::from_bits(one), f64::from_bits(other));
         let edge = (self.vertex as u32, neighbour);
@@ -295,7 +312,7 @@ impl<'a> Encoder<'a> {
             flush(&mut self.pages)?;
         }
         if let Some(writers) = &mut self.writers {
-            writers.lists.push_part(&self.list, |start, page| self.pages.push(Target::Lists, start.key(), page));
+            writers.lists.push_part(&self.list, |start, page| self.pages.push_lists(start, page));
         }
         self.degree += self.list.len() as u64;
         self.found.entries += self.list.len() as u64;
@@ -312,7 +329,7 @@ impl<'a> Encoder<'a> {
         self.found.max_degree = self.found.max_degree.max(self.degree);
         let hub = self.hub.map_or(self.vertex, |(_, hub)| u64::from(hub));
         let Encoder { writers: Some(writers), pages, .. } = self else { return Ok(()) };
-        writers.lists.push(&self.list, |start, page| pages.push(Target::Lists, start.key(), page));
+        writers.lists.push(&self.list, |start, page| pages.push_lists(start, page));
         writers.degree.push(self.degree, |first, page| pages.push(Target::Degree, first, page));
         writers.hub.push(hub, |first, page| pages.push(Target::Hub, first, page));
         self.list.clear();
@@ -333,10 +350,12 @@ impl<'a> Encoder<'a> {
     fn end_bucket(&mut self) {
         let Some(Writers { lists, degree, hub, weight }) = self.writers.take() else { return };
         let pages = &mut self.pages;
-        lists.finish(|start, page| pages.push(Target::Lists, start.key(), page));
+        lists.finish(|start, page| pages.push_lists(start, page));
         degree.finish(|first, page| pages.push(Target::Degree, first, page));
         hub.finish(|first, page| pages.push(Target::Hub, first, page));
-        weight.finish(|first, page| pages.push(Target::Weight, first, page));
+        if let Some(weight) = weight {
+            weight.finish(|first, page| pages.push(Target::Weight, first, page));
+        }
     }
 
     /// Ends the partition: vertices without entries follow up to its end.

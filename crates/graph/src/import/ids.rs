@@ -38,7 +38,7 @@ impl IdWriting<'_> {
         {
             return Ok(IdColumn::Range { first });
         }
-        let mut file = self.page_writer(ImageFile::Id)?;
+        let mut file = self.page_writer(ImageFile::ID)?;
         let mut column = ColumnWriter::new(file.origin(), signed);
         let mut full = Vec::new();
         self.in_order(
@@ -58,8 +58,8 @@ impl IdWriting<'_> {
 
     /// Writes strings.
     pub(super) fn strings(&self) -> Result<IdColumn> {
-        let mut ends = self.page_writer(ImageFile::Id)?;
-        let mut texts = self.page_writer(ImageFile::IdText)?;
+        let mut ends = self.page_writer(ImageFile::ID)?;
+        let mut texts = self.page_writer(ImageFile::ID_TEXT)?;
         let mut column = ColumnWriter::new(ends.origin(), false);
         let mut writer = TextWriter::new(texts.origin());
         let mut text_bytes = 0u64;

@@ -11,8 +11,7 @@ use super::read::{Input, ReadEdge, Reading, read};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
-    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
-    WeightKind,
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
 };
 use outcore_image::{Error, ImageFile, MANIFEST, Places, Result, Workspace, write_member};
 use outcore_ingest::dictionary::mix;
@@ -113,7 +112,7 @@ impl<'a> Job<'a> {
         let mut merged = self.merge::<K>(&input)?;
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
-        let weights = self.weight_kind(&input)?;
+        let weights = self.weight_type(&input)?;
         let partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
         self.stats.translate_seconds = self.lap();
         let image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
@@ -283,11 +282,9 @@ impl<'a> Job<'a> {
         Ok(Numbered { numbers, order, layouts, block_words })
     }
 
-    fn weight_kind(&self, input: &Input) -> Result<Option<WeightKind>> {
-        if self.facts.weights.is_none() {
-            return Ok(None);
-        }
-        Ok(Some(if input.weights.are_integers()? { WeightKind::I64 } else { WeightKind::F64 }))
+    fn weight_type(&self, input: &Input) -> Result<Option<ValueType>> {
+        let sums = self.options.duplicates == Duplicates::Sum;
+        self.facts.weights.as_ref().map(|_| input.weights.value_type(sums)).transpose()
     }
 
     fn translate(
@@ -295,7 +292,7 @@ impl<'a> Job<'a> {
         input: &mut Input,
         numbered: &Numbered,
         classes: &Classes,
-        weights: Option<WeightKind>,
+        weights: Option<ValueType>,
     ) -> Result<Partitioned> {
         let translation = Translation {
             runtime: self.runtime,
@@ -304,7 +301,7 @@ impl<'a> Job<'a> {
             strings: self.facts.string_ids,
             class_starts: classes.starts(),
             numbers: &numbered.numbers,
-            whole_weights: weights.map(|kind| kind == WeightKind::I64),
+            whole_weights: weights.map(|kind| !kind.is_real()),
             layouts: &numbered.layouts,
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
@@ -320,7 +317,7 @@ impl<'a> Job<'a> {
     }
 
     /// A number that ties the files of the image together: the same for the same graph and options.
-    fn image_id(&self, merged: &Merged, partitioned: &Partitioned, order: Order, weights: Option<WeightKind>) -> u64 {
+    fn image_id(&self, merged: &Merged, partitioned: &Partitioned, order: Order, weights: Option<ValueType>) -> u64 {
         let facts = [
             merged.vertices.count(),
             merged.fingerprint,
@@ -338,12 +335,12 @@ impl<'a> Job<'a> {
         side: usize,
         numbered: &Numbered,
         partitioned: &Partitioned,
-        weights: Option<WeightKind>,
+        weights: Option<ValueType>,
         image_id: u64,
     ) -> Result<Written> {
         let files = match side {
-            0 => [ImageFile::OutLists, ImageFile::OutDegree, ImageFile::OutHub, ImageFile::OutWeight],
-            _ => [ImageFile::InLists, ImageFile::InDegree, ImageFile::InHub, ImageFile::InWeight],
+            0 => [ImageFile::OUT_LISTS, ImageFile::OUT_DEGREE, ImageFile::OUT_HUB, ImageFile::values(0, false)],
+            _ => [ImageFile::IN_LISTS, ImageFile::IN_DEGREE, ImageFile::IN_HUB, ImageFile::values(0, true)],
         };
         if weights.is_some() {
             let path = self.workspace.partial().join("edges");
@@ -365,6 +362,7 @@ impl<'a> Job<'a> {
             streams,
             chains,
             files: files[..if weights.is_some() { 4 } else { 3 }].to_vec(),
+            entries: weights.map(|_| [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
             image_id,
         };
         if weights.is_some() { writing.run::<[u64; 3]>() } else { writing.run::<u64>() }
@@ -413,7 +411,7 @@ impl<'a> Job<'a> {
         merged: &Merged,
         written: &[Written],
         ids: IdColumn,
-        weights: Option<WeightKind>,
+        weights: Option<ValueType>,
         order: Order,
         image_id: u64,
     ) -> Manifest {
@@ -435,12 +433,15 @@ impl<'a> Job<'a> {
             parallel_edges: self.options.duplicates == Duplicates::Keep,
             order,
             ids,
-            weights: weights.map(|kind| WeightColumn {
-                name: self.facts.weights.clone().unwrap_or_default(),
-                kind,
-                out_pages: weight_pages(0),
-                in_pages: weight_pages(1),
-            }),
+            values: weights
+                .map(|kind| ValueColumn {
+                    name: self.facts.weights.clone().unwrap_or_default(),
+                    kind,
+                    out_pages: weight_pages(0),
+                    in_pages: weight_pages(1),
+                })
+                .into_iter()
+                .collect(),
             out_lists: list_file(&written[0]),
             in_lists: written.get(1).map(list_file),
             import: ImportFacts {

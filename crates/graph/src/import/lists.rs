@@ -4,10 +4,10 @@
 //! in memory until those of the partitions before it are written. A partition that does not fit a worker's memory, that
 //! of a great hub for one, is sorted in runs that are merged, in as many levels as it takes.
 
-use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Target, WRITERS_BYTES};
+use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Tag, Target, WRITERS_BYTES};
 use super::partition::{Layout, NEIGHBOUR_SHIFT};
 use outcore_format::PAGE_BYTES;
-use outcore_image::{Error, ImageFile, KEYS_BYTES, PageWriter, Result, Workspace};
+use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Result, Workspace};
 use outcore_ingest::{Heap, LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, Plan};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
@@ -27,7 +27,7 @@ const PAGES_BYTES_PER_ENTRY: u64 = 6;
 // The step that needs most is this one: an encoder, four files, and room to sort the largest blocks of a partition.
 const _: () = assert!(
     WRITERS_BYTES
-        + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES)) as u64)
+        + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES) + KEYS_BYTES) as u64)
         + 4 * LARGE_BLOCK_BYTES
         <= LEAST_BYTES
 );
@@ -44,6 +44,8 @@ pub(super) struct Writing<'a> {
     pub chains: &'a [Vec<Chain>],
     /// Lists, degrees, hubs, and weights if there are any.
     pub files: Vec<ImageFile>,
+    /// The index of how many entries lie before each page of lists, if there are weights.
+    pub entries: Option<ImageFile>,
     pub image_id: u64,
 }
 
@@ -59,6 +61,7 @@ pub(super) struct Written {
 struct Turn<'a> {
     partition: usize,
     files: Vec<PageWriter<'a>>,
+    entries: Option<IndexWriter>,
     found: Found,
     /// Why the first worker that failed did so.
     failure: Option<Error>,
@@ -76,17 +79,19 @@ impl Writing<'_> {
     /// Writes the lists of all partitions.
     pub(super) fn run<E: Entry>(&self) -> Result<Written> {
         let words = self.chains.iter().flatten().map(|chain| chain.words).sum::<u64>();
-        let entries = words * 8 / size_of::<E>() as u64;
+        let count = words * 8 / size_of::<E>() as u64;
         let buffer_bytes = self.plan.page_buffer_bytes;
         let create =
             |&file: &ImageFile| PageWriter::create(self.runtime, self.workspace, file, self.image_id, buffer_bytes);
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
-        let turn = Turn { partition: 0, files, found: Found::default(), failure: None, sort_bytes: 0 };
+        let index = |file| IndexWriter::create(self.runtime, self.workspace, file, self.image_id);
+        let entries = self.entries.map(index).transpose()?;
+        let turn = Turn { partition: 0, files, entries, found: Found::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {
             turn: Mutex::new(turn),
             passed: Condvar::new(),
             next: AtomicUsize::new(0),
-            progress: self.runtime.task("sorting lists", Unit::Edges, Some(entries)),
+            progress: self.runtime.task("sorting lists", Unit::Edges, Some(count)),
         };
         self.runtime.run_on(self.plan.workers, |worker| {
             if let Err(error) = self.work::<E>(&shared, worker) {
@@ -99,12 +104,13 @@ impl Writing<'_> {
         if let Some(failure) = turn.failure {
             return Err(failure);
         }
+        turn.entries.map_or(Ok(()), |index| index.finish(self.runtime))?;
         let pages = turn.files.into_iter().map(PageWriter::finish).collect::<Result<Vec<_>>>()?;
         Ok(Written { found: turn.found, pages, sort_bytes: turn.sort_bytes })
     }
 
     fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
-        let files_bytes = ((self.plan.page_buffer_bytes + KEYS_BYTES) * self.files.len()) as u64;
+        let files_bytes = ((self.plan.page_buffer_bytes + KEYS_BYTES) * self.files.len() + KEYS_BYTES) as u64;
         let share = (self.plan.memory_bytes - files_bytes) / self.plan.workers as u64;
         let _writers = self.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
         let share = share - WRITERS_BYTES;
@@ -152,13 +158,17 @@ impl Writing<'_> {
             let wait = shared.passed.wait_timeout(turn, Duration::from_millis(100));
             turn = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let first_edge = turn.found.entries;
-        pages.drain(|target, key, page| {
+        let turn = &mut *turn;
+        let before = turn.found.entries;
+        pages.drain(|Tag { target, key, first_entry }, page| {
             let file = &mut turn.files[target as usize];
             match target {
-                Target::Lists => file.place(key, 0, first_edge, page),
-                Target::Weight => file.place(key, first_edge, 0, page),
-                Target::Degree | Target::Hub => file.place(key, 0, 0, page),
+                Target::Lists => {
+                    turn.entries.as_mut().map_or(Ok(()), |index| index.push(before + first_entry))?;
+                    file.place(key, 0, page)
+                }
+                Target::Weight => file.place(key, before, page),
+                Target::Degree | Target::Hub => file.place(key, 0, page),
             }
         })
     }

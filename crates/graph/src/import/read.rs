@@ -5,6 +5,7 @@
 
 use super::edges::{EdgeFile, Segment};
 use super::sample::Sample;
+use outcore_format::ValueType;
 use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use outcore_ingest::runs::{Run, RunWriter};
@@ -140,18 +141,42 @@ pub(super) struct WeightFacts {
     /// Some batch had real numbers by their type; some of those were not whole, or beyond 2^53.
     reals: bool,
     fractions: bool,
+    /// Some weight is no real number of 32 bits.
+    wide: bool,
+    /// The least and the greatest weight, without fractions.
+    range: Option<(i64, i64)>,
 }
 
 impl WeightFacts {
+    fn note_range(&mut self, values: impl Iterator<Item = i64>) {
+        self.range = values.fold(self.range, |range, value| match range {
+            Some((least, most)) => Some((least.min(value), most.max(value))),
+            None => Some((value, value)),
+        });
+    }
+
     fn merge(&mut self, other: WeightFacts) {
+        self.note_range(other.range.into_iter().flat_map(|(least, most)| [least, most]));
+        self.wide |= other.wide;
         self.integers |= other.integers;
         self.large |= other.large;
         self.reals |= other.reals;
         self.fractions |= other.fractions;
     }
 
+    /// The narrowest type that holds all of them, and their sums if those are stored.
+    pub(super) fn value_type(&self, sums: bool) -> Result<ValueType> {
+        let (least, most) = self.range.unwrap_or_default();
+        Ok(match (self.are_integers()?, sums) {
+            (true, false) => ValueType::of_range(least, most),
+            (true, true) => ValueType::I64,
+            (false, false) if !self.wide => ValueType::F32,
+            (false, _) => ValueType::F64,
+        })
+    }
+
     /// Whether they are stored as whole numbers.
-    pub(super) fn are_integers(&self) -> Result<bool> {
+    fn are_integers(&self) -> Result<bool> {
         if self.large && self.fractions {
             return Err(Error::Unsuitable(
                 "expected weights of one kind, found whole numbers beyond 2^53 beside fractions, which no type holds \
@@ -438,9 +463,13 @@ impl<'a> Worker<'a> {
             Weights::Integer(values) => {
                 facts.integers |= !values.is_empty();
                 facts.large |= values.iter().any(|value| value.unsigned_abs() > EXACT);
+                facts.note_range(values.iter().copied());
+                facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value as f64);
             }
             Weights::Real(values) => {
                 facts.reals |= !values.is_empty();
+                facts.note_range(values.iter().map(|&value| value as i64));
+                facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value);
                 // Comparisons are false for what is not finite.
                 facts.fractions |= !values.iter().all(|value| value.trunc() == *value && value.abs() <= EXACT as f64);
             }

@@ -3,8 +3,8 @@
 
 use outcore_format::text::TextWriter;
 use outcore_format::{
-    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES,
-    WeightColumn, WeightKind, column::ColumnWriter, index_bytes,
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES, ValueColumn,
+    ValueType, WeightKind, column::ColumnWriter, index_bytes, values::ValueWriter,
 };
 use outcore_graph::{Direction, Graph, GraphOptions, ImageFile, MANIFEST};
 use outcore_io::backend::Backend;
@@ -175,9 +175,9 @@ impl Model {
         }
         let out = self.write_lists(&image, Direction::Out);
         let in_lists = self.directed.then(|| self.write_lists(&image, Direction::In));
-        let weights = self.weights.map(|kind| WeightColumn {
+        let values = self.weights.map(|kind| ValueColumn {
             name: "weight".into(),
-            kind,
+            kind: value_type(kind),
             out_pages: out.1,
             in_pages: in_lists.as_ref().map_or(0, |lists| lists.1),
         });
@@ -193,7 +193,7 @@ impl Model {
             parallel_edges: false,
             order: self.order,
             ids: self.write_ids(&image),
-            weights,
+            values: values.into_iter().collect(),
             out_lists: out.0,
             in_lists: in_lists.map(|lists| lists.0),
             import: ImportFacts {
@@ -209,23 +209,25 @@ impl Model {
     }
 
     fn write_lists(&self, image: &Path, direction: Direction) -> (ListFile, u64) {
-        let (file, degree, hub, weight) = match direction {
-            Direction::Out => (ImageFile::OutLists, ImageFile::OutDegree, ImageFile::OutHub, ImageFile::OutWeight),
-            Direction::In => (ImageFile::InLists, ImageFile::InDegree, ImageFile::InHub, ImageFile::InWeight),
+        let (file, degree, hub, before) = match direction {
+            Direction::Out => (ImageFile::OUT_LISTS, ImageFile::OUT_DEGREE, ImageFile::OUT_HUB, ImageFile::OUT_ENTRIES),
+            Direction::In => (ImageFile::IN_LISTS, ImageFile::IN_DEGREE, ImageFile::IN_HUB, ImageFile::IN_ENTRIES),
         };
         let lists = self.lists(direction);
-        let (mut bytes, mut keys) = (Vec::new(), Vec::new());
+        let (mut bytes, mut keys, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         let origin = file.origin(IMAGE_ID);
         let mut writer = ListWriter::new(origin, false, 0, 0, 0);
         for list in &lists {
             let neighbours: Vec<u32> = list.iter().map(|&(neighbour, _)| neighbour).collect();
             writer.push(&neighbours, |start, page| {
                 keys.push(start.key());
+                entries.push(start.first_entry);
                 bytes.extend_from_slice(page);
             });
         }
         writer.finish(|start, page| {
             keys.push(start.key());
+            entries.push(start.first_entry);
             bytes.extend_from_slice(page);
         });
         std::fs::write(file.path(image), &bytes).unwrap();
@@ -236,10 +238,9 @@ impl Model {
         let mut weight_pages = 0;
         if let Some(kind) = self.weights {
             let values: Vec<u64> = lists.iter().flatten().map(|&(_, weight)| bits(kind, weight)).collect();
-            let (pages, firsts) = write_column(image, weight, &values, kind == WeightKind::I64);
-            let index = index_bytes(&weight.origin(IMAGE_ID), &firsts);
-            std::fs::write(image.join(weight.index_name().unwrap()), index).unwrap();
-            weight_pages = pages;
+            weight_pages = write_values(image, 0, direction == Direction::In, value_type(kind), &values);
+            let index = index_bytes(&before.origin(IMAGE_ID), &entries);
+            std::fs::write(image.join(before.index_name().unwrap()), index).unwrap();
         }
         let lists = ListFile {
             pages: bytes.len() as u64 / PAGE_BYTES as u64,
@@ -270,15 +271,15 @@ impl Model {
                     return IdColumn::Range { first: *first };
                 }
                 let values: Vec<u64> = places.iter().map(|&place| (first + place as i64) as u64).collect();
-                IdColumn::I64 { pages: write_column(image, ImageFile::Id, &values, true).0 }
+                IdColumn::I64 { pages: write_column(image, ImageFile::ID, &values, true).0 }
             }
             ModelIds::Unsigned(ids) => {
                 let values: Vec<u64> = places.iter().map(|&place| ids[place]).collect();
-                IdColumn::U64 { pages: write_column(image, ImageFile::Id, &values, false).0 }
+                IdColumn::U64 { pages: write_column(image, ImageFile::ID, &values, false).0 }
             }
             ModelIds::Signed(ids) => {
                 let values: Vec<u64> = places.iter().map(|&place| ids[place] as u64).collect();
-                IdColumn::I64 { pages: write_column(image, ImageFile::Id, &values, true).0 }
+                IdColumn::I64 { pages: write_column(image, ImageFile::ID, &values, true).0 }
             }
             ModelIds::Text(ids) => write_text(image, places.iter().map(|&place| ids[place].as_bytes())),
         }
@@ -320,10 +321,31 @@ pub fn write_column(image: &Path, file: ImageFile, values: &[u64], signed: bool)
     (firsts.len() as u64, firsts)
 }
 
+/// Writes a column of values beside lists, and its index; returns its pages.
+pub fn write_values(image: &Path, column: usize, incoming: bool, kind: ValueType, values: &[u64]) -> u64 {
+    let file = ImageFile::values(column, incoming);
+    let (mut bytes, mut firsts) = (Vec::new(), Vec::new());
+    let mut writer = ValueWriter::new(file.origin(IMAGE_ID), kind, 0);
+    let mut keep = |first, page: &[u8; PAGE_BYTES]| {
+        firsts.push(first);
+        bytes.extend_from_slice(page);
+    };
+    values.iter().for_each(|&value| writer.push(value, &mut keep));
+    writer.finish(&mut keep);
+    std::fs::write(file.path(image), &bytes).unwrap();
+    std::fs::write(image.join(file.index_name().unwrap()), index_bytes(&file.origin(IMAGE_ID), &firsts)).unwrap();
+    firsts.len() as u64
+}
+
+/// A type that holds all such weights.
+fn value_type(kind: WeightKind) -> ValueType {
+    if kind == WeightKind::I64 { ValueType::I64 } else { ValueType::F64 }
+}
+
 /// Writes strings as text and ends.
 pub fn write_text<'a>(image: &Path, strings: impl Iterator<Item = &'a [u8]>) -> IdColumn {
     let mut bytes = Vec::new();
-    let mut writer = TextWriter::new(ImageFile::IdText.origin(IMAGE_ID));
+    let mut writer = TextWriter::new(ImageFile::ID_TEXT.origin(IMAGE_ID));
     let (mut ends, mut end) = (Vec::new(), 0);
     for string in strings {
         end += string.len() as u64;
@@ -331,8 +353,8 @@ pub fn write_text<'a>(image: &Path, strings: impl Iterator<Item = &'a [u8]>) -> 
         writer.push(string, |page| bytes.extend_from_slice(page));
     }
     writer.finish(|page| bytes.extend_from_slice(page));
-    std::fs::write(ImageFile::IdText.path(image), &bytes).unwrap();
-    let (end_pages, _) = write_column(image, ImageFile::Id, &ends, false);
+    std::fs::write(ImageFile::ID_TEXT.path(image), &bytes).unwrap();
+    let (end_pages, _) = write_column(image, ImageFile::ID, &ends, false);
     IdColumn::String { end_pages, text_pages: bytes.len() as u64 / PAGE_BYTES as u64, text_bytes: end }
 }
 

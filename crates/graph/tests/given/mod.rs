@@ -1,7 +1,7 @@
 //! What tests of the importer share: inputs made by hand, a reader of images, and the obvious importer to compare with.
 #![allow(dead_code)]
 
-use outcore_format::{IdColumn, Kind, Lists, Manifest, Order, Origin, PAGE_BYTES, Shape, WeightKind};
+use outcore_format::{IdColumn, Kind, Lists, Manifest, Order, Origin, PAGE_BYTES, Shape, ValueType};
 use outcore_graph::ImageFile;
 use outcore_graph::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights};
 use outcore_graph::{Error, Result};
@@ -149,13 +149,13 @@ pub fn open(path: &Path) -> Image {
     let shape = Shape { vertices: manifest.vertices, parallel: manifest.parallel_edges };
     let lists = |file: ImageFile| read_lists(path, file, id, shape);
     let column = |file: ImageFile| read_column(path, file, id);
-    let out = lists(ImageFile::OutLists);
-    let into = manifest.in_lists.map(|_| lists(ImageFile::InLists));
+    let out = lists(ImageFile::OUT_LISTS);
+    let into = manifest.in_lists.map(|_| lists(ImageFile::IN_LISTS));
     let ids = read_ids(path, &manifest);
     assert_eq!(ids.len() as u64, manifest.vertices);
     for (side, all, degree) in [
-        (Some(manifest.out_lists), Some(&out), ImageFile::OutDegree),
-        (manifest.in_lists, into.as_ref(), ImageFile::InDegree),
+        (Some(manifest.out_lists), Some(&out), ImageFile::OUT_DEGREE),
+        (manifest.in_lists, into.as_ref(), ImageFile::IN_DEGREE),
     ] {
         let (Some(side), Some(all)) = (side, all) else { continue };
         let lengths: Vec<u64> = all.iter().map(|list| list.len() as u64).collect();
@@ -167,20 +167,20 @@ pub fn open(path: &Path) -> Image {
         assert_eq!(bytes(degree), side.degree_pages * PAGE_BYTES as u64);
     }
     let weights = |file: ImageFile| {
-        manifest.weights.as_ref().map(|weights| {
-            let values = column(file);
+        manifest.weights().map(|weights| {
+            let values = read_values(path, file, id, weights.kind);
             check_index(path, file, id);
-            match weights.kind {
-                WeightKind::I64 => values.iter().map(|&value| value as i64 as f64).collect(),
-                WeightKind::F64 => values.iter().map(|&value| f64::from_bits(value)).collect::<Vec<f64>>(),
+            match weights.kind.is_real() {
+                false => values.iter().map(|&value| value as i64 as f64).collect(),
+                true => values.iter().map(|&value| f64::from_bits(value)).collect::<Vec<f64>>(),
             }
         })
     };
     Image {
-        out_weights: weights(ImageFile::OutWeight),
-        in_weights: manifest.in_lists.and_then(|_| weights(ImageFile::InWeight)),
-        out_hubs: column(ImageFile::OutHub),
-        in_hubs: manifest.in_lists.map(|_| column(ImageFile::InHub)),
+        out_weights: weights(ImageFile::values(0, false)),
+        in_weights: manifest.in_lists.and_then(|_| weights(ImageFile::values(0, true))),
+        out_hubs: column(ImageFile::OUT_HUB),
+        in_hubs: manifest.in_lists.map(|_| column(ImageFile::IN_HUB)),
         manifest,
         ids,
         out,
@@ -212,12 +212,14 @@ fn check_index(path: &Path, file: ImageFile, id: u64) {
 fn read_lists(path: &Path, file: ImageFile, id: u64, shape: Shape) -> Vec<Vec<u32>> {
     let mut all: Vec<Vec<u32>> = Vec::new();
     let mut lists = Lists::default();
-    let (mut edges, mut keys) = (0, Vec::new());
+    let (mut edges, mut keys, mut before) = (0, Vec::new(), Vec::new());
     for (number, page) in pages(path, file).iter().enumerate() {
         let page = file.origin(id).verify(number as u64, page).unwrap();
         outcore_format::list::decode(&page, shape, &mut lists).unwrap();
-        assert_eq!(lists.first_edge, edges);
+        before.push(edges);
         edges += lists.edges() as u64;
+        let earlier = if lists.continues { all.last().map_or(0, Vec::len) } else { 0 };
+        assert_eq!(lists.offset, earlier as u64);
         keys.push(2 * lists.first_vertex + u64::from(lists.continues));
         for i in 0..lists.count {
             if i == 0 && lists.continues {
@@ -229,7 +231,21 @@ fn read_lists(path: &Path, file: ImageFile, id: u64, shape: Shape) -> Vec<Vec<u3
         }
     }
     assert_eq!(read_index(path, file, id), keys);
+    let entries = if file == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
+    if entries.path(path).exists() {
+        assert_eq!(read_index(path, entries, id), before);
+    }
     all
+}
+
+fn read_values(path: &Path, file: ImageFile, id: u64, kind: ValueType) -> Vec<u64> {
+    let mut values = Vec::new();
+    for (number, page) in pages(path, file).iter().enumerate() {
+        let page = file.origin(id).verify(number as u64, page).unwrap();
+        assert_eq!(page.first(), values.len() as u64);
+        outcore_format::values::decode(&page, kind, &mut values).unwrap();
+    }
+    values
 }
 
 fn read_column(path: &Path, file: ImageFile, id: u64) -> Vec<u64> {
@@ -243,19 +259,19 @@ fn read_column(path: &Path, file: ImageFile, id: u64) -> Vec<u64> {
 }
 
 fn read_ids(path: &Path, manifest: &Manifest) -> Vec<Id> {
-    let column = || read_column(path, ImageFile::Id, manifest.image_id);
+    let column = || read_column(path, ImageFile::ID, manifest.image_id);
     match &manifest.ids {
         IdColumn::Range { first } => {
-            assert!(!ImageFile::Id.path(path).exists());
+            assert!(!ImageFile::ID.path(path).exists());
             (0..manifest.vertices).map(|i| Id::Integer(i128::from(*first) + i128::from(i))).collect()
         }
         IdColumn::U64 { .. } => column().into_iter().map(|id| Id::Integer(i128::from(id))).collect(),
         IdColumn::I64 { .. } => column().into_iter().map(|id| Id::Integer(i128::from(id as i64))).collect(),
         IdColumn::String { text_bytes, .. } => {
-            let origin: Origin = ImageFile::IdText.origin(manifest.image_id);
+            let origin: Origin = ImageFile::ID_TEXT.origin(manifest.image_id);
             assert_eq!(origin.kind, Kind::Text);
             let mut text = Vec::new();
-            for (number, page) in pages(path, ImageFile::IdText).iter().enumerate() {
+            for (number, page) in pages(path, ImageFile::ID_TEXT).iter().enumerate() {
                 let page = origin.verify(number as u64, page).unwrap();
                 text.extend_from_slice(outcore_format::text::decode(&page).unwrap());
             }
