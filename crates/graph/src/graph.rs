@@ -4,7 +4,7 @@
 //! open graph keeps a decoder per worker beside what its [`Image`] keeps.
 
 use crate::decode::{DECODER_BYTES, Decoder};
-use crate::weights::WeightColumn;
+use crate::weights::{WORKER_BYTES, WeightColumn};
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
 use outcore_io::{Array, Reservation, Runtime, lock};
@@ -98,6 +98,13 @@ impl Lists {
     }
 }
 
+/// What results hold on to is the image, to read ids from; it needs neither workers nor the cache for that.
+impl Drop for Graph {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 /// The decoders of an open graph, one per worker, while no worker has them.
 struct Decoders {
     idle: Mutex<Vec<LastDecoded>>,
@@ -134,7 +141,12 @@ impl DerefMut for LentDecoder<'_> {
 impl Drop for LentDecoder<'_> {
     fn drop(&mut self) {
         let decoder = std::mem::take(&mut self.decoder);
-        lock(&self.graph.decoders.idle).push(decoder);
+        let mut idle = lock(&self.graph.decoders.idle);
+        // More are there only while operations run at the same time.
+        if idle.len() < self.graph.runtime().threads() {
+            idle.push(decoder);
+        }
+        drop(idle);
         if self.graph.is_closed() {
             self.graph.close();
         }
@@ -169,7 +181,7 @@ impl Graph {
         let threads = image.runtime().threads();
         let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * DECODER_BYTES)?;
         let idle = Mutex::new((0..threads).map(|_| LastDecoded::default()).collect());
-        image.add_workers()?;
+        image.add_workers(DECODER_BYTES + if image.manifest().weights().is_some() { WORKER_BYTES } else { 0 })?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
         Ok(Graph { image, lists, decoders: Decoders { idle, reservation } })
     }
@@ -248,7 +260,7 @@ impl Graph {
         outcore_table::by_id_bytes(self)
     }
 
-    /// A decoder for a worker. Who takes more of them at once than the graph has workers sets their memory aside.
+    /// A decoder for a worker, whose memory was set aside with the worker's.
     pub(crate) fn decoder(&self) -> LentDecoder<'_> {
         LentDecoder { graph: self, decoder: lock(&self.decoders.idle).pop().unwrap_or_default() }
     }

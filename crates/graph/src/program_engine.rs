@@ -77,8 +77,7 @@ fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
 ///
 /// # Errors
 /// A vertex that failed ([`Events::fail`]), a start that [`Frontier::check`] refuses, messages of 1 MiB or more, a page
-/// that cannot be read or is damaged, too little memory, a full disk, another operation on the same graph
-/// ([`Error::Busy`](crate::Error::Busy)), or a request to stop.
+/// that cannot be read or is damaged, too little memory, a full disk, or a request to stop.
 ///
 /// # Panics
 /// `states` has another length.

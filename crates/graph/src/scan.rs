@@ -185,12 +185,11 @@ pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> L
 /// workers nondeterministically: combine the states with an associative, commutative operation. Reads each wanted page
 /// once.
 ///
-/// `visit` returns nothing, or a `Result` whose error ends the scan. It cannot start another operation on the same
-/// graph ([`Error::Busy`]).
+/// `visit` returns nothing, or a `Result` whose error ends the scan. It may start other operations on the same graph.
 ///
 /// # Errors
-/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged,
-/// another operation on the same graph ([`Error::Busy`]), or a request to stop.
+/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged, or
+/// a request to stop.
 pub fn scan<S: Send, R: Outcome>(
     graph: &Graph,
     edges: impl Into<Edges>,
@@ -294,7 +293,7 @@ pub trait ListFold: Sync {
 ///
 /// # Errors
 /// A frontier that [`Frontier::check`] refuses, the error of [`ListFold::check`], a page that cannot be read or is
-/// damaged, another operation on the same graph ([`Error::Busy`]), or a request to stop.
+/// damaged, or a request to stop.
 pub fn fold<F: ListFold>(
     graph: &Graph,
     edges: impl Into<Edges>,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) const BATCH_WEIGHTS: usize = 1 << 16;
 const _: () = assert!(MAX_NEIGHBOURS <= BATCH_WEIGHTS);
 /// What that takes, with a page that is being decoded.
-const WORKER_BYTES: u64 = 8 * (BATCH_WEIGHTS + values::MAX_VALUES + 16) as u64;
+pub(crate) const WORKER_BYTES: u64 = 8 * (BATCH_WEIGHTS + values::MAX_VALUES + 16) as u64;
 
 /// The name of weights that are used where none is given, as in NetworkX.
 const USUAL_NAME: &str = "weight";

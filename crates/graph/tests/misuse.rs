@@ -341,19 +341,38 @@ fn functions_that_fail_end_the_operation_with_their_error() {
 }
 
 #[test]
-fn a_second_operation_at_the_same_time_is_told_that_the_graph_is_busy() {
+fn operations_within_one_another_and_side_by_side_see_the_same_lists() {
     let directory = tempfile::tempdir().unwrap();
-    let graph = open(&image(directory.path()), 2);
-    let busy = AtomicBool::new(false);
-    let count = |(): &mut (), list: ListPart<'_>| {
-        if list.vertex == 7 {
-            let inner = scan(&graph, Direction::Out, Frontier::List(&[0]), || (), |(), _| {});
-            busy.store(matches!(inner, Err(Error::Busy)), Ordering::Relaxed);
-        }
-    };
-    scan(&graph, Direction::Out, Frontier::All, || (), count).unwrap();
-    assert!(busy.into_inner());
-    scan(&graph, Direction::Out, Frontier::All, || (), |(), _| {}).unwrap();
+    let image = image(directory.path());
+    for threads in [1, 2, 5] {
+        let graph = open(&image, threads);
+        let sum = |list: ListPart<'_>| list.neighbours.iter().map(|&other| u64::from(other)).sum::<u64>();
+        let all = || -> u64 {
+            let (sums, _) = scan(&graph, Direction::Out, Frontier::All, || 0, |all, list| *all += sum(list)).unwrap();
+            sums.iter().sum()
+        };
+        let expected = all();
+        let free = graph.runtime().budget().available_bytes();
+        // Every worker of the outer scan has others of the inner one, twice.
+        let nested = |inner: &mut Vec<u64>, list: ListPart<'_>| -> Result<()> {
+            if list.vertex % 97 == 7 {
+                let own = Frontier::List(std::slice::from_ref(&list.vertex));
+                let (sums, _) = scan(&graph, Direction::In, own, Vec::new, |sums, _| sums.push(all()))?;
+                inner.extend(sums.concat());
+            }
+            Ok(())
+        };
+        let (inner, _) = scan(&graph, Direction::Out, Frontier::All, Vec::new, nested).unwrap();
+        let inner: Vec<u64> = inner.concat();
+        assert!(inner.len() >= VERTICES / 97 && inner.iter().all(|&sum| sum == expected), "{threads}");
+        std::thread::scope(|scope| {
+            let several: Vec<_> = (0..6).map(|_| scope.spawn(|| (0..20).map(|_| all()).collect::<Vec<_>>())).collect();
+            for thread in several {
+                assert!(thread.join().unwrap().iter().all(|&sum| sum == expected));
+            }
+        });
+        assert_eq!(graph.runtime().budget().available_bytes(), free, "workers for the moment are gone");
+    }
 }
 
 #[test]

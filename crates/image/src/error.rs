@@ -104,8 +104,6 @@ pub enum Error {
     },
     /// A step of an edge mapper after one that failed.
     Restart,
-    /// Another operation uses this graph: one goes on at a time.
-    Busy,
     /// What a function of the caller's own ended with.
     Custom(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -254,9 +252,6 @@ impl std::fmt::Display for Text<'_> {
                 write!(f, "expected vertices in rising order, each once, found {after} behind {before}; sort them")
             }
             Error::Restart => f.write_str("a step of this edge mapper failed; restart it before another one"),
-            Error::Busy => f.write_str(
-                "this graph is in use by another operation; wait for its end, or open the graph a second time",
-            ),
             Error::Custom(error) => error.fmt(f),
         }
     }

@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use outcore_format::{ImageFile, Index, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
 use outcore_io::{CancelFlag, DataFile, Directory, bytes_text};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,6 +80,20 @@ impl ImageFiles {
             Ok(_) => true,
         };
         names.find(lies_there).map(|name| self.directory.path().join(name))
+    }
+
+    /// A number that tells the image apart from any other, and from itself when a file of it has changed.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn identity(&self) -> Result<u64> {
+        let mut hasher = DefaultHasher::new();
+        self.manifest.image_id.hash(&mut hasher);
+        self.manifest_file.identity()?.hash(&mut hasher);
+        for (_, file) in &self.pages {
+            file.identity()?.hash(&mut hasher);
+        }
+        Ok(hasher.finish())
     }
 
     /// The files of pages.

@@ -5,7 +5,7 @@ use crate::files::ImageFiles;
 use crate::stats::SweepStats;
 use outcore_format::{ImageFile, Index, Manifest, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
-use outcore_io::{DataFile, PageCache, Reader, Reservation, Runtime, lock};
+use outcore_io::{CacheShare, DataFile, PageCache, PageKey, Reader, Reservation, Runtime, lock};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -20,7 +20,7 @@ const RING_SHARE: u64 = 8;
 /// How an image is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageOptions {
-    /// The most memory that the page cache takes; `None` takes all that the limit leaves.
+    /// The most memory that the page cache takes on account of this image; `None` takes all that the limit leaves.
     pub cache_bytes: Option<u64>,
 }
 
@@ -31,10 +31,13 @@ pub struct Image {
     files: ImageFiles,
     options: ImageOptions,
     workers: Mutex<Vec<Worker>>,
-    cache: Mutex<Option<Arc<PageCache>>>,
+    /// The image's share in the page cache of the runtime.
+    cache: CacheShare,
     closed: AtomicBool,
     /// What the ring of a worker takes.
     ring_bytes: u64,
+    /// What a worker takes beside its ring: what it decodes pages with.
+    worker_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
 }
@@ -49,10 +52,12 @@ impl std::fmt::Debug for Image {
 pub struct Worker {
     /// Reads of the image's files of pages, which it knows by their places.
     pub reader: Reader,
+    /// What a worker beside the usual ones takes.
+    _reservation: Option<Reservation>,
 }
 
-/// The workers of an image while an operation has them. They go back when it ends, be it by an error or by a panic in a
-/// function of the caller's.
+/// The workers that an operation has. They go back when it ends, be it by an error or by a panic in a function of the
+/// caller's.
 struct LentWorkers<'i> {
     image: &'i Image,
     slots: Vec<Mutex<Option<Worker>>>,
@@ -61,10 +66,21 @@ struct LentWorkers<'i> {
 }
 
 impl<'i> LentWorkers<'i> {
-    fn take(image: &'i Image) -> Result<Self> {
-        let workers = std::mem::take(&mut *lock(&image.workers));
+    /// At most `most` of the workers that no other operation has. If there are none, as many others, with small rings:
+    /// one at least, and more if there is memory that nobody uses.
+    fn take(image: &'i Image, most: usize) -> Result<Self> {
+        let most = most.clamp(1, image.runtime.threads());
+        let mut workers = {
+            let mut idle = lock(&image.workers);
+            let from = idle.len() - most.min(idle.len());
+            idle.split_off(from)
+        };
         if workers.is_empty() {
-            return Err(Error::Busy);
+            workers.push(image.extra_worker()?);
+            let bytes = MIN_RING_BYTES + image.worker_bytes;
+            while workers.len() < most && image.runtime.budget().free_bytes() >= bytes {
+                workers.push(image.extra_worker()?);
+            }
         }
         let slots = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
         Ok(LentWorkers { image, slots, stop: AtomicBool::new(false) })
@@ -82,8 +98,10 @@ impl<'i> LentWorkers<'i> {
 
 impl Drop for LentWorkers<'_> {
     fn drop(&mut self) {
-        let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take()).collect();
-        *lock(&self.image.workers) = workers;
+        let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take());
+        // The usual ones go back; others were for this operation alone.
+        let usual: Vec<Worker> = workers.filter(|worker| worker._reservation.is_none()).collect();
+        lock(&self.image.workers).extend(usual);
         if self.image.is_closed() {
             self.image.close();
         }
@@ -122,7 +140,7 @@ impl Drop for LentWorker<'_, '_> {
 impl Worker {
     fn new(runtime: &Runtime, files: &ImageFiles, ring_bytes: u64) -> Result<Self> {
         let open: Vec<_> = files.pages().iter().map(|(_, file)| Arc::clone(file)).collect();
-        Ok(Worker { reader: Reader::new(runtime, &open, ring_bytes as usize)? })
+        Ok(Worker { reader: Reader::new(runtime, &open, ring_bytes as usize)?, _reservation: None })
     }
 
     /// What was read since the last call.
@@ -138,6 +156,14 @@ impl Worker {
     }
 }
 
+impl Drop for Image {
+    fn drop(&mut self) {
+        if self.check_process().is_ok() {
+            self.cache.clear();
+        }
+    }
+}
+
 impl Image {
     /// Opens the files of an image; [`Image::add_workers`] makes it ready to be swept.
     ///
@@ -146,24 +172,29 @@ impl Image {
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         let path = path.as_ref();
         let files = ImageFiles::open(path, runtime.cancel())?;
+        let cache = runtime.cache_share(files.identity()?);
         Ok(Image {
             runtime: Arc::new(runtime.in_name_of(&path.display().to_string())),
             path: path.to_owned(),
             files,
             options,
             workers: Mutex::default(),
-            cache: Mutex::new(None),
+            cache,
             closed: AtomicBool::new(false),
             ring_bytes: MAX_RING_BYTES,
+            worker_bytes: 0,
             merge_gap: OnceLock::new(),
         })
     }
 
     /// Makes a worker's read buffers for every thread of the runtime, a share of the memory that is available now.
+    /// `worker_bytes` is what a worker takes beside them; it has been reserved for these workers, and is reserved for
+    /// those that an operation gets while another one has these.
     ///
     /// # Errors
     /// Too little memory.
-    pub fn add_workers(&mut self) -> Result<()> {
+    pub fn add_workers(&mut self, worker_bytes: u64) -> Result<()> {
+        self.worker_bytes = worker_bytes;
         let threads = self.runtime.threads() as u64;
         let share = self.runtime.budget().available_bytes() / RING_SHARE / threads;
         self.ring_bytes = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
@@ -263,11 +294,18 @@ impl Image {
         Worker::new(&self.runtime, &self.files, ring_bytes)
     }
 
-    /// Runs `work` on at most `most` workers with their buffers, and adds up what they read.
+    /// A worker for an operation while others have the usual ones.
+    fn extra_worker(&self) -> Result<Worker> {
+        let reservation = self.reserve("another operation at the same time", self.worker_bytes)?;
+        Ok(Worker { _reservation: Some(reservation), ..self.new_worker(MIN_RING_BYTES)? })
+    }
+
+    /// Runs `work` on at most `most` workers with their buffers, and adds up what they read. Several operations may run
+    /// at the same time, within one another too: they share the workers, and the first ones have most of them.
     ///
     /// # Errors
-    /// Another operation that has the workers ([`Error::Busy`]), or the error of the first worker that failed; then the
-    /// reads of all are given up.
+    /// The error of the first worker that failed, and then the reads of all are given up; no memory for a worker while
+    /// other operations have all; an image that was closed.
     pub fn with_workers<T: Send>(
         &self,
         most: usize,
@@ -277,9 +315,9 @@ impl Image {
         if self.is_closed() {
             return Err(Error::Closed { path: self.path.clone() });
         }
-        let lent = LentWorkers::take(self)?;
-        let outcome = self.runtime.run_on(most, |number| {
-            let Some(mut worker) = lent.worker(number) else { return Err(Error::Busy) };
+        let lent = LentWorkers::take(self, most)?;
+        let outcome = self.runtime.run_on(lent.slots.len(), |number| {
+            let mut worker = lent.worker(number).expect("every number is given out once");
             let result = work(worker.get(), &lent.stop);
             if result.is_err() {
                 lent.stop.store(true, Ordering::Relaxed);
@@ -317,7 +355,12 @@ impl Image {
 
     /// The page cache, if there is one.
     pub fn cache(&self) -> Option<Arc<PageCache>> {
-        lock(&self.cache).clone()
+        self.cache.cache()
+    }
+
+    /// The key of a page in the cache.
+    pub fn page_key(&self, file: usize, page: u64) -> PageKey {
+        PageKey { image: self.cache.image(), file: file as u32, page }
     }
 
     /// The memory that the page cache takes now, and gives up when it is needed.
@@ -365,41 +408,27 @@ impl Image {
         missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
     }
 
-    /// Gives what is left under the limit to a page cache for so many pages; if other images of the runtime have all of
-    /// it in theirs, an equal share.
+    /// Lets the page cache of the runtime grow by room for so many pages of this image, as far as memory is free.
     ///
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self, pages: u64) -> Result<()> {
         self.check_process()?;
-        let mut slot = lock(&self.cache);
         if self.is_closed() {
             return Ok(());
         }
         // Room for all pages and some more, for files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
         let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
-        let budget = self.runtime.budget();
-        let room = budget.room_for_cache(wanted, slot.as_ref());
-        if let Some(cache) = &*slot {
-            cache.grow(room);
-            let (has, free) = (cache.memory_bytes(), budget.free_bytes());
-            // A cache that was made when there was little memory makes place for one that is twice as large.
-            if has < cache.most_bytes() || wanted < 2 * has || free < has {
-                return Ok(());
-            }
-            *slot = None;
-        }
-        *slot = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
-        Ok(())
+        Ok(self.cache.fill(self.runtime.budget(), wanted)?)
     }
 
-    /// Gives back the page cache and the read buffers, as soon as no operation uses them. Streams read with buffers of
+    /// Gives back its share of the page cache and the read buffers, as soon as no operation uses them. Streams read with buffers of
     /// their own; nothing else reads the image from then on.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
-            *lock(&self.cache) = None;
+            self.cache.clear();
             lock(&self.workers).clear();
         }
     }

@@ -11,7 +11,7 @@ use crate::image::{Image, Worker};
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes};
 use outcore_io::plan::{Span, UNIT_PAGES, USUAL_GAP_PAGES, extents};
-use outcore_io::{PageCache, PageKey, Pinned, Reader};
+use outcore_io::{PageCache, Pinned, Reader};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -311,7 +311,7 @@ impl Pass {
         let mut cached = Vec::new();
         if let Some(cache) = &sweep.cache {
             for bit in bits(wanted) {
-                let key = PageKey { file: file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
+                let key = sweep.image.page_key(file, unit * UNIT_PAGES + u64::from(bit));
                 if let Some(page) = cache.get(key) {
                     missing &= !(1 << bit);
                     cached.push((bit, page));
@@ -381,7 +381,7 @@ impl Sweep<'_> {
         if let (false, Some(cache)) = (cached, &self.cache)
             && number < keep_below
         {
-            cache.insert(PageKey { file: file as u32, page: number }, bytes);
+            cache.insert(self.image.page_key(file, number), bytes);
         }
     }
 }

@@ -171,37 +171,20 @@ impl Budget {
             };
             self.require(purpose, bytes)?;
             // Somebody may have given memory back in between, or taken it: look again.
-            self.shrink_caches(missing, 0, None);
+            self.shrink_caches(missing);
         }
     }
 
-    /// Asks caches to give back memory, the largest first, none of them below `least_bytes`.
-    fn shrink_caches(&self, mut missing: u64, least_bytes: u64, spared: Option<&Arc<PageCache>>) {
+    /// Asks caches to give back memory, the largest first.
+    fn shrink_caches(&self, mut missing: u64) {
         let mut caches = self.caches();
-        caches.retain(|cache| spared.is_none_or(|spared| !Arc::ptr_eq(cache, spared)));
         caches.sort_by_key(|cache| std::cmp::Reverse(cache.memory_bytes()));
         for cache in caches {
-            let most = cache.memory_bytes().saturating_sub(least_bytes);
-            missing = missing.saturating_sub(cache.give_back(missing.min(most)));
+            missing = missing.saturating_sub(cache.give_back(missing));
             if missing == 0 {
                 break;
             }
         }
-    }
-
-    /// Room for the cache of one more graph, or for one that has shrunk: what is free. If that is less than an equal
-    /// share of what all caches have, larger ones shrink to theirs.
-    pub fn room_for_cache(&self, wanted_bytes: u64, own: Option<&Arc<PageCache>>) -> u64 {
-        let (caches, free) = (self.caches(), self.free_bytes());
-        let count = caches.len() as u64 + u64::from(own.is_none());
-        let all = free + caches.iter().map(|cache| cache.memory_bytes()).sum::<u64>();
-        let share = (all / count.max(1)).min(wanted_bytes);
-        let has = own.map_or(0, |cache| cache.memory_bytes()) + free;
-        drop(caches);
-        if has < share {
-            self.shrink_caches(share - has, share, own);
-        }
-        self.free_bytes()
     }
 
     pub(crate) fn add_cache(&self, cache: &Arc<PageCache>) {
@@ -382,7 +365,7 @@ mod tests {
         let budget = Budget::new(100 * MIB, 0).unwrap();
         let usable = budget.available_bytes();
         let cache = PageCache::new(&budget, usable).unwrap().expect("room for a cache");
-        let (full, key) = (cache.capacity_pages(), |page| PageKey { file: 0, page });
+        let (full, key) = (cache.capacity_pages(), |page| PageKey { image: 0, file: 0, page });
         (0..full).for_each(|page| cache.insert(key(page), &[page as u8; 4096]));
         assert!(budget.free_bytes() < MIB && budget.available_bytes() > usable - MIB);
         let half = budget.reserve("half", usable / 2).unwrap();
@@ -406,7 +389,7 @@ mod tests {
     fn pinned_pages_are_given_back_when_they_are_let_go() {
         let budget = Budget::new(20 * MIB, 0).unwrap();
         let cache = PageCache::new(&budget, 8 * MIB).unwrap().expect("room for a cache");
-        let key = |page| PageKey { file: 0, page };
+        let key = |page| PageKey { image: 0, file: 0, page };
         (0..cache.capacity_pages()).for_each(|page| cache.insert(key(page), &[3; 4096]));
         let before = budget.free_bytes();
         let held: Vec<_> = (0..5).filter_map(|page| cache.get(key(page))).collect();
@@ -421,17 +404,5 @@ mod tests {
         cache.give_back(all);
         drop(held);
         assert_eq!(budget.free_bytes(), before + all);
-    }
-
-    #[test]
-    fn a_second_cache_gets_its_share() {
-        let budget = Budget::new(100 * MIB, 0).unwrap();
-        let one = PageCache::new(&budget, budget.free_bytes()).unwrap().expect("room for a cache");
-        let room = budget.room_for_cache(80 * MIB, None);
-        assert!((46 * MIB..=60 * MIB).contains(&room), "{room} bytes of room");
-        let other = PageCache::new(&budget, room).unwrap().expect("room for another");
-        let (first, second) = (one.memory_bytes(), other.memory_bytes());
-        budget.room_for_cache(80 * MIB, Some(&one));
-        assert!(other.memory_bytes() >= 40 * MIB, "{first} and {second} became {}", other.memory_bytes());
     }
 }

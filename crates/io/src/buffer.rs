@@ -118,8 +118,14 @@ impl<T: Plain> Array<T> {
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) if the budget or the machine does not have that much.
     pub fn zeroed(budget: &Budget, purpose: &str, len: usize) -> Result<Self> {
+        Self::zeroed_in_part(budget, purpose, len, len)
+    }
+
+    /// The same, of which only the memory of the first `reserved` values is set aside: whoever uses more of them lets
+    /// the reservation grow first.
+    pub(crate) fn zeroed_in_part(budget: &Budget, purpose: &str, len: usize, reserved: usize) -> Result<Self> {
         let bytes = len.saturating_mul(size_of::<T>());
-        let reservation = budget.reserve(purpose, bytes as u64)?;
+        let reservation = budget.reserve(purpose, reserved.saturating_mul(size_of::<T>()) as u64)?;
         let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| budget.refusal(purpose, bytes as u64, 0))?;
         Ok(Array { start: start.cast(), len, mapped_bytes, reservation })
     }

@@ -31,9 +31,11 @@ const WAYS: usize = 8;
 const FRAME_BYTES: u64 = 32;
 const _: () = assert!(size_of::<Mutex<Set>>() <= WAYS * FRAME_BYTES as usize);
 
-/// A page of one of several files.
+/// A page of one of several files of one of several images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageKey {
+    /// The image: a number that another image, or another state of this one, never has.
+    pub image: u32,
     /// The file.
     pub file: u32,
     /// The page.
@@ -102,23 +104,54 @@ impl PageCache {
     /// # Errors
     /// No memory under the budget.
     pub fn new(budget: &Budget, bytes: u64) -> Result<Option<Arc<Self>>> {
+        PageCache::new_in_part(budget, bytes, bytes)
+    }
+
+    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`; one at least.
+    ///
+    /// # Errors
+    /// No memory under the budget.
+    pub(crate) fn new_in_part(budget: &Budget, bytes: u64, open_bytes: u64) -> Result<Option<Arc<Self>>> {
         let sets = (bytes / (WAYS as u64 * (PAGE_BYTES as u64 + FRAME_BYTES))) as usize;
-        if sets == 0 {
+        let headers_bytes = (sets * size_of::<Mutex<Set>>()) as u64;
+        let open = open_bytes.saturating_sub(headers_bytes) / (sets * PAGE_BYTES).max(1) as u64;
+        let open = if open_bytes >= bytes { WAYS } else { open.min(WAYS as u64) as usize };
+        if sets == 0 || open == 0 {
             return Ok(None);
         }
-        let headers = budget.reserve("the headers of the page cache", (sets * size_of::<Mutex<Set>>()) as u64)?;
-        let frames = Array::zeroed(budget, CACHE_PURPOSE, sets * WAYS)?;
+        let headers = budget.reserve("the headers of the page cache", headers_bytes)?;
+        let frames = Array::zeroed_in_part(budget, CACHE_PURPOSE, sets * WAYS, sets * open)?;
         let empty =
-            || Mutex::new(Set { keys: [None; WAYS], pins: [0; WAYS], used: [false; WAYS], hand: 0, open: WAYS as u8 });
+            || Mutex::new(Set { keys: [None; WAYS], pins: [0; WAYS], used: [false; WAYS], hand: 0, open: open as u8 });
         let cache = Arc::new(PageCache {
             sets: (0..sets).map(|_| empty()).collect(),
             frames: Frames(UnsafeCell::new(frames)),
-            open_ways: AtomicUsize::new(WAYS),
+            open_ways: AtomicUsize::new(open),
             resizing: Mutex::default(),
             _headers: headers,
         });
         budget.add_cache(&cache);
         Ok(Some(cache))
+    }
+
+    /// Moves all pages to another cache, way by way, each of which gives its memory back before the other one grows.
+    pub(crate) fn move_into(&self, other: &Self) {
+        let mut page = Box::new([0; PAGE_BYTES]);
+        loop {
+            let Some(way) = self.open_ways.load(Ordering::Relaxed).checked_sub(1) else { break };
+            for (number, set) in self.sets.iter().enumerate() {
+                let key = {
+                    let set = lock(set);
+                    // SAFETY: frames are written under the lock of their set only, and it is held.
+                    set.keys[way].inspect(|_| unsafe { *page = *self.frames.at(way * self.sets.len() + number) })
+                };
+                if let Some(key) = key {
+                    other.insert(key, &page);
+                }
+            }
+            self.give_back(self.way_bytes());
+            other.grow(other.most_bytes());
+        }
     }
 
     /// How many pages the cache has room for.
@@ -191,8 +224,10 @@ impl PageCache {
     }
 
     fn set_of(&self, key: PageKey) -> usize {
-        // The files of an image begin at different sets, so that their first pages do not meet.
-        ((key.page + u64::from(key.file) * (self.sets.len() as u64 / 2)) % self.sets.len() as u64) as usize
+        // The files of an image begin at different sets, so that their first pages do not meet, and so do images.
+        let sets = self.sets.len() as u64;
+        let start = u64::from(key.file) * (sets / 2) + u64::from(key.image.wrapping_mul(0x9e37_79b9)) % sets;
+        ((key.page + start) % sets) as usize
     }
 
     /// The page, pinned, if it is here.
@@ -276,7 +311,7 @@ mod tests {
     }
 
     fn key(page: u64) -> PageKey {
-        PageKey { file: 0, page }
+        PageKey { image: 0, file: 0, page }
     }
 
     #[test]
@@ -289,7 +324,29 @@ mod tests {
         for page in 100..900 {
             assert_eq!(cache.get(key(page)).expect("all fit")[17], page as u8);
         }
-        assert!(cache.get(key(99)).is_none() && cache.get(PageKey { file: 1, page: 100 }).is_none());
+        assert!(
+            cache.get(key(99)).is_none()
+                && cache.get(PageKey { image: 1, ..key(100) }).is_none()
+                && cache.get(PageKey { image: 0, file: 1, page: 100 }).is_none()
+        );
+    }
+
+    #[test]
+    fn pages_move_to_a_larger_cache() {
+        let budget = Budget::new((1 << 20) + crate::budget::SLACK_BYTES, 0).unwrap();
+        let small = PageCache::new(&budget, 400 << 10).unwrap().unwrap();
+        let pages = small.capacity_pages();
+        (0..pages).for_each(|page| small.insert(key(page), &[page as u8; PAGE_BYTES]));
+        // There is room for both only while neither has all of its ways.
+        let large = PageCache::new_in_part(&budget, 900 << 10, budget.free_bytes()).unwrap().unwrap();
+        assert!(large.capacity_pages() < 220);
+        small.move_into(&large);
+        drop(small);
+        large.grow(large.most_bytes());
+        assert!(large.capacity_pages() > 210, "{}", large.capacity_pages());
+        let there = |&page: &u64| large.get(key(page)).is_some_and(|bytes| bytes[99] == page as u8);
+        assert_eq!((0..pages).filter(there).count() as u64, pages);
+        assert!(PageCache::new_in_part(&budget, 900 << 10, 0).unwrap().is_none());
     }
 
     #[test]

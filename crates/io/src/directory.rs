@@ -150,6 +150,18 @@ impl DataFile {
         &self.path
     }
 
+    /// Numbers that change when the file does, and that no other file has at the same time: where it lies, its size,
+    /// and when it was last changed.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn identity(&self) -> Result<[u64; 5]> {
+        let metadata = self.file.metadata().map_err(|error| Error::file(&self.path, "look at", error))?;
+        let changed = metadata.ctime() as u64 ^ (metadata.ctime_nsec() as u64) << 34;
+        let written = metadata.mtime() as u64 ^ (metadata.mtime_nsec() as u64) << 34;
+        Ok([metadata.dev(), metadata.ino(), metadata.len(), changed, written])
+    }
+
     /// The file's size when it was opened.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes

@@ -14,6 +14,7 @@ pub mod plan;
 mod process;
 mod reader;
 mod runtime;
+mod shared_cache;
 pub mod sort;
 mod spill;
 mod streams;
@@ -32,5 +33,6 @@ pub use process::{
 };
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
+pub use shared_cache::CacheShare;
 pub use spill::{Spill, SpillReader, SpillWriter};
 pub use streams::{Chain, Sink, Streams};

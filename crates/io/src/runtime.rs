@@ -6,6 +6,7 @@ use crate::backend::Backend;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::process::{current_memory_bytes, free_memory_bytes};
+use crate::shared_cache::{CacheShare, SharedCache};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,7 @@ pub struct RuntimeOptions {
 /// How much memory, how many workers, which back end, and whether to stop.
 pub struct Runtime {
     budget: Arc<Budget>,
+    cache: Arc<SharedCache>,
     threads: usize,
     backend: Arc<dyn Backend>,
     temporary: Option<PathBuf>,
@@ -79,6 +81,7 @@ impl Runtime {
         let backend = options.backend.unwrap_or_else(crate::backend::best);
         Ok(Runtime {
             budget,
+            cache: Arc::default(),
             threads,
             backend,
             temporary: options.temporary,
@@ -92,6 +95,7 @@ impl Runtime {
     pub fn in_name_of(&self, owner: &str) -> Self {
         Runtime {
             budget: Arc::new(self.budget.in_name_of(owner)),
+            cache: Arc::clone(&self.cache),
             threads: self.threads,
             backend: Arc::clone(&self.backend),
             temporary: self.temporary.clone(),
@@ -113,6 +117,7 @@ impl Runtime {
             temporary: options.temporary.or(same.temporary),
             progress: options.progress,
             cancel: CancelFlag::default(),
+            cache: same.cache,
             budget: same.budget,
         })
     }
@@ -124,12 +129,17 @@ impl Runtime {
     /// A limit below what the process holds already.
     pub fn renewed(&self) -> Result<Self> {
         let budget = Budget::new(self.budget.limit_bytes(), current_memory_bytes())?;
-        Ok(Runtime { budget: Arc::new(budget), ..self.in_name_of("") })
+        Ok(Runtime { budget: Arc::new(budget), cache: Arc::default(), ..self.in_name_of("") })
     }
 
     /// The memory under the limit.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
+    }
+
+    /// A share in the page cache for an image; `identity` tells it apart from any other and from itself after a change.
+    pub fn cache_share(&self, identity: u64) -> CacheShare {
+        self.cache.share(identity)
     }
 
     /// The number of workers.

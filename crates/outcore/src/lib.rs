@@ -26,7 +26,8 @@
 //! }
 //! ```
 //!
-//! An operation has the workers of its graph to itself: a second one at the same time fails with [`Error::Busy`].
+//! Several operations on one graph may run at the same time, and within one another: they share its workers and the
+//! limit, and their results are the same as alone.
 #![forbid(unsafe_code)]
 
 // Images: opened, imported, generated, written back and checked.
