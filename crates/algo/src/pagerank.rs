@@ -33,18 +33,23 @@
 //! benchmark suite*, 2015.
 
 use crate::convergence::{Stop, StoppedBy};
+use crate::declare::{
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Say, Told, Typed, Unconverged,
+};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
+use crate::values::{Given, Kind, Parameter};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Choice, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result, Stats,
-    StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
+    Choice, Column, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result,
+    Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
     vertex_map, vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What becomes of the rank of vertices without out-edges.
@@ -549,6 +554,156 @@ impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
         total.dangling += later.dangling;
         total.isolated += later.isolated;
     }
+}
+
+/// Its declaration.
+pub static PAGERANK: Algorithm = Algorithm {
+    options: &[
+        ALPHA,
+        TOL,
+        STOP,
+        MAX_ITER,
+        Parameter::new(
+            "method",
+            Kind::choice::<PageRankMethod>(),
+            Given::Name("power"),
+            "By which method ranks are computed",
+        ),
+        Parameter::WEIGHT,
+        Parameter::new(
+            "dangling",
+            Kind::choice::<Dangling>(),
+            Given::Name("networkx"),
+            "What becomes of the rank of vertices without out-edges",
+        ),
+    ],
+    attributes: CONVERGENCE,
+    doc: Doc {
+        about: "The names are those of `networkx.pagerank`, and ranks are right to several digits on graphs of any \
+                size. Edges without direction count as one in each.",
+        returns: "`vertex` and `pagerank`. The ranks are the same to the last bit for every number of threads.",
+        cost: "one pass over the in-lists per iteration; 20 bytes of memory per vertex. With weights each pass reads \
+               them too, one pass over the out-lists comes first, and it is 24 bytes. By `delta`, which is for slow \
+               devices and graphs much larger than memory: pages of the out-lists, on Kronecker graphs less than half \
+               to the same error, and several times the time per page; 24 bytes per vertex, 32 with weights; \
+               `iterations` counts rounds.",
+        refuses: "An option out of range, no weights of that name, or weights that are negative or infinite.",
+        differences: "Differences from NetworkX: the residual is compared with `tol` itself unless `stop` is \
+                      'networkx', `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is \
+                      allowed, negative weights are refused, and so is the name of weights that are not there, unless \
+                      it is the default.",
+        networkx: Some("nx.pagerank(G, tol=1e-12, max_iter=1000)"),
+        references: "Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999. McSherry: A uniform approach \
+                     to accelerated PageRank computation. WWW 2005.",
+        example: ">>> ranks = oc.pagerank(g)\n\
+                  >>> ranks.top(1)[0][0], ranks.converged\n\
+                  ('home', True)",
+    },
+    must_converge: true,
+    graphalytics: Some(Graphalytics {
+        name: "PR",
+        place: 1,
+        properties: &[("alpha", "pr.damping-factor"), ("max_iter", "pr.num-iterations")],
+        // Ranks that do not change any more are final.
+        fixed: &[("tol", "0"), ("weight", "")],
+    }),
+    examples: &[
+        &[("tol", "1e-9")],
+        &[("tol", "0"), ("max_iter", "5"), ("weight", "")],
+        &[("tol", "0"), ("max_iter", "5")],
+        &[("tol", "0"), ("max_iter", "5"), ("method", "delta")],
+        &[("tol", "1e-6"), ("stop", "networkx"), ("dangling", "gap")],
+    ],
+    ..Algorithm::new("pagerank", "PageRank", "PageRank: how often a walk along the edges is at a vertex", &KERNEL)
+};
+
+/// The options that say how ranks converge.
+pub(crate) const ALPHA: Parameter =
+    Parameter::new("alpha", Kind::Real, Given::Real(0.85), "The probability of following an edge rather than jumping");
+pub(crate) const TOL: Parameter = Parameter::new(
+    "tol",
+    Kind::Real,
+    Given::Real(1e-8),
+    "Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this; 0 makes \
+     exactly `max_iter` iterations",
+);
+pub(crate) const STOP: Parameter =
+    Parameter::new("stop", Kind::choice::<Stop>(), Given::Name("residual"), "With what the residual is compared");
+pub(crate) const MAX_ITER: Parameter = Parameter::new(
+    "max_iter",
+    Kind::Whole { bits: 32, least: 0 },
+    Given::Whole(200),
+    "The most iterations; by pushes, as many pages as that many passes have",
+);
+
+/// How ranks converged.
+pub(crate) const CONVERGENCE: &[Attribute] = &[
+    Attribute::new("iterations", AttributeKind::Whole, "How many iterations were made"),
+    Attribute::new(
+        "residual",
+        AttributeKind::Real,
+        "The sum over all vertices of the absolute change in the last iteration. All ranks together are at most alpha \
+         / (1 - alpha) times that away from exact ones",
+    ),
+    Attribute::new("converged", AttributeKind::Flag, "Whether the ranks converged"),
+    Attribute::new(
+        "stopped_by",
+        AttributeKind::Text,
+        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or 'iterations'",
+    ),
+];
+
+static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
+    options: |graph, values| {
+        let (alpha, tol, max_iter) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
+        let (stop, method, dangling) = (values.choice("stop"), values.choice("method"), values.choice("dangling"));
+        Ok(PageRankOptions { alpha, tol, stop, max_iter, method, dangling, weights: values.weights(graph)? })
+    },
+    estimate: estimate_pagerank,
+    run: pagerank,
+    verify: verify_ranks::verify_pagerank,
+    report: |told, say| {
+        let Told { graph, options, found, .. } = told;
+        say_convergence(found.stopped_by, found.iterations, found.residual, say);
+        if let (false, Some(name)) = (options.weights, graph.weight_name()) {
+            say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
+        }
+        Ok(())
+    },
+    found: |_, _, options, found| {
+        let PageRank { ranks, iterations, residual, stopped_by, stats } = found;
+        let found = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
+        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, options.tol))
+    },
+};
+
+/// Says what ended the iterations, and what is known of the ranks then.
+pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
+    let (outcome, rule) = match stopped_by.converged() {
+        true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
+        false => ("did not converge", "stopped by the number of iterations".to_owned()),
+    };
+    let times = if iterations == 1 { "iteration" } else { "iterations" };
+    say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"));
+}
+
+/// A result with how its ranks converged. A tolerance of 0 asks for so many iterations, not for convergence.
+pub(crate) fn with_convergence(
+    found: Finding,
+    stopped_by: StoppedBy,
+    iterations: u32,
+    residual: f64,
+    tol: f64,
+) -> Finding {
+    let converged = stopped_by.converged();
+    let attributes = vec![
+        Datum::Whole(iterations.into()),
+        Datum::Real(residual),
+        Datum::Flag(converged),
+        Datum::Text(stopped_by.name()),
+    ];
+    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations });
+    Finding { attributes, unconverged, ..found }
 }
 
 #[cfg(test)]
