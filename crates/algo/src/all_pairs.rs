@@ -217,7 +217,7 @@ pub static ALL_PAIRS: Algorithm = Algorithm {
         ..Doc::NONE
     },
     counted: Some("sources"),
-    examples: &[&[("sources", "0,1,2,3,4,5,6,7,8")], &[("k", "3"), ("seed", "7")]],
+    examples: &[&[("sources", "0,1,2,3,4,5,6,7,8")]],
     ..Algorithm::new(
         "all_pairs",
         "AllPairs",

@@ -30,7 +30,7 @@
 //! for sums of bounded random variables*, J. American Statistical Association 1963.
 
 use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::Sources;
 use crate::values::{Given, Kind, Parameter};
@@ -664,7 +664,10 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
         differences: "Differences from NetworkX: there is no `weight`; other vertices are drawn for a seed; a single \
                       source, of which nothing is known, has 0 where NetworkX has NaN; parallel edges are paths of \
                       their own.",
-        networkx: Some("nx.betweenness_centrality(G, normalized=False, endpoints=True)"),
+        networkx: Some(Oracle {
+            options: &[("normalized", "false"), ("endpoints", "true")],
+            expression: "nx.betweenness_centrality(G, normalized=False, endpoints=True)",
+        }),
         references: "Brandes: A faster algorithm for betweenness centrality. J. Mathematical Sociology 2001. Brandes \
                      and Pich: Centrality estimation in large networks. 2007.",
         example: ">>> found = oc.betweenness_centrality(g, verify=True)\n\
@@ -672,11 +675,7 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
                   (0.3333333333333333, 0.0)",
     },
     counted: Some("sources"),
-    examples: &[
-        &[("normalized", "false"), ("endpoints", "true")],
-        &[("sources", "0,1,2,3,4,5,6,7,8,9")],
-        &[("k", "2"), ("seed", "7"), ("failure", "0.2")],
-    ],
+    examples: &[&[("sources", "0,1,2,3,4,5,6,7,8,9")]],
     ..Algorithm::new(
         "betweenness_centrality",
         "Betweenness",

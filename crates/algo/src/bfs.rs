@@ -18,7 +18,7 @@
 //! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once.
 
 use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Say, Told, Typed, say_ids,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, say_ids,
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
@@ -261,7 +261,10 @@ pub static BFS: Algorithm = Algorithm {
         differences: "Unlike `networkx.single_source_shortest_path_length`, unreached vertices are in the result, \
                       without a level; and a path that is not there is `None`, where `networkx.shortest_path` raises \
                       an error. `depth_limit` is what `networkx.bfs_tree` calls so. Weights are not used.",
-        networkx: Some("nx.single_source_shortest_path_length(G, 0)"),
+        networkx: Some(Oracle {
+            options: &[("source", "0")],
+            expression: "nx.single_source_shortest_path_length(G, 0)",
+        }),
         references: "Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search. SC 2012.",
         example: ">>> levels = oc.bfs(g, 'home')\n\
                   >>> levels.reached, levels.depth\n\
@@ -278,7 +281,7 @@ pub static BFS: Algorithm = Algorithm {
         properties: &[("source", "bfs.source-vertex")],
         fixed: &[],
     }),
-    examples: &[&[("source", "0"), ("target", "1")], &[("source", "0"), ("depth_limit", "2")]],
+    examples: &[&[("source", "0")], &[("source", "0"), ("depth_limit", "2")]],
     ..Algorithm::new("bfs", "Bfs", "Breadth-first search: the level and parent of every vertex", &KERNEL)
 };
 

@@ -11,7 +11,7 @@
 //! Watts and Strogatz, *Collective dynamics of small-world networks*, Nature 1998; Fagiolo, *Clustering in complex
 //! directed networks*, Physical Review E 2007.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
 use crate::triads::{self, Choices, One, Triads};
 use crate::verify_triangles;
@@ -114,7 +114,10 @@ pub static CLUSTERING: Algorithm = Algorithm {
                `estimate` says how many that are. 20 to 24 bytes of memory per vertex, the longest list twice, and what \
                the blocks take: 4 bytes per edge for a single one, 5 with directions.",
         differences: "Differences from NetworkX: weights are not used, and `average` of a graph without vertices is 0.",
-        networkx: Some("nx.clustering(nx.restricted_view(G, [], nx.selfloop_edges(G)))"),
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "nx.clustering(nx.restricted_view(G, [], nx.selfloop_edges(G)))",
+        }),
         references: "Fagiolo: Clustering in complex directed networks. Physical Review E, 2007.",
         example: ">>> found = oc.clustering(g, verify=True)\n\
                   >>> found.average, found.transitivity\n\

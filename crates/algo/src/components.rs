@@ -14,7 +14,7 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant
 //! component once: a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Say, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::verify;
 use outcore_graph::{Bitmap, Column, ColumnKind, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
@@ -230,10 +230,11 @@ pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
                of memory per vertex.",
         differences: "Where NetworkX (`weakly_connected_components`, `connected_components`) yields a set per \
                       component, this names it for each vertex.",
-        networkx: Some(
-            "{v: min(c) for c in (nx.weakly_connected_components if G.is_directed() else nx.connected_components)(G) \
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "{v: min(c) for c in (nx.weakly_connected_components if G.is_directed() else nx.connected_components)(G) \
              for v in c}",
-        ),
+        }),
         references: "Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. \
                      IPDPS 2018.",
         example: ">>> found = oc.connected_components(g, verify=True)\n\

@@ -16,7 +16,7 @@
 //! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often
 //! as there are rounds that remove vertices of it.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
 use crate::verify;
 use outcore_graph::{
@@ -365,7 +365,10 @@ pub static CORE_NUMBER: Algorithm = Algorithm {
                none. 4.4 bytes of memory per vertex, 4.6 in directed graphs.",
         differences: "Differences from NetworkX: edges from a vertex to itself, which it refuses, are left out, and \
                       parallel edges, which it refuses too, count as often as they are stored.",
-        networkx: Some("nx.core_number(nx.restricted_view(G, [], nx.selfloop_edges(G)))"),
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "nx.core_number(nx.restricted_view(G, [], nx.selfloop_edges(G)))",
+        }),
         references: "Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks. 2003. Dasari, Ranjan, \
                      Zubair: ParK. IEEE BigData 2014.",
         example: ">>> cores = oc.core_number(g, verify=True)\n\

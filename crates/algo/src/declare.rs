@@ -55,13 +55,22 @@ pub struct Doc {
     pub refuses: &'static str,
     /// What is different in NetworkX; may be empty.
     pub differences: &'static str,
-    /// An expression in Python, over a NetworkX graph `G` and the module `nx`, which gives a dict from every vertex to
-    /// its value of the first column. Tests compare both, with the options of the first example.
-    pub networkx: Option<&'static str>,
+    /// What gives the same in NetworkX. Tests compare both.
+    pub networkx: Option<Oracle>,
     /// Where it was published; may be empty.
     pub references: &'static str,
     /// An example in Python over the graph `g` of the documentation.
     pub example: &'static str,
+}
+
+/// What NetworkX gives for some options.
+#[derive(Clone, Copy)]
+pub struct Oracle {
+    /// The options. The vertices of the test's graphs are numbers from 0.
+    pub options: &'static [(&'static str, &'static str)],
+    /// An expression in Python over a NetworkX graph `G` and the module `nx`: a dict from vertices to their values of
+    /// the first column. Those that it leaves out have none.
+    pub expression: &'static str,
 }
 
 impl Doc {

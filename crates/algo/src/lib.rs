@@ -38,7 +38,7 @@ mod verify_triangles;
 mod weights;
 
 pub use declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Plan, Say, Told, Typed,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Plan, Say, Told, Typed,
     Unconverged, say_ids,
 };
 pub use estimate::{Bound, Estimate};

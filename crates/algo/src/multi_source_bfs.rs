@@ -17,7 +17,7 @@
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
 //! direction.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
 use crate::values::{Given, Kind, Parameter};
@@ -580,7 +580,10 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
         refuses: "No vertex of one of the ids.",
         differences: "`networkx.all_pairs_shortest_path_length` and `networkx.single_source_shortest_path_length` give \
                       the same distances, as dicts.",
-        networkx: Some("{v: sum(v in nx.single_source_shortest_path_length(G, s) for s in (0, 1, 2)) for v in G}"),
+        networkx: Some(Oracle {
+            options: &[("sources", "0,1,2")],
+            expression: "{v: sum(v in nx.single_source_shortest_path_length(G, s) for s in (0, 1, 2)) for v in G}",
+        }),
         references: "Then et al.: The more the merrier, efficient multi-source graph traversal. VLDB 2014.",
         example: ">>> found = oc.multi_source_bfs(g, ['home', 'news'], targets=['about'], verify=True)\n\
                   >>> found.distances.tolist(), found.depths\n\
@@ -591,7 +594,6 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
     },
     counted: Some("sources"),
     examples: &[
-        &[("sources", "0,1,2"), ("targets", "0,3")],
         // More sources than a word has bits.
         &[
             (

@@ -34,7 +34,7 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Say, Told, Typed, Unconverged,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, Unconverged,
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
@@ -592,7 +592,10 @@ pub static PAGERANK: Algorithm = Algorithm {
                       'networkx', `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is \
                       allowed, negative weights are refused, and so is the name of weights that are not there, unless \
                       it is the default.",
-        networkx: Some("nx.pagerank(G, tol=1e-12, max_iter=1000)"),
+        networkx: Some(Oracle {
+            options: &[("tol", "1e-12"), ("max_iter", "1000")],
+            expression: "nx.pagerank(G, tol=1e-12, max_iter=1000)",
+        }),
         references: "Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999. McSherry: A uniform approach \
                      to accelerated PageRank computation. WWW 2005.",
         example: ">>> ranks = oc.pagerank(g)\n\
@@ -608,11 +611,10 @@ pub static PAGERANK: Algorithm = Algorithm {
         fixed: &[("tol", "0"), ("weight", "")],
     }),
     examples: &[
-        &[("tol", "1e-9")],
         &[("tol", "0"), ("max_iter", "5"), ("weight", "")],
         &[("tol", "0"), ("max_iter", "5")],
         &[("tol", "0"), ("max_iter", "5"), ("method", "delta")],
-        &[("tol", "1e-6"), ("stop", "networkx"), ("dangling", "gap")],
+        &[("tol", "1e-6"), ("max_iter", "5"), ("stop", "networkx"), ("dangling", "gap")],
     ],
     ..Algorithm::new("pagerank", "PageRank", "PageRank: how often a walk along the edges is at a vertex", &KERNEL)
 };

@@ -17,7 +17,7 @@
 
 use crate::PageRankOptions;
 use crate::convergence::{Stop, StoppedBy};
-use crate::declare::{Algorithm, Doc, Finding, Typed};
+use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank::{
     ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, pages_per_pass, say_convergence, strengths, weight_bytes,
@@ -409,7 +409,10 @@ pub static PERSONALIZED_PAGERANK: Algorithm = Algorithm {
         refuses: "No vertex of that id, no set of seeds, one without any, shares or weights that are negative or \
                   infinite, or an option out of range.",
         differences: "`networkx.pagerank` has the seeds as its option `personalization`.",
-        networkx: Some("nx.pagerank(G, tol=1e-12, max_iter=1000, personalization={0: 1, 1: 1})"),
+        networkx: Some(Oracle {
+            options: &[("tol", "1e-12"), ("max_iter", "1000"), ("personalization", "0,1")],
+            expression: "nx.pagerank(G, tol=1e-12, max_iter=1000, personalization={0: 1, 1: 1})",
+        }),
         references: "Haveliwala: Topic-sensitive PageRank. WWW 2002.",
         example: ">>> near = oc.personalized_pagerank(g, [{'news'}, {'about': 1, 'lone': 3}])\n\
                   >>> near.columns, near.top(1, 'pagerank_1')[0][0]\n\
@@ -417,10 +420,7 @@ pub static PERSONALIZED_PAGERANK: Algorithm = Algorithm {
     },
     must_converge: true,
     counted: Some("personalization"),
-    examples: &[
-        &[("personalization", "0,1"), ("tol", "1e-9")],
-        &[("personalization", "0,7,7"), ("tol", "0"), ("max_iter", "5")],
-    ],
+    examples: &[&[("personalization", "0,7,7"), ("tol", "0"), ("max_iter", "5")]],
     ..Algorithm::new(
         "personalized_pagerank",
         "PageRank",

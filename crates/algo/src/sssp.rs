@@ -18,7 +18,7 @@
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
 use crate::values::{Given, Kind, Parameter};
@@ -557,7 +557,10 @@ pub static SSSP: Algorithm = Algorithm {
                   its edge, or a distance beyond 2^63 - 1 or the greatest real number.",
         differences: "Like `networkx.single_source_dijkstra`, but unreached vertices are in the result, without a \
                       distance.",
-        networkx: Some("nx.single_source_dijkstra_path_length(G, 0)"),
+        networkx: Some(Oracle {
+            options: &[("source", "0")],
+            expression: "nx.single_source_dijkstra_path_length(G, 0)",
+        }),
         references: "Meyer and Sanders: Delta-stepping, a parallelizable shortest path algorithm. Journal of \
                      Algorithms, 2003.",
         example: ">>> paths = oc.sssp(g, 'home')\n\

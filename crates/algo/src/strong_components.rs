@@ -31,7 +31,7 @@
 //! tenth of the pages; on others up to two passes, and more where colouring has to do it.
 
 use crate::components::{self, Components, ComponentsOptions, components};
-use crate::declare::{Algorithm, Doc, Typed};
+use crate::declare::{Algorithm, Doc, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::tarjan::Remainder;
 use crate::verify;
@@ -495,7 +495,10 @@ pub static STRONGLY_CONNECTED_COMPONENTS: Algorithm = Algorithm {
                more per edge if the limit leaves them; if not, it is found in a number of further passes.",
         differences: "Where NetworkX (`strongly_connected_components`) yields a set per component, this names it for \
                       each vertex; NetworkX refuses graphs whose edges have no direction.",
-        networkx: Some("{v: min(c) for c in nx.strongly_connected_components(G.to_directed()) for v in c}"),
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "{v: min(c) for c in nx.strongly_connected_components(G.to_directed()) for v in c}",
+        }),
         references: "Slota, Rajamanickam, Madduri: BFS and coloring-based parallel algorithms for strongly connected \
                      components and related problems. IPDPS 2014.",
         example: ">>> found = oc.strongly_connected_components(g, verify=True)\n\

@@ -5,7 +5,7 @@
 //!
 //! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
 use crate::triads::{self, One};
 use crate::verify_triangles;
@@ -56,7 +56,10 @@ pub static TRIANGLES: Algorithm = Algorithm {
                the blocks take: 4 bytes per edge for a single one.",
         differences: "Unlike NetworkX, which refuses graphs whose edges have directions, this counts the triangles of \
                       the graph without them.",
-        networkx: Some("nx.triangles(nx.restricted_view(nx.Graph(G), [], nx.selfloop_edges(G)))"),
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "nx.triangles(nx.restricted_view(nx.Graph(G), [], nx.selfloop_edges(G)))",
+        }),
         references: "Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs. Theoretical \
                      Computer Science, 2008.",
         example: ">>> found = oc.triangles(g, verify=True)\n\

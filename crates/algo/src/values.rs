@@ -280,7 +280,7 @@ impl Values {
                 let one = || String::from("0");
                 let value = match option.kind {
                     Kind::Vertices => Value::Vertices(vec![one()]),
-                    Kind::Seeds => Value::Seeds(vec![Vec::new()]),
+                    Kind::Seeds => Value::Seeds(one_seed_each(1)),
                     _ => Value::Vertex(one()),
                 };
                 given.push((option.name, value));
@@ -511,8 +511,13 @@ fn counted(algorithm: &Algorithm, given: &[(&'static str, Value)], k: u64) -> Re
     }
     let value = match option.kind {
         Kind::Vertices => Value::Counted(k),
-        Kind::Seeds => Value::Seeds(vec![Vec::new(); k as usize]),
+        Kind::Seeds => Value::Seeds(one_seed_each(k)),
         _ => Value::Whole(k),
     };
     Ok((option.name, value))
+}
+
+/// So many sets of one seed.
+fn one_seed_each(sets: u64) -> Vec<Vec<(String, f64)>> {
+    vec![vec![(String::new(), 1.0)]; sets as usize]
 }

@@ -1,7 +1,9 @@
 //! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
 
 use crate::args::Common;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{
+    BoolValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser, ValueParser,
+};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::{ALGORITHMS, Algorithm, Given, Kind, Parameter, Value};
@@ -91,14 +93,14 @@ fn arg_of(option: &'static Parameter) -> Arg {
     let parsed = ValueParser::from(move |text: &str| option.parse(text));
     let mut arg = match option.kind {
         Kind::Flag if option.default == Given::Flag(false) => return arg.action(ArgAction::SetTrue).help(help),
-        Kind::Flag => arg.value_name("BOOL").value_parser(clap::value_parser!(bool).map(Value::Flag)),
+        Kind::Flag => arg.value_name("BOOL").value_parser(BoolValueParser::new().map(Value::Flag)),
         Kind::Whole { .. } => arg.value_name("N").value_parser(parsed),
         Kind::Real => arg.value_name("X").value_parser(parsed),
         Kind::Choice(names) => {
             let names = names().into_iter().map(|(name, meaning)| PossibleValue::new(name).help(meaning));
             arg.value_name("NAME").value_parser(PossibleValuesParser::new(names).map(Value::Name))
         }
-        Kind::Weight { .. } => arg.value_name("NAME").value_parser(ValueParser::string().map(Value::Name)),
+        Kind::Weight { .. } => arg.value_name("NAME").value_parser(StringValueParser::new().map(Value::Name)),
         Kind::Vertex => arg.value_name("ID").allow_hyphen_values(true).value_parser(parsed),
         Kind::Vertices | Kind::Seeds => {
             help += match option.kind {

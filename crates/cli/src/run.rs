@@ -5,7 +5,9 @@ use crate::convert::output_error;
 use crate::options::RunArgs;
 use crate::progress::runtime;
 use outcore::io::{bytes_text, escaped, folder};
-use outcore::{Column, Error, Estimate, Graph, GraphOptions, Result, Stats, Table, Unconverged, Values, cell_text};
+use outcore::{
+    Column, Error, Estimate, Graph, GraphOptions, Result, Say, Stats, Table, Unconverged, Values, cell_text,
+};
 use std::cell::RefCell;
 use std::fmt::{Arguments, Display};
 use std::io::Write;
@@ -37,7 +39,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         graph.make_room(purpose, estimate.state_bytes)?;
     }
     let mut say = |line: Arguments<'_>| common.say(line);
-    let found = plan.run(&graph, common.verify, is_told.then_some(&mut say))?;
+    let found = plan.run(&graph, common.verify, is_told.then_some(&mut say as Say<'_>))?;
     if let Some(unconverged) = found.unconverged.filter(|_| !allow_unconverged) {
         return not_converged(&graph, unconverged, &found.stats, common);
     }
