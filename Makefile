@@ -80,7 +80,7 @@ bench: install
 
 # What editors and type checkers read of the algorithms.
 stubs: install
-	$(PYTHON) -m outcore._stubs python/outcore/_algorithms.pyi
+	$(PYTHON) -m outcore._stubs python/outcore/__init__.pyi
 
 clean:
 	rm -rf target $(VENV)

@@ -12,30 +12,52 @@ A memory limit is for what Outcore itself takes, whatever else the process holds
 `Runtime`, unless they are given another.
 """
 
-from outcore._algorithms import *
-from outcore._errors import ConvergenceError as ConvergenceError
-from outcore._errors import CorruptImageError as CorruptImageError
-from outcore._errors import ImageExistsError as ImageExistsError
-from outcore._errors import InputError as InputError
-from outcore._errors import MemoryLimitError as MemoryLimitError
-from outcore._errors import NoImageError as NoImageError
-from outcore._errors import NoVertexError as NoVertexError
-from outcore._errors import OutcoreError as OutcoreError
-from outcore._errors import UsageError as UsageError
-from outcore._errors import VerificationError as VerificationError
-from outcore._estimate import Estimate as Estimate
-from outcore._estimate import estimate as estimate
-from outcore._import import ImportEstimate as ImportEstimate
-from outcore._import import estimate_import as estimate_import
-from outcore._import import generate as generate
-from outcore._import import import_graph as import_graph
-from outcore._outcore import AlgorithmResult as AlgorithmResult
-from outcore._outcore import Graph as Graph
-from outcore._outcore import ProgramResult as ProgramResult
-from outcore._outcore import Runtime as Runtime
-from outcore._outcore import Table as Table
-from outcore._outcore import __version__ as __version__
-from outcore._program import vertex_program as vertex_program
+from outcore._declared import CLASSES as _CLASSES
+from outcore._declared import NAMED as _NAMED
+from outcore._errors import (
+    ConvergenceError,
+    CorruptImageError,
+    ImageExistsError,
+    InputError,
+    MemoryLimitError,
+    NoImageError,
+    NoVertexError,
+    OutcoreError,
+    UsageError,
+    VerificationError,
+)
+from outcore._estimate import Estimate, estimate
+from outcore._import import ImportEstimate, estimate_import, generate, import_graph
+from outcore._outcore import AlgorithmResult, Graph, ProgramResult, Runtime, Table, __version__
+from outcore._program import vertex_program
 
-# Type checkers read no list that is not written out; they go by the imports.
-globals()["__all__"] = [name for name in globals() if not name.startswith("_")] + ["__version__"]
+__all__ = [
+    "AlgorithmResult",
+    "ConvergenceError",
+    "CorruptImageError",
+    "Estimate",
+    "Graph",
+    "ImageExistsError",
+    "ImportEstimate",
+    "InputError",
+    "MemoryLimitError",
+    "NoImageError",
+    "NoVertexError",
+    "OutcoreError",
+    "ProgramResult",
+    "Runtime",
+    "Table",
+    "UsageError",
+    "VerificationError",
+    "__version__",
+    "estimate",
+    "estimate_import",
+    "generate",
+    "import_graph",
+    "vertex_program",
+    # What the engine declares: algorithms under all of their names, and the classes of their results. `__init__.pyi`,
+    # which `make stubs` writes, lists them for editors and type checkers.
+    *_CLASSES,
+    *_NAMED,
+]
+globals().update(_CLASSES, **_NAMED)

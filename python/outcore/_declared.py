@@ -168,3 +168,9 @@ CLASSES: dict[str, type[AlgorithmResult]] = {}
 for _declared in DECLARED.values():
     CLASSES.setdefault(_declared["class"], result_class(_declared))
 FUNCTIONS = {name: function(declared, CLASSES) for name, declared in DECLARED.items()}
+# The functions under all of their names.
+NAMED = {
+    name: FUNCTIONS[declared["name"]]
+    for declared in DECLARED.values()
+    for name in (declared["name"], *declared["aliases"])
+}

@@ -45,9 +45,9 @@ def checked(function: Callable[P, T], aliases: Mapping[str, str] = MappingProxyT
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
-        for alias in aliases.keys() & options.keys() if aliases else ():
-            options.setdefault(aliases[alias], options[alias])
-            del options[alias]
+        for alias, name in aliases.items():
+            if alias in options and name not in options:
+                options[name] = options.pop(alias)
         try:
             bound = parameters.bind(*args, **options)
         except TypeError:

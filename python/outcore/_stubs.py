@@ -1,9 +1,11 @@
-"""Writes `_algorithms.pyi`: `python -m outcore._stubs python/outcore/_algorithms.pyi`. A test says if it is old."""
+"""Writes what editors and type checkers read: `make stubs`. A test says if it is old."""
 
 import pathlib
 import sys
 import textwrap
 
+import outcore
+from outcore import _errors, _estimate, _import, _outcore, _program
 from outcore._declared import CLASSES, DECLARED, IMPORTS, attributes, document, parameters
 
 
@@ -12,11 +14,16 @@ def stubs() -> str:
     functions = sorted(DECLARED)
     aliases = sorted((alias, name) for name in functions for alias in DECLARED[name]["aliases"])
     of_class = {declared["class"]: declared for declared in reversed(DECLARED.values())}
-    lines = ["# Made by `python -m outcore._stubs` of what the engine declares.", "", *IMPORTS.splitlines()]
-    lines += ["", "import numpy as np", "", "from outcore._declared import Seeds"]
-    lines += ["from outcore._outcore import AlgorithmResult, Graph", ""]
-    names = sorted([*CLASSES, *functions, *(alias for alias, _ in aliases)])
-    lines += ["__all__ = [", *(f'    "{name}",' for name in names), "]"]
+    lines = ["# Made by `make stubs`, of what the engine declares.", "", *IMPORTS.splitlines()]
+    lines += ["", "import numpy as np", "", "from outcore._declared import Seeds as Seeds"]
+    homes = {
+        name: module.__name__
+        for module in (_program, _import, _estimate, _outcore, _errors)
+        for name in outcore.__all__
+        if vars(module).get(name) is vars(outcore)[name]
+    }
+    lines += [f"from {home} import {name} as {name}" for name, home in homes.items()]
+    lines += ["", "__all__ = [", *(f'    "{name}",' for name in outcore.__all__), "]"]
     for name in sorted(CLASSES):
         lines += ["", f"class {name}(AlgorithmResult):"]
         for attribute, kind, text in attributes(of_class[name]):

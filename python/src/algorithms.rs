@@ -7,7 +7,8 @@ use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::Bytes;
 use outcore::{
-    ALGORITHMS, Algorithm, AttributeKind, Datum, Given, Graph, Kind, Parameter, Table, Unconverged, Value, Values,
+    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Table, Unconverged, Value,
+    Values,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -66,14 +67,14 @@ fn described<'py>(py: Python<'py>, option: &Parameter) -> PyResult<Bound<'py, Py
     dict.set_item("bits", bits)?;
     dict.set_item("choices", choices)?;
     dict.set_item("help", option.help)?;
-    dict.set_item("is_required", option.default == Given::Required)?;
-    dict.set_item("is_positional", option.is_positional || option.default == Given::Required)?;
+    dict.set_item("is_required", option.default == DefaultValue::Required)?;
+    dict.set_item("is_positional", option.is_positional || option.default == DefaultValue::Required)?;
     match option.default {
-        Given::Required | Given::None => dict.set_item("default", py.None())?,
-        Given::Whole(value) => dict.set_item("default", value)?,
-        Given::Real(value) => dict.set_item("default", value)?,
-        Given::Flag(value) => dict.set_item("default", value)?,
-        Given::Name(value) => dict.set_item("default", value)?,
+        DefaultValue::Required | DefaultValue::None => dict.set_item("default", py.None())?,
+        DefaultValue::Whole(value) => dict.set_item("default", value)?,
+        DefaultValue::Real(value) => dict.set_item("default", value)?,
+        DefaultValue::Flag(value) => dict.set_item("default", value)?,
+        DefaultValue::Name(value) => dict.set_item("default", value)?,
     }
     Ok(dict)
 }

@@ -21,7 +21,7 @@ use crate::multi_source_bfs::{
     MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, search, shared,
 };
 use crate::sources::Sources;
-use crate::values::{Given, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{ColumnKind, Direction, Error, Graph, Result, StatsBuilder};
 use outcore_io::Array;
@@ -164,20 +164,20 @@ pub static ALL_PAIRS: Algorithm = Algorithm {
             ..Parameter::new(
                 "sources",
                 Kind::Vertices,
-                Given::None,
+                DefaultValue::None,
                 "The ids of the vertices to start from; some are drawn if not given",
             )
         },
         Parameter::new(
             "k",
             Kind::Whole { bits: 64, least: 1 },
-            Given::Whole(32),
+            DefaultValue::Whole(32),
             "How many vertices are drawn; all if there are no more",
         ),
         Parameter::new(
             "seed",
             Kind::WHOLE,
-            Given::Whole(1),
+            DefaultValue::Whole(1),
             "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
         ),
     ],

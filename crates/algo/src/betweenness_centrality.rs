@@ -33,7 +33,7 @@ use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::Sources;
-use crate::values::{Given, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListFold, ListPart, Lists, RANGE, Result,
@@ -597,7 +597,7 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
             ..Parameter::new(
                 "k",
                 Kind::Whole { bits: 64, least: 1 },
-                Given::None,
+                DefaultValue::None,
                 "Start from so many vertices, drawn at random, which stand for all; from all vertices if not given",
             )
         },
@@ -606,20 +606,20 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
             ..Parameter::new(
                 "sources",
                 Kind::Vertices,
-                Given::None,
+                DefaultValue::None,
                 "The ids of vertices that are taken as the starts instead of drawn ones",
             )
         },
         Parameter::new(
             "normalized",
             Kind::Flag,
-            Given::Flag(true),
+            DefaultValue::Flag(true),
             "Whether sums are divided by the number of pairs of vertices between which a vertex can be",
         ),
         Parameter::new(
             "endpoints",
             Kind::Flag,
-            Given::Flag(false),
+            DefaultValue::Flag(false),
             "Whether the ends of a path count as vertices that it leads through",
         ),
         Parameter {
@@ -627,7 +627,7 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
             ..Parameter::new(
                 "seed",
                 Kind::WHOLE,
-                Given::Whole(1),
+                DefaultValue::Whole(1),
                 "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
             )
         },
@@ -636,7 +636,7 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
             ..Parameter::new(
                 "failure",
                 Kind::Real,
-                Given::Real(0.1),
+                DefaultValue::Real(0.1),
                 "The probability that the error of some vertex may exceed the bound that is told for vertices drawn",
             )
         },

@@ -22,11 +22,12 @@ use crate::declare::{
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
-use crate::values::{Given, Kind, Parameter};
+use crate::state::{Layout, array, hubs, part};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Graph, Result, Stats, StatsBuilder,
-    vertex_map,
+    SweepStats, vertex_map,
 };
 use outcore_io::Array;
 use std::sync::Arc;
@@ -84,11 +85,19 @@ impl Bfs {
     }
 }
 
+/// Levels, parents, hubs, and the frontier.
+type State<'g> = (Array<AtomicU32>, Array<AtomicU32>, (Array<AtomicU32>, SweepStats), EdgeMapper<'g>);
+
+fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> + use<'_> {
+    let vertices = graph.vertices();
+    let mapper = part(EdgeMapper::bytes(vertices), move || EdgeMapper::new(graph, source));
+    (array(graph, "levels", vertices), array(graph, "parents", vertices), hubs(graph, Direction::In), mapper)
+}
+
 /// What a search over this graph will need.
 pub fn estimate_bfs(graph: &Graph) -> Estimate {
-    let vertices = graph.vertices();
     Cost {
-        state_bytes: 12 * vertices + EdgeMapper::bytes(vertices),
+        state_bytes: state(graph, 0).bytes(),
         passes: 1.0,
         bound: Bound::Usual,
         pages_per_pass: graph.pages(Direction::Out) + graph.pages(Direction::In),
@@ -107,17 +116,12 @@ pub fn estimate_bfs(graph: &Graph) -> Estimate {
 /// read or is damaged, a request to stop.
 pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut stats = StatsBuilder::start();
-    let vertices = graph.vertices();
     check_vertices(graph, &[options.source])?;
     check_vertices(graph, options.target.as_slice())?;
     graph.make_room("breadth-first search", estimate_bfs(graph).state_bytes)?;
-    let budget = graph.runtime().budget();
-    let levels = Array::zeroed(budget, "levels", vertices as usize)?;
-    let parents = Array::zeroed(budget, "parents", vertices as usize)?;
-    let (hubs, read) = graph.hubs(Direction::In)?;
+    let (levels, parents, (hubs, read), mut mapper) = state(graph, options.source).make()?;
     stats.other(read);
     let mut search = Search { levels, parents, hubs, level: AtomicU32::new(1) };
-    let mut mapper = EdgeMapper::new(graph, options.source)?;
     graph.fill_cache()?;
     search.set(options.source, options.source, 1);
     let (mut reached, mut depth) = (1, 0);
@@ -228,14 +232,14 @@ pub static BFS: Algorithm = Algorithm {
             ..Parameter::new(
                 "depth_limit",
                 Kind::Whole { bits: 32, least: 0 },
-                Given::None,
+                DefaultValue::None,
                 "The greatest level that is searched for; all if not given",
             )
         },
         Parameter::new(
             "target",
             Kind::Vertex,
-            Given::None,
+            DefaultValue::None,
             "The id of a vertex on whose level the search ends, if there is a path to it; the path is told",
         ),
     ],

@@ -16,6 +16,7 @@
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::state::{Layout, array, bitmap};
 use crate::verify;
 use outcore_graph::{Bitmap, Column, ColumnKind, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
 use outcore_io::Array;
@@ -37,16 +38,22 @@ pub struct Components {
     pub stats: Stats,
 }
 
+/// Parents, and the vertices outside the giant component.
+fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> + use<'_> {
+    let vertices = graph.vertices();
+    (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
+}
+
 /// What finding components of this graph will need.
 pub fn estimate_components(graph: &Graph) -> Estimate {
     cost(graph).estimate(graph)
 }
 
 pub(crate) fn cost(graph: &Graph) -> Cost {
-    let (vertices, pages) = (graph.vertices(), graph.all_pages());
+    let pages = graph.all_pages();
     let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();
     Cost {
-        state_bytes: 4 * vertices + Bitmap::bytes(vertices),
+        state_bytes: state(graph).bytes(),
         passes: 1.0 + hub_pages as f64 / pages.max(1) as f64,
         bound: Bound::AtMost,
         pages_per_pass: pages,
@@ -66,9 +73,8 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     let vertices = graph.vertices();
     let estimate = estimate_components(graph);
     graph.make_room("components", estimate.state_bytes)?;
-    let budget = graph.runtime().budget();
-    let forest = Forest { parents: Array::zeroed(budget, "components", vertices as usize)? };
-    let pending = Bitmap::new(budget, "vertices outside the giant component", vertices)?;
+    let (parents, pending) = state(graph).make()?;
+    let forest = Forest { parents };
     graph.fill_cache()?;
     forest.plant(graph)?;
     for &direction in graph.directions() {

@@ -18,6 +18,7 @@
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
+use crate::state::{Layout, array, bitmap};
 use crate::verify;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder,
@@ -43,12 +44,19 @@ pub struct CoreNumbers {
     pub stats: Stats,
 }
 
+/// Degrees, vertices of the next levels, and per direction those removed, and those of them that a sweep visits.
+type State = (Array<AtomicU32>, Bitmap, Vec<(Bitmap, Bitmap)>);
+
+fn state(graph: &Graph) -> impl Layout<Made = State> + use<'_> {
+    let set = || bitmap(graph, "removed vertices", graph.vertices());
+    let removed: Vec<_> = graph.directions().iter().map(|_| (set(), set())).collect();
+    (array(graph, "degrees", graph.vertices()), set(), removed)
+}
+
 /// What finding core numbers of this graph will need.
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
-    let vertices = graph.vertices();
-    let bitmaps = 1 + 2 * graph.directions().len() as u64;
     Cost {
-        state_bytes: 4 * vertices + bitmaps * Bitmap::bytes(vertices),
+        state_bytes: state(graph).bytes(),
         passes: 1.0,
         bound: Bound::AtLeast,
         pages_per_pass: graph.all_pages(),
@@ -121,17 +129,10 @@ struct Fallen {
 
 impl<'a> Peel<'a> {
     fn new(graph: &'a Graph) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let bitmap = || Bitmap::new(budget, "removed vertices", vertices);
-        let removed = |&direction| Ok(Removed { direction, set: bitmap()?, begun: bitmap()? });
-        Ok(Peel {
-            graph,
-            degrees: Array::zeroed(budget, "degrees", vertices as usize)?,
-            k: 0,
-            soon: bitmap()?,
-            horizon: 0,
-            removed: graph.directions().iter().map(removed).collect::<Result<_>>()?,
-        })
+        let (degrees, soon, sets) = state(graph).make()?;
+        let removed = |(&direction, (set, begun))| Removed { direction, set, begun };
+        let removed = graph.directions().iter().zip(sets).map(removed).collect();
+        Ok(Peel { graph, degrees, k: 0, soon, horizon: 0, removed })
     }
 
     #[inline]

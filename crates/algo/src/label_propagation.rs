@@ -28,7 +28,7 @@
 use crate::core_number::count_edges;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
 use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
-use crate::values::{Given, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan,
@@ -454,7 +454,7 @@ pub static LABEL_PROPAGATION: Algorithm = Algorithm {
     options: &[Parameter::new(
         "max_iter",
         Kind::Whole { bits: 32, least: 0 },
-        Given::Whole(10),
+        DefaultValue::Whole(10),
         "The most iterations; fewer are made if nothing changes any more, which gives the same labels",
     )],
     attributes: &[

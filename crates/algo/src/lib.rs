@@ -26,6 +26,7 @@ mod personalized_pagerank;
 mod scan_statistics;
 mod sources;
 mod sssp;
+mod state;
 mod strong_components;
 mod tarjan;
 mod triads;
@@ -44,7 +45,7 @@ pub use declare::{
 pub use estimate::{Bound, Estimate};
 pub use kernels::*;
 pub use outcore_graph::{Error, Result};
-pub use values::{Given, Kind, Parameter, Value, Values};
+pub use values::{DefaultValue, Kind, Parameter, Value, Values};
 
 /// What users call: functions, their options, results and estimates. The facade re-exports this list as it is.
 pub mod kernels {
@@ -54,7 +55,9 @@ pub mod kernels {
     };
     pub use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
     pub use crate::clustering::{Clustering, ClusteringOptions, clustering, estimate_clustering};
-    pub use crate::components::{Components, ComponentsOptions, components, estimate_components};
+    pub use crate::components::{
+        Components, ComponentsOptions, components, components as connected_components, estimate_components,
+    };
     pub use crate::convergence::{Stop, StoppedBy};
     pub use crate::core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
     pub use crate::label_propagation::{
@@ -74,7 +77,10 @@ pub mod kernels {
     };
     pub use crate::sources::Sources;
     pub use crate::sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
-    pub use crate::strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};
+    pub use crate::strong_components::{
+        StrongComponentsOptions, estimate_strong_components, strong_components,
+        strong_components as strongly_connected_components,
+    };
     pub use crate::triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};
     pub use crate::weights::has_lengths;
 }

@@ -20,7 +20,7 @@
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
-use crate::values::{Given, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
@@ -541,7 +541,7 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
         Parameter::new(
             "targets",
             Kind::Vertices,
-            Given::None,
+            DefaultValue::None,
             "The ids of the vertices whose distances from every source are told",
         ),
         Parameter {
@@ -549,7 +549,7 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
             ..Parameter::new(
                 "depth_limit",
                 Kind::Whole { bits: 32, least: 0 },
-                Given::None,
+                DefaultValue::None,
                 "The greatest level that is searched for; all if not given",
             )
         },

@@ -38,7 +38,8 @@ use crate::declare::{
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
-use crate::values::{Given, Kind, Parameter};
+use crate::state::{Layout, array, part};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
@@ -144,14 +145,31 @@ const SINGLE_FROM_VERTICES: u64 = 1 << 22;
 /// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
 const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
+/// What vertices contribute, once for an iteration and once for the next. In single precision it takes less.
+fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> + use<'_, T> {
+    array(graph, "contributions", graph.vertices())
+}
+
+/// What ranks are divided by: out-degrees, or the sums of weights of out-edges.
+fn degrees_of(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> + use<'_> {
+    part(4 * graph.vertices(), || graph.degrees(Direction::Out))
+}
+
+fn strengths_of(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> + use<'_> {
+    part(8 * graph.vertices(), || strengths(graph))
+}
+
 /// What PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     if options.method == PageRankMethod::Delta {
         return pagerank_delta::estimate(graph, options);
     }
-    let (mut state_bytes, mut passes) = (20 * graph.vertices(), f64::from(options.max_iter));
-    if options.weights {
-        state_bytes += 4 * graph.vertices() + weight_bytes(graph, options);
+    let mut state_bytes = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph)).bytes();
+    let mut passes = f64::from(options.max_iter);
+    if !options.weights {
+        state_bytes += degrees_of(graph).bytes();
+    } else {
+        state_bytes += strengths_of(graph).bytes() + weight_bytes(graph, options);
         passes += weight_passes(graph, options);
     }
     Cost {
@@ -207,7 +225,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     let mut stats = StatsBuilder::start();
     note(&mut stats, graph, options.weights);
     if options.weights {
-        let (strengths, read) = strengths(graph)?;
+        let (strengths, read) = strengths_of(graph).make()?;
         stats.step("strengths", graph.vertices(), read);
         return match options.method {
             // Weights may be of any size, so their contributions do not fit single precision.
@@ -215,7 +233,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
             PageRankMethod::Delta => pagerank_delta::solve(graph, options, strengths, stats),
         };
     }
-    let (degrees, read) = graph.degrees(Direction::Out)?;
+    let (degrees, read) = degrees_of(graph).make()?;
     stats.other(read);
     match options.method {
         PageRankMethod::Power => iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES),
@@ -386,7 +404,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
     fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
-        let values = Array::<T>::zeroed(runtime.budget(), "contributions", vertices as usize)?;
+        let values = contributions::<T>(self.graph).make()?;
         vertex_map(runtime, vertices, |range| {
             for v in range {
                 let value = value(v);
@@ -418,8 +436,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     ) -> Result<Array<T>> {
         let (graph, options) = (self.graph, self.options);
         let budget = graph.runtime().budget();
-        let (mut contributions, mut next) =
-            (first, Array::<T>::zeroed(budget, "contributions", graph.vertices() as usize)?);
+        let (mut contributions, mut next) = (first, contributions::<T>(graph).make()?);
         let spare = budget.reserve("contributions in double precision", spare_bytes)?;
         graph.fill_cache()?;
         drop(spare);
@@ -566,14 +583,14 @@ pub static PAGERANK: Algorithm = Algorithm {
         Parameter::new(
             "method",
             Kind::choice::<PageRankMethod>(),
-            Given::Name("power"),
+            DefaultValue::Name("power"),
             "By which method ranks are computed",
         ),
         Parameter::WEIGHT,
         Parameter::new(
             "dangling",
             Kind::choice::<Dangling>(),
-            Given::Name("networkx"),
+            DefaultValue::Name("networkx"),
             "What becomes of the rank of vertices without out-edges",
         ),
     ],
@@ -608,7 +625,7 @@ pub static PAGERANK: Algorithm = Algorithm {
         place: 1,
         properties: &[("alpha", "pr.damping-factor"), ("max_iter", "pr.num-iterations")],
         // Ranks that do not change any more are final.
-        fixed: &[("tol", "0"), ("weight", "")],
+        fixed: &[("tol", "0")],
     }),
     examples: &[
         &[("tol", "0"), ("max_iter", "5"), ("weight", "")],
@@ -620,21 +637,29 @@ pub static PAGERANK: Algorithm = Algorithm {
 };
 
 /// The options that say how ranks converge.
-pub(crate) const ALPHA: Parameter =
-    Parameter::new("alpha", Kind::Real, Given::Real(0.85), "The probability of following an edge rather than jumping");
+pub(crate) const ALPHA: Parameter = Parameter::new(
+    "alpha",
+    Kind::Real,
+    DefaultValue::Real(0.85),
+    "The probability of following an edge rather than jumping",
+);
 pub(crate) const TOL: Parameter = Parameter::new(
     "tol",
     Kind::Real,
-    Given::Real(1e-8),
+    DefaultValue::Real(1e-8),
     "Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this; 0 makes \
      exactly `max_iter` iterations",
 );
-pub(crate) const STOP: Parameter =
-    Parameter::new("stop", Kind::choice::<Stop>(), Given::Name("residual"), "With what the residual is compared");
+pub(crate) const STOP: Parameter = Parameter::new(
+    "stop",
+    Kind::choice::<Stop>(),
+    DefaultValue::Name("residual"),
+    "With what the residual is compared",
+);
 pub(crate) const MAX_ITER: Parameter = Parameter::new(
     "max_iter",
     Kind::Whole { bits: 32, least: 0 },
-    Given::Whole(200),
+    DefaultValue::Whole(200),
     "The most iterations; by pushes, as many pages as that many passes have",
 );
 

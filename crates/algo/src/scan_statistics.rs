@@ -29,7 +29,7 @@ use crate::core_number::count_edges;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Told, Typed, say_ids};
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::triads::{self, One, Opposite, Triads};
-use crate::values::{Given, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_triangles;
 use outcore_graph::{
     Column, ColumnKind, Direction, Error, Frontier, Graph, List, ListPart, ProgramOptions, Result, Stats, StatsBuilder,
@@ -465,7 +465,12 @@ const BYTES: [u64; 256] = {
 
 /// Its declaration.
 pub static SCAN_STATISTICS: Algorithm = Algorithm {
-    options: &[Parameter::new("top", Kind::Whole { bits: 64, least: 1 }, Given::Whole(1), "How many vertices to find")],
+    options: &[Parameter::new(
+        "top",
+        Kind::Whole { bits: 64, least: 1 },
+        DefaultValue::Whole(1),
+        "How many vertices to find",
+    )],
     attributes: &[
         Attribute::new("vertices", AttributeKind::Vertices, "The ids of the vertices found, by falling statistics"),
         Attribute::new(

@@ -21,7 +21,8 @@
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
-use crate::values::{Given, Kind, Parameter};
+use crate::state::{Layout, array, bitmap};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use crate::weights::{Refused, note};
 use outcore_graph::{
@@ -88,11 +89,27 @@ const FEW_BLOCKS: u64 = 16;
 /// The `delta` that is chosen, in mean weights.
 const DELTA_WEIGHTS: f64 = 0.5;
 
+/// Distances, parents, vertices that wait, blocks that have some, and the frontier.
+type State = (Array<AtomicU64>, Array<AtomicU32>, Bitmap, Bitmap, Bitmap);
+
+fn state(graph: &Graph) -> impl Layout<Made = State> + use<'_> {
+    let vertices = graph.vertices();
+    let set = |most| bitmap(graph, "frontiers", most);
+    (
+        array(graph, "distances", vertices),
+        array(graph, "parents", vertices),
+        set(vertices),
+        set(vertices.div_ceil(BLOCK as u64)),
+        set(vertices),
+    )
+}
+
 /// What a search over this graph will need; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     let vertices = graph.vertices();
-    let blocks = Bitmap::bytes(vertices.div_ceil(BLOCK as u64));
-    let state = 12 * vertices + 3 * Bitmap::bytes(vertices) + blocks + 4 * (vertices / SPARSE_SHARE);
+    // Few vertices of a frontier are a list, and those without a parent yet a set.
+    let later = Bitmap::bytes(vertices) + 4 * (vertices / SPARSE_SHARE);
+    let state = state(graph).bytes() + later;
     let mut pages = graph.pages(Direction::Out);
     let mut weight_bytes = 0;
     if options.weights {
@@ -127,8 +144,8 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
     match kind {
-        WeightKind::I64 => Search::<Integer>::new(graph, options)?.run(),
-        WeightKind::F64 => Search::<Real>::new(graph, options)?.run(),
+        WeightKind::I64 => Search::<Integer>::run(graph, options),
+        WeightKind::F64 => Search::<Real>::run(graph, options),
     }
 }
 
@@ -223,30 +240,33 @@ struct Taken {
 }
 
 impl<'a, L: Length> Search<'a, L> {
-    fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let bitmap = |bits| Bitmap::new(budget, "frontiers", bits);
+    fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<(Self, Array<AtomicU32>)> {
+        let (distances, parents, waiting, blocks, frontier) = state(graph).make()?;
         let mut stats = StatsBuilder::start();
         note(&mut stats, graph, options.weights);
-        Ok(Search {
+        let search = Search {
             graph,
             options,
-            distances: Array::zeroed(budget, "distances", vertices as usize)?,
-            waiting: bitmap(vertices)?,
-            blocks: bitmap(vertices.div_ceil(BLOCK as u64))?,
-            frontier: bitmap(vertices)?,
+            distances,
+            waiting,
+            blocks,
+            frontier,
             refused: Refused::new("weights for shortest paths that are not negative", |weight| weight >= 0.0),
             weight_sum: 0.0,
             weight_count: 0,
             stats,
             length: std::marker::PhantomData,
-        })
+        };
+        Ok((search, parents))
     }
 
-    fn run(mut self) -> Result<Sssp> {
+    fn run(graph: &'a Graph, options: &'a SsspOptions) -> Result<Sssp> {
+        let (search, parents) = Self::new(graph, options)?;
+        search.find(parents)
+    }
+
+    fn find(mut self, parents: Array<AtomicU32>) -> Result<Sssp> {
         let (graph, source) = (self.graph, self.options.source);
-        let vertices = graph.vertices() as usize;
-        let parents = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "parents", vertices)?;
         graph.fill_cache()?;
         self.distances[source as usize].store(!0, Ordering::Relaxed);
         self.wait(source);
@@ -536,7 +556,7 @@ pub static SSSP: Algorithm = Algorithm {
         Parameter::new(
             "delta",
             Kind::Real,
-            Given::None,
+            DefaultValue::None,
             "How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen \
              by the weights if not given. It changes the time and nothing else",
         ),
@@ -570,7 +590,7 @@ pub static SSSP: Algorithm = Algorithm {
     graphalytics: Some(Graphalytics {
         name: "SSSP",
         place: 5,
-        properties: &[("source", "sssp.source-vertex"), ("weight", "sssp.weight-property")],
+        properties: &[("source", "sssp.source-vertex")],
         fixed: &[],
     }),
     examples: &[&[("source", "0")], &[("source", "0"), ("delta", "0.5")]],

@@ -15,7 +15,7 @@ pub struct Parameter {
     /// What it takes.
     pub kind: Kind,
     /// What it is if it is not given.
-    pub default: Given,
+    pub default: DefaultValue,
     /// What it says, in a sentence without a full stop.
     pub help: &'static str,
     /// The options that it stands in the place of: they are not given together.
@@ -28,7 +28,7 @@ pub struct Parameter {
 
 /// What an option is if it is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Given {
+pub enum DefaultValue {
     /// It has to be given.
     Required,
     /// Nothing, which has a meaning of its own.
@@ -112,7 +112,7 @@ impl Parameter {
             name,
             aliases: &[],
             kind,
-            default: Given::Required,
+            default: DefaultValue::Required,
             help,
             instead_of: &[],
             needs: None,
@@ -121,7 +121,7 @@ impl Parameter {
     }
 
     /// An option that may be given.
-    pub const fn new(name: &'static str, kind: Kind, default: Given, help: &'static str) -> Self {
+    pub const fn new(name: &'static str, kind: Kind, default: DefaultValue, help: &'static str) -> Self {
         Parameter { name, aliases: &[], kind, default, help, instead_of: &[], needs: None, is_positional: false }
     }
 
@@ -129,7 +129,7 @@ impl Parameter {
     pub const WEIGHT: Parameter = Parameter::new(
         "weight",
         Kind::Weight { lengths: false },
-        Given::Name("weight"),
+        DefaultValue::Name("weight"),
         "The name of the weights that edges count by; where edges have none named `weight`, all count the same",
     );
 
@@ -275,7 +275,7 @@ impl Values {
         if let Some(k) = k {
             given.push(counted(algorithm, &given, k)?);
         }
-        for option in algorithm.options.iter().filter(|option| option.default == Given::Required) {
+        for option in algorithm.options.iter().filter(|option| option.default == DefaultValue::Required) {
             if !given.iter().any(|(name, _)| *name == option.name) {
                 let one = || String::from("0");
                 let value = match option.kind {
@@ -302,15 +302,15 @@ impl Values {
         }
         for option in algorithm.options.iter().filter(|option| !has(&given, option.name)).collect::<Vec<_>>() {
             given.push(match option.default {
-                Given::Required => {
+                DefaultValue::Required => {
                     return Err(Error::Usage(format!("expected the option {}, found none", option.name)));
                 }
                 // Weights of the usual name are taken only if they are there.
-                Given::None | Given::Name("weight") => continue,
-                Given::Whole(value) => (option.name, Value::Whole(value)),
-                Given::Real(value) => (option.name, Value::Real(value)),
-                Given::Flag(value) => (option.name, Value::Flag(value)),
-                Given::Name(name) => (option.name, Value::Name(name.to_owned())),
+                DefaultValue::None | DefaultValue::Name("weight") => continue,
+                DefaultValue::Whole(value) => (option.name, Value::Whole(value)),
+                DefaultValue::Real(value) => (option.name, Value::Real(value)),
+                DefaultValue::Flag(value) => (option.name, Value::Flag(value)),
+                DefaultValue::Name(name) => (option.name, Value::Name(name.to_owned())),
             });
         }
         Ok(Values { given, names })

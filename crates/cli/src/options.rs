@@ -6,7 +6,7 @@ use clap::builder::{
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::{ALGORITHMS, Algorithm, Given, Kind, Parameter, Value};
+use outcore::{ALGORITHMS, Algorithm, DefaultValue, Kind, Parameter, Value};
 
 /// The flag that takes ranks as they are.
 const ALLOW_UNCONVERGED: &str = "allow_unconverged";
@@ -85,14 +85,14 @@ fn command_of(algorithm: &'static Algorithm) -> Command {
 
 /// How an option is typed.
 fn arg_of(option: &'static Parameter) -> Arg {
-    let is_required = option.default == Given::Required;
+    let is_required = option.default == DefaultValue::Required;
     let mut help = option.help.to_owned();
     let arg =
         Arg::new(option.name).long(in_shell(option.name)).aliases(option.aliases.iter().map(|name| in_shell(name)));
     let arg = arg.required(is_required).conflicts_with_all(option.instead_of).action(ArgAction::Set);
     let parsed = ValueParser::from(move |text: &str| option.parse(text));
     let mut arg = match option.kind {
-        Kind::Flag if option.default == Given::Flag(false) => return arg.action(ArgAction::SetTrue).help(help),
+        Kind::Flag if option.default == DefaultValue::Flag(false) => return arg.action(ArgAction::SetTrue).help(help),
         Kind::Flag => arg.value_name("BOOL").value_parser(BoolValueParser::new().map(Value::Flag)),
         Kind::Whole { .. } => arg.value_name("N").value_parser(parsed),
         Kind::Real => arg.value_name("X").value_parser(parsed),
@@ -116,11 +116,11 @@ fn arg_of(option: &'static Parameter) -> Arg {
         arg = arg.requires(needed);
     }
     let default = match option.default {
-        Given::Whole(value) => Some(value.to_string()),
-        Given::Real(value) => Some(value.to_string()),
-        Given::Flag(value) => Some(value.to_string()),
+        DefaultValue::Whole(value) => Some(value.to_string()),
+        DefaultValue::Real(value) => Some(value.to_string()),
+        DefaultValue::Flag(value) => Some(value.to_string()),
         // That of weights is no more than a wish.
-        Given::Name(name) if matches!(option.kind, Kind::Choice(_)) => Some(name.to_owned()),
+        DefaultValue::Name(name) if matches!(option.kind, Kind::Choice(_)) => Some(name.to_owned()),
         _ => None,
     };
     arg.default_values(default).help(help)
@@ -136,7 +136,7 @@ fn value_of(option: &Parameter, matches: &ArgMatches) -> Option<Value> {
     if matches.value_source(option.name) != Some(ValueSource::CommandLine) {
         return None;
     }
-    if option.default == Given::Flag(false) {
+    if option.default == DefaultValue::Flag(false) {
         return Some(Value::Flag(true));
     }
     matches.get_many::<Value>(option.name)?.cloned().reduce(|before, value| match (before, value) {

@@ -40,8 +40,8 @@ pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 // Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
 pub use outcore_algo::kernels::*;
 pub use outcore_algo::{
-    ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, Estimate, Finding, Given, Kind, Parameter, Plan,
-    Say, Unconverged, Value, Values, graph500, graphalytics, verify,
+    ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, DefaultValue, Estimate, Finding, Kind, Parameter,
+    Plan, Say, Unconverged, Value, Values, graph500, graphalytics, verify,
 };
 pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 

@@ -1,49 +1,100 @@
-# Made by `python -m outcore._stubs` of what the engine declares.
+# Made by `make stubs`, of what the engine declares.
 
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 
-from outcore._declared import Seeds
-from outcore._outcore import AlgorithmResult, Graph
+from outcore._declared import Seeds as Seeds
+from outcore._errors import ConvergenceError as ConvergenceError
+from outcore._errors import CorruptImageError as CorruptImageError
+from outcore._errors import ImageExistsError as ImageExistsError
+from outcore._errors import InputError as InputError
+from outcore._errors import MemoryLimitError as MemoryLimitError
+from outcore._errors import NoImageError as NoImageError
+from outcore._errors import NoVertexError as NoVertexError
+from outcore._errors import OutcoreError as OutcoreError
+from outcore._errors import UsageError as UsageError
+from outcore._errors import VerificationError as VerificationError
+from outcore._estimate import Estimate as Estimate
+from outcore._estimate import Graph as Graph
+from outcore._estimate import Table as Table
+from outcore._estimate import estimate as estimate
+from outcore._import import ImportEstimate as ImportEstimate
+from outcore._import import Runtime as Runtime
+from outcore._import import estimate_import as estimate_import
+from outcore._import import generate as generate
+from outcore._import import import_graph as import_graph
+from outcore._outcore import AlgorithmResult as AlgorithmResult
+from outcore._outcore import Graph as Graph
+from outcore._outcore import ProgramResult as ProgramResult
+from outcore._outcore import Runtime as Runtime
+from outcore._outcore import Table as Table
+from outcore._outcore import __version__ as __version__
+from outcore._program import Graph as Graph
+from outcore._program import ProgramResult as ProgramResult
+from outcore._program import UsageError as UsageError
+from outcore._program import vertex_program as vertex_program
 
 __all__ = [
+    "AlgorithmResult",
+    "ConvergenceError",
+    "CorruptImageError",
+    "Estimate",
+    "Graph",
+    "ImageExistsError",
+    "ImportEstimate",
+    "InputError",
+    "MemoryLimitError",
+    "NoImageError",
+    "NoVertexError",
+    "OutcoreError",
+    "ProgramResult",
+    "Runtime",
+    "Table",
+    "UsageError",
+    "VerificationError",
+    "__version__",
+    "estimate",
+    "estimate_import",
+    "generate",
+    "import_graph",
+    "vertex_program",
+    "Bfs",
+    "MultiSourceBfs",
     "AllPairs",
     "Betweenness",
-    "Bfs",
-    "Clustering",
+    "Sssp",
+    "PageRank",
     "Components",
     "CoreNumbers",
     "LabelPropagation",
-    "Lcc",
-    "MultiSourceBfs",
-    "PageRank",
-    "ScanStatistics",
-    "Sssp",
     "Triangles",
-    "all_pairs",
-    "betweenness",
-    "betweenness_centrality",
+    "Clustering",
+    "Lcc",
+    "ScanStatistics",
     "bfs",
     "breadth_first_search",
-    "clustering",
-    "components",
-    "connected_components",
-    "core_number",
-    "label_propagation",
-    "lcc",
+    "single_source_shortest_path_length",
     "multi_source_bfs",
+    "all_pairs",
+    "betweenness_centrality",
+    "betweenness",
+    "sssp",
+    "single_source_dijkstra",
     "pagerank",
     "personalized_pagerank",
-    "scan_statistics",
-    "single_source_dijkstra",
-    "single_source_shortest_path_length",
-    "sssp",
-    "strong_components",
-    "strongly_connected_components",
-    "triangles",
+    "connected_components",
     "weakly_connected_components",
+    "components",
+    "strongly_connected_components",
+    "strong_components",
+    "core_number",
+    "label_propagation",
+    "triangles",
+    "clustering",
+    "lcc",
+    "scan_statistics",
 ]
 
 class AllPairs(AlgorithmResult):
