@@ -29,7 +29,7 @@ STAGE := bash xtask/stage.sh
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install demo test quick test-rust test-python test-docs tidy fuzz soak bench clean
+.PHONY: build install stubs demo test quick test-rust test-python test-docs tidy fuzz soak bench clean
 
 # The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
@@ -77,6 +77,10 @@ soak:
 bench: install
 	$(PIP) install --requirement bench/requirements.txt
 	$(PYTHON) bench/compare.py --outcore $(abspath $(OUTCORE)) --scale $(SCALE) $(if $(GAP),--gap $(GAP))
+
+# What editors and type checkers read of the algorithms.
+stubs: install
+	$(PYTHON) -m outcore._stubs python/outcore/__init__.pyi
 
 clean:
 	rm -rf target $(VENV)

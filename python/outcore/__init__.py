@@ -12,23 +12,8 @@ A memory limit is for what Outcore itself takes, whatever else the process holds
 `Runtime`, unless they are given another.
 """
 
-from outcore._algorithms import (
-    all_pairs,
-    betweenness_centrality,
-    bfs,
-    clustering,
-    components,
-    core_number,
-    label_propagation,
-    lcc,
-    multi_source_bfs,
-    pagerank,
-    personalized_pagerank,
-    scan_statistics,
-    sssp,
-    strong_components,
-    triangles,
-)
+from outcore._declared import CLASSES as _CLASSES
+from outcore._declared import NAMED as _NAMED
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
@@ -43,77 +28,36 @@ from outcore._errors import (
 )
 from outcore._estimate import Estimate, estimate
 from outcore._import import ImportEstimate, estimate_import, generate, import_graph
-from outcore._outcore import (
-    AllPairs,
-    Betweenness,
-    Bfs,
-    Clustering,
-    Components,
-    CoreNumbers,
-    Graph,
-    LabelPropagation,
-    Lcc,
-    MultiSourceBfs,
-    PageRank,
-    ProgramResult,
-    Runtime,
-    ScanStatistics,
-    Sssp,
-    Table,
-    Triangles,
-    __version__,
-)
+from outcore._outcore import AlgorithmResult, Graph, ProgramResult, Runtime, Table, __version__
 from outcore._program import vertex_program
 
 __all__ = [
-    "AllPairs",
-    "Betweenness",
-    "Bfs",
-    "Clustering",
-    "Components",
+    "AlgorithmResult",
     "ConvergenceError",
-    "CoreNumbers",
     "CorruptImageError",
     "Estimate",
     "Graph",
     "ImageExistsError",
     "ImportEstimate",
     "InputError",
-    "LabelPropagation",
-    "Lcc",
     "MemoryLimitError",
-    "MultiSourceBfs",
     "NoImageError",
     "NoVertexError",
     "OutcoreError",
-    "PageRank",
     "ProgramResult",
     "Runtime",
-    "ScanStatistics",
-    "Sssp",
     "Table",
-    "Triangles",
     "UsageError",
     "VerificationError",
     "__version__",
-    "all_pairs",
-    "betweenness_centrality",
-    "bfs",
-    "clustering",
-    "components",
-    "core_number",
     "estimate",
     "estimate_import",
     "generate",
     "import_graph",
-    "label_propagation",
-    "lcc",
-    "multi_source_bfs",
-    "pagerank",
-    "personalized_pagerank",
-    "scan_statistics",
-    "sssp",
-    "strong_components",
-    "triangles",
     "vertex_program",
+    # What the engine declares: algorithms under all of their names, and the classes of their results. `__init__.pyi`,
+    # which `make stubs` writes, lists them for editors and type checkers.
+    *_CLASSES,
+    *_NAMED,
 ]
+globals().update(_CLASSES, **_NAMED)

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from outcore._outcore import PageRank
+    from outcore import PageRank
 
 
 class OutcoreError(Exception):

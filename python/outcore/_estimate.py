@@ -1,29 +1,10 @@
 """What algorithms will need, before they start."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from outcore import _outcore
-from outcore._algorithms import (
-    all_pairs,
-    betweenness_centrality,
-    bfs,
-    clustering,
-    components,
-    core_number,
-    label_propagation,
-    lcc,
-    multi_source_bfs,
-    pagerank,
-    personalized_pagerank,
-    scan_statistics,
-    seed_sets,
-    sssp,
-    strong_components,
-    triangles,
-)
-from outcore._errors import UsageError
+from outcore._declared import DECLARED, FUNCTIONS, changed
 from outcore._options import checked, checked_options
 from outcore._outcore import Graph, Table
 
@@ -47,16 +28,6 @@ class Estimate(NamedTuple):
         memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))
         reads = f"{self.bound} {self.passes:.4g} passes, {read} read"
         return f"<outcore.Estimate: {memory} of memory ({state} of state); {reads}>"
-
-
-# What `k` of `estimate` stands for.
-_COUNTED = {
-    "multi_source_bfs": "sources",
-    "all_pairs": "sources",
-    "betweenness_centrality": "sources",
-    "personalized_pagerank": "personalization",
-    "scan_statistics": "top",
-}
 
 
 @checked
@@ -92,42 +63,13 @@ def estimate(
     >>> oc.estimate(oc.pagerank, g, output=True).memory_bytes > needs.memory_bytes
     True
     """
-    algorithms = (
-        bfs, multi_source_bfs, all_pairs, betweenness_centrality, sssp, pagerank, personalized_pagerank, components,
-        strong_components, core_number, label_propagation, triangles, clustering, lcc, scan_statistics,
-    )
-    if function not in algorithms:
+    declared = DECLARED.get(getattr(function, "__name__", ""))
+    if declared is None or function is not FUNCTIONS[declared["name"]]:
         raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")
-    known = inspect.signature(function).parameters
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise TypeError(f"{function.__name__} has no option {unknown[0]!r}; it has {', '.join(list(known)[1:])}")
-    options = checked_options(function, options)
-    counted = _COUNTED.get(function.__name__)
-    if k is not None:
-        if counted is None:
-            raise TypeError(f"{function.__name__} has no option 'k'; it has {', '.join(list(known)[1:])}")
-        if k == 0:
-            raise UsageError("expected k of at least 1, found 0")
-        if options.get(counted) is not None:
-            raise UsageError(f"expected k or {counted}, found both")
-
-    def option(name: str, otherwise: Any) -> Any:
-        return options.get(name, known[name].default if name in known else otherwise)
-
-    def count(name: str) -> int | None:
-        given = options.get(name)
-        return given if given is None or isinstance(given, int) else len(given)
-
-    sets = options.get("personalization")
-    counts = [k, count("sources"), count("top"), None if sets is None else len(seed_sets(sets))]
-    settings = {
-        "max_iter": option("max_iter", None),
-        "method": option("method", "power"),
-        "weight": option("weight", None),
-        "k": next((number for number in counts if number is not None), None),
-        "targets": count("targets") or 0,
-        "output": output,
-        "verify": verify,
-    }
-    return Estimate(*_outcore.estimate(function.__name__, graph, settings))
+    names = {alias: option["name"] for option in declared["options"] for alias in [option["name"], *option["aliases"]]}
+    wanted = [*options, *(["k"] if k is not None and declared["counted"] is None else [])]
+    for name in wanted:
+        if name not in names:
+            raise TypeError(f"{function.__name__} has no option {name!r}; it has {', '.join([*names, 'verify'])}")
+    given = checked_options(function, {names[name]: value for name, value in options.items()})
+    return Estimate(*_outcore.estimate(declared["name"], graph, changed(declared, given), k, output, verify))

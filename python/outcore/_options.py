@@ -5,9 +5,10 @@ import operator
 import os
 import reprlib
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -21,7 +22,9 @@ T = TypeVar("T")
 
 # Options that are a number of bytes, and whole numbers of 32 bits; all others have 64.
 _BYTES = {"cache", "memory", "message_memory"}
-_OF_32_BITS = {"depth_limit", "max_iter", "scale", "threads"}
+_OF_32_BITS = {"scale", "threads"} | {
+    option["name"] for algorithm in _outcore.algorithms() for option in algorithm["options"] if option["bits"] == 32
+}
 
 
 class _Kind(NamedTuple):
@@ -36,12 +39,15 @@ class _Element(TypeError):
     """A value in a list that cannot be."""
 
 
-def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, which takes only what its annotations say."""
+def checked(function: Callable[P, T], aliases: Mapping[str, str] = MappingProxyType({})) -> Callable[P, T]:
+    """The function, which takes only what its annotations say; options also under other names."""
     takes, parameters = _kinds(function), signature(function)
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
+        for alias, name in aliases.items():
+            if alias in options and name not in options:
+                options[name] = options.pop(alias)
         try:
             bound = parameters.bind(*args, **options)
         except TypeError:

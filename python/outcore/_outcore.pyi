@@ -10,47 +10,22 @@ import numpy as np
 from typing_extensions import disjoint_base
 
 __all__ = [
-    "AllPairs",
-    "Betweenness",
-    "Bfs",
-    "Clustering",
-    "Components",
-    "CoreNumbers",
+    "AlgorithmResult",
     "Graph",
-    "LabelPropagation",
-    "Lcc",
-    "MultiSourceBfs",
-    "PageRank",
     "ProgramResult",
     "Runtime",
-    "ScanStatistics",
-    "Sssp",
     "Table",
-    "Triangles",
-    "all_pairs",
-    "betweenness_centrality",
-    "bfs",
+    "algorithms",
     "bytes_text",
-    "clustering",
-    "components",
-    "core_number",
     "estimate",
     "generate",
     "import_files",
     "import_tables",
-    "label_propagation",
-    "lcc",
-    "multi_source_bfs",
-    "pagerank",
     "parse_bytes",
-    "personalized_pagerank",
     "__version__",
     "program_raised",
     "program_symbols",
-    "scan_statistics",
-    "sssp",
-    "strong_components",
-    "triangles",
+    "run_algorithm",
     "vertex_program",
 ]
 
@@ -130,57 +105,10 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __reduce__(self) -> Never: ...
 
-@final
-class Bfs(Table):
-    @property
-    def reached(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def path(self) -> list[Any] | None: ...
-
-@final
-class MultiSourceBfs(Table):
-    @property
-    def reached(self) -> list[int]: ...
-    @property
-    def depths(self) -> list[int]: ...
-    @property
-    def distances(self) -> np.ma.MaskedArray[tuple[int, int], np.dtype[np.int64]]: ...
-
-@final
-class AllPairs(Table):
-    @property
-    def sources(self) -> list[Any]: ...
-    @property
-    def eccentricities(self) -> list[int]: ...
-    @property
-    def distances(self) -> np.ma.MaskedArray[tuple[int, int], np.dtype[np.int64]]: ...
-    @property
-    def diameter(self) -> tuple[int, int]: ...
-
-@final
-class Betweenness(Table):
-    @property
-    def sources(self) -> list[Any] | None: ...
-    @property
-    def error_bound(self) -> float: ...
-
-@final
-class Sssp(Table):
-    @property
-    def reached(self) -> int: ...
-
-@final
-class PageRank(Table):
-    @property
-    def iterations(self) -> int: ...
-    @property
-    def residual(self) -> float: ...
-    @property
-    def converged(self) -> bool: ...
-    @property
-    def stopped_by(self) -> str: ...
+@disjoint_base
+class AlgorithmResult(Table):
+    def __new__(cls, raw: Any) -> Self: ...
+    def _attribute(self, place: int) -> Any: ...
 
 @final
 class ProgramResult(Table):
@@ -193,113 +121,15 @@ class ProgramResult(Table):
     @property
     def spilled_bytes(self) -> int: ...
 
-@final
-class Components(Table):
-    @property
-    def count(self) -> int: ...
-
-@final
-class CoreNumbers(Table):
-    @property
-    def max_core(self) -> int: ...
-
-@final
-class LabelPropagation(Table):
-    @property
-    def count(self) -> int: ...
-    @property
-    def iterations(self) -> int: ...
-    @property
-    def converged(self) -> bool: ...
-
-@final
-class Triangles(Table):
-    @property
-    def total(self) -> int: ...
-
-@final
-class Clustering(Table):
-    @property
-    def average(self) -> float: ...
-    @property
-    def transitivity(self) -> float: ...
-
-@final
-class ScanStatistics(Table):
-    @property
-    def vertices(self) -> list[Any]: ...
-    @property
-    def statistics(self) -> list[int]: ...
-    @property
-    def looked_at(self) -> int: ...
-
-@final
-class Lcc(Table):
-    @property
-    def average(self) -> float: ...
-
-def bfs(
-    graph: Graph,
-    source: SupportsIndex | str,
-    depth_limit: int | None,
-    target: SupportsIndex | str | None,
-    verify: bool,
-) -> Bfs: ...
-def multi_source_bfs(
-    graph: Graph,
-    sources: list[Any],
-    targets: list[Any],
-    depth_limit: int | None,
-    verify: bool,
-) -> MultiSourceBfs: ...
-def all_pairs(graph: Graph, sources: list[Any] | None, k: int, seed: int, verify: bool) -> AllPairs: ...
-def betweenness_centrality(
-    graph: Graph,
-    k: int | None,
-    sources: list[Any] | None,
-    normalized: bool,
-    endpoints: bool,
-    seed: int,
-    failure: float,
-    verify: bool,
-) -> Betweenness: ...
-def sssp(
-    graph: Graph, source: SupportsIndex | str, weight: str | None, delta: float | None, verify: bool
-) -> Sssp: ...
-def pagerank(
-    graph: Graph,
-    alpha: float,
-    tol: float,
-    stop: str,
-    max_iter: int,
-    method: str,
-    weight: str | None,
-    dangling: str,
-    verify: bool,
-) -> PageRank: ...
-def personalized_pagerank(
-    graph: Graph,
-    seeds: Sequence[Sequence[tuple[SupportsIndex | str, float]]],
-    alpha: float,
-    tol: float,
-    stop: str,
-    max_iter: int,
-    weight: str | None,
-    verify: bool,
-) -> PageRank: ...
-def components(graph: Graph, verify: bool) -> Components: ...
-def strong_components(graph: Graph, verify: bool) -> Components: ...
-def core_number(graph: Graph, verify: bool) -> CoreNumbers: ...
-def triangles(graph: Graph, verify: bool) -> Triangles: ...
-def clustering(graph: Graph, verify: bool) -> Clustering: ...
-def scan_statistics(graph: Graph, top: int, verify: bool) -> ScanStatistics: ...
-def lcc(graph: Graph, verify: bool) -> Lcc: ...
-def label_propagation(graph: Graph, max_iter: int, verify: bool) -> LabelPropagation: ...
+def algorithms() -> list[dict[str, Any]]: ...
+def run_algorithm(
+    name: str, class_: type[AlgorithmResult], graph: Graph, options: dict[str, Any], verify: bool
+) -> Any: ...
 def vertex_program(graph: Graph, given: dict[str, Any], columns: Any) -> ProgramResult: ...
 def program_symbols() -> list[tuple[str, int]]: ...
 def program_raised(error: BaseException) -> bool: ...
 def estimate(
-    algorithm: str, graph: Graph, options: dict[str, Any]
+    name: str, graph: Graph, options: dict[str, Any], k: int | None, output: bool, verify: bool
 ) -> tuple[int, int, float, int, str]: ...
 def bytes_text(bytes: int) -> str: ...
 def parse_bytes(given: int | str) -> int: ...

@@ -38,12 +38,7 @@ mod _outcore {
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    use super::algorithms::{
-        AllPairs, Betweenness, Bfs, Clustering, Components, CoreNumbers, LabelPropagation, Lcc, MultiSourceBfs,
-        PageRank, ScanStatistics, Sssp, Triangles, all_pairs, betweenness_centrality, bfs, bytes_text, clustering,
-        components, core_number, estimate, label_propagation, lcc, multi_source_bfs, pagerank, parse_bytes,
-        personalized_pagerank, scan_statistics, sssp, strong_components, triangles,
-    };
+    use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
     #[pymodule_export]
     use super::generate::generate;
     #[pymodule_export]

@@ -2,12 +2,14 @@
 
 import doctest
 import inspect
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
 import outcore as oc
 import pytest
+from outcore._stubs import stubs
 
 OBJECTS = [(name, getattr(oc, name)) for name in oc.__all__]
 OBJECTS += [
@@ -43,6 +45,11 @@ def test_stubs_agree_with_the_module(scratch):
     command = [sys.executable, "-m", "mypy.stubtest", "outcore"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_editors_read_is_made_of_the_declarations():
+    made = pathlib.Path(oc.__file__).with_name("__init__.pyi").read_text()
+    assert made == stubs(), "run `make stubs`"
 
 
 def test_the_package_is_well_typed(scratch):

@@ -7,13 +7,10 @@ import re
 import numpy as np
 import outcore as oc
 import pytest
+from outcore._declared import FUNCTIONS as FUNCTIONS_OF_ALGORITHMS
 from outcore._errors import in_python
 
-ALGORITHMS = [
-    oc.bfs, oc.multi_source_bfs, oc.all_pairs, oc.betweenness_centrality, oc.sssp, oc.pagerank, oc.personalized_pagerank,
-    oc.components, oc.strong_components, oc.core_number, oc.label_propagation, oc.triangles, oc.clustering, oc.lcc,
-    oc.scan_statistics,
-]  # fmt: skip
+ALGORITHMS = list(FUNCTIONS_OF_ALGORITHMS.values())
 FUNCTIONS = [*ALGORITHMS, oc.vertex_program, oc.estimate, oc.import_graph, oc.generate, oc.Graph, oc.Runtime, oc.Table.top]
 # Of these the function itself says what they are.
 OTHERS = {
@@ -185,3 +182,26 @@ def test_errors_and_notes_call_options_as_python_does(scratch):
         oc.import_graph("edges.txt", "text.oc")
     assert "delimiter=" in str(caught.value) or "source=" in str(caught.value), caught.value
     assert "--" not in str(caught.value)
+
+
+def test_options_and_algorithms_have_other_names(site):
+    assert oc.components is oc.connected_components and oc.betweenness is oc.betweenness_centrality
+    assert oc.bfs(site, "news", cutoff=1).depth == oc.bfs(site, "news", depth_limit=1).depth == 1
+    ranks = oc.personalized_pagerank(site, seeds={"news"}), oc.personalized_pagerank(site, {"news"})
+    assert ranks[0].to_dict() == ranks[1].to_dict()
+    with pytest.raises(TypeError, match="cutoff"):
+        oc.bfs(site, "news", cutoff=1, depth_limit=2)
+    assert oc.estimate(oc.components, site) == oc.estimate(oc.connected_components, site)
+    assert "cutoff" not in inspect.signature(oc.bfs).parameters
+
+
+def test_results_have_classes_and_attributes(site):
+    found = oc.bfs(site, "home", target="news")
+    assert type(found) is oc.Bfs and isinstance(found, (oc.AlgorithmResult, oc.Table)) and "reached" in dir(found)
+    assert found.path is found.path == ["home", "news"] and oc.Bfs.path.__doc__.startswith("The ids of the vertices")
+    assert repr(found).startswith("<outcore.Bfs of ")
+    with pytest.raises(AttributeError):
+        found.reached = 7
+    with pytest.raises(TypeError):
+        oc.Bfs()
+    assert type(oc.pagerank(site)) is type(oc.personalized_pagerank(site, {"home"})) is oc.PageRank

@@ -569,3 +569,33 @@ def test_the_sum_of_levels_is_that_of_a_breadth_first_order(make):
     matrix = adjacency(vertices, edges, True)
     order = breadth_first_order(matrix, 1, return_predecessors=False)
     assert oc.bfs(make(edges, vertices=vertices), 1).reached == len(order)
+
+
+# What texts of options are in Python.
+TEXTS = {
+    "whole": int, "real": float, "flag": "true".__eq__, "vertex": int, "choice": str, "weight": lambda text: text or None,
+    "vertices": lambda text: [int(one) for one in text.split(",")], "seeds": lambda text: {int(one) for one in text.split(",")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", [name for name, declared in DECLARED.items() if declared["networkx"]])
+def test_networkx_gives_what_the_declaration_says(make, name, directed):
+    """Graphs with loops, vertices without edges, edges both ways, and weights."""
+    declared = DECLARED[name]
+    texts, expression = declared["networkx"]
+    kinds = {option["name"]: TEXTS[option["kind"]] for option in declared["options"]}
+    options = {option: kinds[option](text) for option, text in texts}
+    for seed in range(6):
+        plain = nx.gnp_random_graph(40, [0.02, 0.1, 0.3][seed % 3], seed=seed, directed=directed)
+        plain.add_edges_from((v, v) for v in range(0, 40, 9) if seed % 2)
+        plain.add_edge(0, 1)
+        for place, (one, other) in enumerate(plain.edges):
+            plain.edges[one, other]["weight"] = 1 + place * 7 % 11
+        graph = make(plain)
+        found = FUNCTIONS[name](graph, **options, verify=True)
+        expected = eval(expression, {"G": plain, "nx": nx})
+        values = found.to_dict(found.columns[1])
+        assert len(values) == 40 and sum(expected.get(v) is not None for v in plain) > 2
+        for vertex, value in values.items():
+            assert value == pytest.approx(expected.get(vertex), rel=1e-9, abs=1e-9), (name, seed, vertex)

@@ -1,8 +1,7 @@
 //! `cargo xtask tidy`: checks that the source keeps its shape.
 //!
 //! What is checked is what a reviewer would otherwise have to say every time: which crate may use which, where unsafe
-//! code lives, how long files and functions get, that every dependency says why it is there, and that an algorithm is
-//! in all the places where its users look for it (`docs/howto/add-an-algorithm.md`).
+//! code lives, how long files and functions get, and that every dependency says why it is there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,25 +45,6 @@ const MAX_FUNCTION_LINES: usize = 70;
 const MAX_COLUMNS: usize = 120;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
-/// The algorithms, by the one name that each has in Rust, in Python and in the shell.
-const ALGORITHMS: [&str; 15] = [
-    "bfs",
-    "multi_source_bfs",
-    "all_pairs",
-    "betweenness_centrality",
-    "sssp",
-    "pagerank",
-    "personalized_pagerank",
-    "components",
-    "strong_components",
-    "core_number",
-    "label_propagation",
-    "triangles",
-    "clustering",
-    "lcc",
-    "scan_statistics",
-];
-
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() != Some("tidy") {
         eprintln!("usage: cargo xtask tidy");
@@ -81,7 +61,6 @@ fn main() -> ExitCode {
             Err(error) => faults.push(format!("{name}: {error}")),
         }
     }
-    check_algorithms(root, &mut faults);
     check_features(root, &mut faults);
     if faults.is_empty() {
         println!("tidy");
@@ -231,50 +210,5 @@ fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
         {
             faults.push(format!("{name}:{}: a function of {length} lines, more than {MAX_FUNCTION_LINES}", i + 1));
         }
-    }
-}
-
-/// Whether a text has these words as they are: `bfs` is not in `multi_source_bfs`.
-fn has_word(text: &str, words: &str) -> bool {
-    let in_word = |c: char| c.is_alphanumeric() || c == '_';
-    let apart = |before: Option<char>, after: Option<char>| !before.is_some_and(in_word) || !after.is_some_and(in_word);
-    text.match_indices(words).any(|(start, _)| {
-        let (before, after) = (&text[..start], &text[start + words.len()..]);
-        apart(before.chars().next_back(), words.chars().next())
-            && apart(words.chars().next_back(), after.chars().next())
-    })
-}
-
-/// The places where an algorithm must be.
-fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
-    for algorithm in ALGORITHMS {
-        let places = [
-            (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn {algorithm}(")),
-            (format!("crates/algo/src/{algorithm}.rs"), format!("pub fn estimate_{algorithm}(")),
-            ("crates/algo/src/verify.rs".to_owned(), format!("verify_{algorithm}")),
-            ("crates/outcore/src/lib.rs".to_owned(), algorithm.to_owned()),
-            ("crates/cli/src/run.rs".to_owned(), format!("fn {algorithm}(")),
-            ("python/outcore/__init__.py".to_owned(), format!("\"{algorithm}\"")),
-            ("docs/algorithms.md".to_owned(), format!("## {algorithm}")),
-        ];
-        for (file, needed) in places {
-            let text = fs::read_to_string(root.join(&file)).unwrap_or_default();
-            if !has_word(&text, &needed) {
-                faults.push(format!("{file}: `{needed}` is missing (docs/howto/add-an-algorithm.md)"));
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_word;
-
-    #[test]
-    fn words_are_not_found_in_others() {
-        assert!(has_word("pub use bfs::{Bfs, bfs};", "bfs") && has_word("bfs", "bfs"));
-        assert!(!has_word("multi_source_bfs, bfs_options", "bfs"));
-        assert!(has_word("pub fn bfs(graph", "fn bfs(") && !has_word("pub fn bfs_all(graph", "fn bfs("));
-        assert!(!has_word("## components of a kind", "## component") && has_word("## components\n", "## components"));
     }
 }

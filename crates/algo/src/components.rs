@@ -14,10 +14,13 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant
 //! component once: a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph.
 
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::state::{Layout, array, bitmap};
 use crate::verify;
-use outcore_graph::{Bitmap, ColumnKind, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
+use outcore_graph::{Bitmap, Column, ColumnKind, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
 use outcore_io::Array;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How components are computed: there is nothing to choose.
@@ -35,16 +38,22 @@ pub struct Components {
     pub stats: Stats,
 }
 
+/// Parents, and the vertices outside the giant component.
+fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> + use<'_> {
+    let vertices = graph.vertices();
+    (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
+}
+
 /// What finding components of this graph will need.
 pub fn estimate_components(graph: &Graph) -> Estimate {
     cost(graph).estimate(graph)
 }
 
 pub(crate) fn cost(graph: &Graph) -> Cost {
-    let (vertices, pages) = (graph.vertices(), graph.all_pages());
+    let pages = graph.all_pages();
     let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();
     Cost {
-        state_bytes: 4 * vertices + Bitmap::bytes(vertices),
+        state_bytes: state(graph).bytes(),
         passes: 1.0 + hub_pages as f64 / pages.max(1) as f64,
         bound: Bound::AtMost,
         pages_per_pass: pages,
@@ -64,9 +73,8 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     let vertices = graph.vertices();
     let estimate = estimate_components(graph);
     graph.make_room("components", estimate.state_bytes)?;
-    let budget = graph.runtime().budget();
-    let forest = Forest { parents: Array::zeroed(budget, "components", vertices as usize)? };
-    let pending = Bitmap::new(budget, "vertices outside the giant component", vertices)?;
+    let (parents, pending) = state(graph).make()?;
+    let forest = Forest { parents };
     graph.fill_cache()?;
     forest.plant(graph)?;
     for &direction in graph.directions() {
@@ -213,5 +221,76 @@ impl Forest {
             }
             Ok(())
         })
+    }
+}
+
+/// Its declaration.
+pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
+    aliases: &["weakly_connected_components", "components"],
+    attributes: COUNT,
+    report_bytes: SIZES_BYTES,
+    doc: Doc {
+        about: "They are what remains connected when edges lose their direction.",
+        returns: "`vertex` and `component`, the smallest id in its component.",
+        cost: "a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph; 4.2 bytes \
+               of memory per vertex.",
+        differences: "Where NetworkX (`weakly_connected_components`, `connected_components`) yields a set per \
+                      component, this names it for each vertex.",
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "{v: min(c) for c in (nx.weakly_connected_components if G.is_directed() else nx.connected_components)(G) \
+             for v in c}",
+        }),
+        references: "Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. \
+                     IPDPS 2018.",
+        example: ">>> found = oc.connected_components(g, verify=True)\n\
+                  >>> found.count, found.to_dict()\n\
+                  (2, {'about': 'about', 'home': 'about', 'news': 'about', 'lone': 'lone'})",
+        ..Doc::NONE
+    },
+    graphalytics: Some(Graphalytics { name: "WCC", place: 2, properties: &[], fixed: &[] }),
+    ..Algorithm::new("connected_components", "Components", "Weakly connected components", &KERNEL)
+};
+
+/// What components have beside labels.
+pub(crate) const COUNT: &[Attribute] =
+    &[Attribute::new("count", AttributeKind::Whole, "How many components there are")];
+
+/// What a report on components takes: labels and sizes.
+pub(crate) const SIZES_BYTES: Option<fn(&Graph) -> (&'static str, u64)> =
+    Some(|graph| ("the components and their sizes", 8 * graph.vertices()));
+
+static KERNEL: Typed<ComponentsOptions, Components> = Typed {
+    options: |_, _| Ok(ComponentsOptions {}),
+    estimate: |graph, _| estimate_components(graph),
+    run: components,
+    verify: |graph, _, found| verify::verify_components(graph, found),
+    report: |told, say| told.found.report(told.graph, say),
+    found: |_, _, _, found| Ok(found.shared()),
+};
+
+/// So many of the largest components are told.
+const TOLD: usize = 10;
+
+impl Components {
+    /// Says how many components there are, and how large the largest.
+    pub(crate) fn report(&self, graph: &Graph, say: Say<'_>) -> Result<()> {
+        say(format_args!("{} components", self.count));
+        let sizes = self.sizes(graph)?;
+        let mut largest: Vec<u32> = Vec::with_capacity(TOLD + 1);
+        for &size in sizes.iter() {
+            if size > 0 && (largest.len() < TOLD || size > largest[TOLD - 1]) {
+                largest.insert(largest.partition_point(|&other| other >= size), size);
+                largest.truncate(TOLD);
+            }
+        }
+        let text: Vec<String> = largest.iter().map(u32::to_string).collect();
+        say(format_args!("  largest: {} vertices", text.join(", ")));
+        Ok(())
+    }
+
+    pub(crate) fn shared(self) -> Finding {
+        let labels = Column::Component(Arc::new(self.labels));
+        Finding::new(vec![("component", labels)], vec![Datum::Whole(self.count)], self.stats)
     }
 }

@@ -16,14 +16,17 @@
 //! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often
 //! as there are rounds that remove vertices of it.
 
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
+use crate::state::{Layout, array, bitmap};
 use crate::verify;
 use outcore_graph::{
-    Bitmap, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder, SweepStats,
-    Weights, scan, scan_pages, vertex_map,
+    Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder,
+    SweepStats, Weights, scan, scan_pages, vertex_map,
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How core numbers are computed: there is nothing to choose.
@@ -41,12 +44,19 @@ pub struct CoreNumbers {
     pub stats: Stats,
 }
 
+/// Degrees, vertices of the next levels, and per direction those removed, and those of them that a sweep visits.
+type State = (Array<AtomicU32>, Bitmap, Vec<(Bitmap, Bitmap)>);
+
+fn state(graph: &Graph) -> impl Layout<Made = State> + use<'_> {
+    let set = || bitmap(graph, "removed vertices", graph.vertices());
+    let removed: Vec<_> = graph.directions().iter().map(|_| (set(), set())).collect();
+    (array(graph, "degrees", graph.vertices()), set(), removed)
+}
+
 /// What finding core numbers of this graph will need.
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
-    let vertices = graph.vertices();
-    let bitmaps = 1 + 2 * graph.directions().len() as u64;
     Cost {
-        state_bytes: 4 * vertices + bitmaps * Bitmap::bytes(vertices),
+        state_bytes: state(graph).bytes(),
         passes: 1.0,
         bound: Bound::AtLeast,
         pages_per_pass: graph.all_pages(),
@@ -119,17 +129,10 @@ struct Fallen {
 
 impl<'a> Peel<'a> {
     fn new(graph: &'a Graph) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let bitmap = || Bitmap::new(budget, "removed vertices", vertices);
-        let removed = |&direction| Ok(Removed { direction, set: bitmap()?, begun: bitmap()? });
-        Ok(Peel {
-            graph,
-            degrees: Array::zeroed(budget, "degrees", vertices as usize)?,
-            k: 0,
-            soon: bitmap()?,
-            horizon: 0,
-            removed: graph.directions().iter().map(removed).collect::<Result<_>>()?,
-        })
+        let (degrees, soon, sets) = state(graph).make()?;
+        let removed = |(&direction, (set, begun))| Removed { direction, set, begun };
+        let removed = graph.directions().iter().zip(sets).map(removed).collect();
+        Ok(Peel { graph, degrees, k: 0, soon, horizon: 0, removed })
     }
 
     #[inline]
@@ -349,3 +352,50 @@ fn loops_in(list: ListPart<'_>) -> u32 {
     let from = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
     list.neighbours[from..].iter().take_while(|&&neighbour| neighbour == list.vertex).count() as u32
 }
+
+/// Its declaration.
+pub static CORE_NUMBER: Algorithm = Algorithm {
+    attributes: &[Attribute::new("max_core", AttributeKind::Whole, "The greatest core number")],
+    doc: Doc {
+        about: "The k-core is the largest part of the graph in which every vertex has at least k edges. As with \
+                `networkx.core_number`, the degree of a vertex in a directed graph is its in-degree plus its \
+                out-degree, so two edges in opposite directions count twice.",
+        returns: "`vertex` and `core`.",
+        cost: "every list once; a page is read as often as there are rounds that remove vertices of it, less what the \
+               page cache holds: on a Kronecker graph of scale 24 three passes with half of the pages cached, ten with \
+               none. 4.4 bytes of memory per vertex, 4.6 in directed graphs.",
+        differences: "Differences from NetworkX: edges from a vertex to itself, which it refuses, are left out, and \
+                      parallel edges, which it refuses too, count as often as they are stored.",
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "nx.core_number(nx.restricted_view(G, [], nx.selfloop_edges(G)))",
+        }),
+        references: "Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks. 2003. Dasari, Ranjan, \
+                     Zubair: ParK. IEEE BigData 2014.",
+        example: ">>> cores = oc.core_number(g, verify=True)\n\
+                  >>> cores.max_core, cores.to_dict()\n\
+                  (2, {'about': 2, 'home': 2, 'news': 2, 'lone': 0})",
+        ..Doc::NONE
+    },
+    ..Algorithm::new(
+        "core_number",
+        "CoreNumbers",
+        "Core numbers: the greatest k such that a vertex is in the k-core",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<CoreNumbersOptions, CoreNumbers> = Typed {
+    options: |_, _| Ok(CoreNumbersOptions {}),
+    estimate: |graph, _| estimate_core_number(graph),
+    run: core_number,
+    verify: |graph, _, found| verify::verify_core_number(graph, found),
+    report: |told, say| {
+        say(format_args!("the greatest core number is {}", told.found.max_core));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let cores = Column::Number(Arc::new(found.cores));
+        Ok(Finding::new(vec![("core", cores)], vec![Datum::Whole(found.max_core.into())], found.stats).shown(""))
+    },
+};

@@ -10,19 +10,15 @@
 //! Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed platforms*,
 //! VLDB 2016.
 
-use crate::bfs::{BfsOptions, bfs};
-use crate::components::{ComponentsOptions, components};
-use crate::label_propagation::{LabelPropagationOptions, label_propagation};
-use crate::lcc::{LccOptions, lcc};
-use crate::pagerank::{PageRankOptions, pagerank};
-use crate::sssp::{SsspOptions, sssp};
+use crate::ALGORITHMS;
+use crate::declare::Algorithm;
+use crate::values::{Kind, Value, Values};
 use outcore_graph::import::GraphalyticsProperties;
-use outcore_graph::{Bitmap, Choice, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
+use outcore_graph::{Bitmap, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
 use outcore_io::{Array, Error as IoError};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The level of a vertex that was not reached.
 const UNREACHED: i128 = i64::MAX as i128;
@@ -31,79 +27,56 @@ const EPSILON: f64 = 1e-4;
 /// No line of a reference is longer, in bytes.
 const MOST_LINE_BYTES: u64 = 4096;
 
-/// A kernel of the benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// Breadth-first search.
-    Bfs,
-    /// PageRank.
-    Pr,
-    /// Weakly connected components.
-    Wcc,
-    /// Community detection by label propagation.
-    Cdlp,
-    /// Local clustering coefficients.
-    Lcc,
-    /// Shortest paths from one vertex.
-    Sssp,
+/// The kernels of the benchmark, in the order of its reports: their names there, and the algorithms that declare them.
+pub fn kernels() -> Vec<(&'static str, &'static Algorithm)> {
+    let mut kernels: Vec<_> = ALGORITHMS.iter().filter_map(|one| Some((one.graphalytics.as_ref()?, *one))).collect();
+    kernels.sort_by_key(|(kernel, _)| kernel.place);
+    kernels.into_iter().map(|(kernel, algorithm)| (kernel.name, algorithm)).collect()
 }
 
-impl Choice for Kernel {
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Kernel::Bfs, "BFS", "Breadth-first search"),
-        (Kernel::Pr, "PR", "PageRank"),
-        (Kernel::Wcc, "WCC", "Weakly connected components"),
-        (Kernel::Cdlp, "CDLP", "Community detection by label propagation"),
-        (Kernel::Lcc, "LCC", "Local clustering coefficients"),
-        (Kernel::Sssp, "SSSP", "Shortest paths from one vertex"),
-    ];
-}
-
-/// Runs a kernel with a data set's parameters; nothing if the properties have none for it. Weights are for shortest
-/// paths alone.
+/// Runs a kernel with a data set's parameters; nothing if the properties have none for it. Weights are for lengths
+/// alone.
 ///
 /// # Errors
 /// Parameters that make no sense, and what the algorithm refuses.
-pub fn run(graph: &Graph, kernel: Kernel, properties: &GraphalyticsProperties) -> Result<Option<(Column, Stats)>> {
-    let source = |name| properties.text(name).map(|id| graph.vertex(id)).transpose();
-    let steps = |name| properties.value::<u32>(name, "a number of iterations");
-    let (column, stats) = match kernel {
-        Kernel::Bfs => {
-            let Some(source) = source("bfs.source-vertex")? else { return Ok(None) };
-            let found = bfs(graph, &BfsOptions { source, ..BfsOptions::default() })?;
-            (Column::Level(Arc::new(found.levels)), found.stats)
-        }
-        Kernel::Pr => {
-            let alpha = properties.value("pr.damping-factor", "a probability")?;
-            let (Some(alpha), Some(max_iter)) = (alpha, steps("pr.num-iterations")?) else { return Ok(None) };
-            // Ranks that do not change any more are final.
-            let options = PageRankOptions { alpha, tol: 0.0, max_iter, ..PageRankOptions::default() };
-            let found = pagerank(graph, &options)?;
-            (Column::Real(Arc::new(found.ranks)), found.stats)
-        }
-        Kernel::Wcc => {
-            let found = components(graph, &ComponentsOptions::default())?;
-            (Column::Component(Arc::new(found.labels)), found.stats)
-        }
-        Kernel::Cdlp => {
-            let Some(max_iter) = steps("cdlp.max-iterations")? else { return Ok(None) };
-            let found = label_propagation(graph, &LabelPropagationOptions { max_iter })?;
-            (Column::Label(Arc::new(found.labels)), found.stats)
-        }
-        Kernel::Lcc => {
-            let found = lcc(graph, &LccOptions::default())?;
-            (Column::Real(Arc::new(found.coefficients)), found.stats)
-        }
-        Kernel::Sssp => {
-            let (Some(source), Some(name)) = (source("sssp.source-vertex")?, properties.weight()) else {
+pub fn run(
+    graph: &Graph,
+    algorithm: &Algorithm,
+    properties: &GraphalyticsProperties,
+) -> Result<Option<(Column, Stats)>> {
+    let Some(values) = values(algorithm, properties)? else { return Ok(None) };
+    let found = algorithm.plan(graph, Values::new(algorithm, values)?)?.run(graph, false, None)?;
+    Ok(found.columns.into_iter().next().map(|(_, column)| (column, found.stats)))
+}
+
+/// The options of a kernel, if the properties have all that it needs.
+fn values(algorithm: &Algorithm, properties: &GraphalyticsProperties) -> Result<Option<Vec<(&'static str, Value)>>> {
+    let Some(kernel) = &algorithm.graphalytics else { return Ok(None) };
+    let mut values = Vec::new();
+    for (name, property) in kernel.properties {
+        let option = algorithm.option(name)?;
+        let value = match option.kind {
+            Kind::Whole { .. } => properties.value(property, "a whole number")?.map(Value::Whole),
+            Kind::Real => properties.value(property, "a number")?.map(Value::Real),
+            _ => properties.text(property).map(|text| option.parse(text)).transpose().map_err(Error::Usage)?,
+        };
+        let Some(value) = value else { return Ok(None) };
+        values.push((option.name, value));
+    }
+    for option in algorithm.options {
+        if let Kind::Weight { lengths } = option.kind {
+            let weight = properties.weight().filter(|_| lengths);
+            if lengths && weight.is_none() {
                 return Ok(None);
-            };
-            let options = SsspOptions { source, weights: graph.has_weights(Some(name))?, delta: None };
-            let found = sssp(graph, &options)?;
-            (Column::Distance(Arc::new(found.distances), found.kind), found.stats)
+            }
+            values.push((option.name, weight.map_or(Value::Unweighted, |name| Value::Name(name.to_owned()))));
         }
-    };
-    Ok(Some((column, stats)))
+    }
+    for (name, text) in kernel.fixed {
+        let option = algorithm.option(name)?;
+        values.push((option.name, option.parse(text).map_err(Error::Usage)?));
+    }
+    Ok(Some(values))
 }
 
 /// The memory that the largest result and its comparison with a reference take: values of 8 bytes, components with

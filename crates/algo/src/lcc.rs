@@ -12,10 +12,13 @@
 //! VLDB 2016.
 
 use crate::clustering::{Clustering, coefficients, pairs};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
 use crate::estimate::Estimate;
 use crate::triads::{self, One, Opposite};
-use outcore_graph::{Graph, Result, Stats};
+use crate::verify_triangles;
+use outcore_graph::{Column, Graph, Result, Stats};
 use outcore_io::Array;
+use std::sync::Arc;
 
 /// How local clustering coefficients are computed: there is nothing to choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,3 +56,39 @@ pub fn lcc(graph: &Graph, _options: &LccOptions) -> Result<Lcc> {
     };
     Ok(Lcc { coefficients, average, stats })
 }
+
+/// Its declaration.
+pub static LCC: Algorithm = Algorithm {
+    attributes: &[Attribute::new("average", AttributeKind::Real, "The mean of the coefficients")],
+    doc: Doc {
+        about: "The neighbours of a vertex are those that an edge of any direction joins with it. The coefficient is the \
+                number of edges from one of its d neighbours to another, over d (d - 1); 0 if d is below 2. Parallel \
+                edges and loops are ignored.",
+        returns: "`vertex` and `lcc`, from 0 to 1.",
+        cost: "that of `clustering`.",
+        differences: "Without directions it is the same as `clustering`; with them, `clustering` also counts which way \
+                      the edges of the vertex itself lead.",
+        references: "Iosup et al.: LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and \
+                     distributed platforms. VLDB 2016.",
+        example: ">>> oc.lcc(g, verify=True).row('home')\n\
+                  {'vertex': 'home', 'lcc': 0.0}",
+        ..Doc::NONE
+    },
+    graphalytics: Some(Graphalytics { name: "LCC", place: 4, properties: &[], fixed: &[] }),
+    ..Algorithm::new("lcc", "Lcc", "Local clustering coefficients as Graphalytics defines them", &KERNEL)
+};
+
+static KERNEL: Typed<LccOptions, Lcc> = Typed {
+    options: |_, _| Ok(LccOptions {}),
+    estimate: |graph, _| estimate_lcc(graph),
+    run: lcc,
+    verify: |graph, _, found| verify_triangles::verify_lcc(graph, found),
+    report: |told, say| {
+        say(format_args!("average {}", told.found.average));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let coefficients = vec![("lcc", Column::Real(Arc::new(found.coefficients)))];
+        Ok(Finding::new(coefficients, vec![Datum::Real(found.average)], found.stats).shown(""))
+    },
+};

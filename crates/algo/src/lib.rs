@@ -12,6 +12,7 @@ mod clustering;
 mod components;
 mod convergence;
 mod core_number;
+mod declare;
 mod estimate;
 pub mod graph500;
 pub mod graphalytics;
@@ -25,38 +26,80 @@ mod personalized_pagerank;
 mod scan_statistics;
 mod sources;
 mod sssp;
+mod state;
 mod strong_components;
 mod tarjan;
 mod triads;
 mod triangles;
+mod values;
 pub mod verify;
 mod verify_ranks;
 mod verify_searches;
 mod verify_triangles;
 mod weights;
 
-pub use all_pairs::{AllPairs, AllPairsOptions, all_pairs, estimate_all_pairs};
-pub use betweenness_centrality::{
-    Betweenness, BetweennessOptions, betweenness_centrality, estimate_betweenness_centrality,
+pub use declare::{
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Plan, Say, Told, Typed,
+    Unconverged, say_ids,
 };
-pub use bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
-pub use clustering::{Clustering, ClusteringOptions, clustering, estimate_clustering};
-pub use components::{Components, ComponentsOptions, components, estimate_components};
-pub use convergence::{Stop, StoppedBy};
-pub use core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
 pub use estimate::{Bound, Estimate};
-pub use label_propagation::{LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation};
-pub use lcc::{Lcc, LccOptions, estimate_lcc, lcc};
-pub use multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, multi_source_bfs};
+pub use kernels::*;
 pub use outcore_graph::{Error, Result};
-pub use pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, estimate_pagerank, pagerank};
-pub use personalized_pagerank::{
-    PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
-    seeds_of_ids,
-};
-pub use scan_statistics::{ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics};
-pub use sources::Sources;
-pub use sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
-pub use strong_components::{StrongComponentsOptions, estimate_strong_components, strong_components};
-pub use triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};
-pub use weights::has_lengths;
+pub use values::{DefaultValue, Kind, Parameter, Value, Values};
+
+/// What users call: functions, their options, results and estimates. The facade re-exports this list as it is.
+pub mod kernels {
+    pub use crate::all_pairs::{AllPairs, AllPairsOptions, all_pairs, estimate_all_pairs};
+    pub use crate::betweenness_centrality::{
+        Betweenness, BetweennessOptions, betweenness_centrality, estimate_betweenness_centrality,
+    };
+    pub use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
+    pub use crate::clustering::{Clustering, ClusteringOptions, clustering, estimate_clustering};
+    pub use crate::components::{
+        Components, ComponentsOptions, components, components as connected_components, estimate_components,
+    };
+    pub use crate::convergence::{Stop, StoppedBy};
+    pub use crate::core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
+    pub use crate::label_propagation::{
+        LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation,
+    };
+    pub use crate::lcc::{Lcc, LccOptions, estimate_lcc, lcc};
+    pub use crate::multi_source_bfs::{
+        MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, multi_source_bfs,
+    };
+    pub use crate::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, estimate_pagerank, pagerank};
+    pub use crate::personalized_pagerank::{
+        PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
+        seeds_of_ids,
+    };
+    pub use crate::scan_statistics::{
+        ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics,
+    };
+    pub use crate::sources::Sources;
+    pub use crate::sssp::{Sssp, SsspOptions, estimate_sssp, sssp};
+    pub use crate::strong_components::{
+        StrongComponentsOptions, estimate_strong_components, strong_components,
+        strong_components as strongly_connected_components,
+    };
+    pub use crate::triangles::{Triangles, TrianglesOptions, estimate_triangles, triangles};
+    pub use crate::weights::has_lengths;
+}
+
+/// All algorithms.
+pub static ALGORITHMS: &[&Algorithm] = &[
+    &bfs::BFS,
+    &multi_source_bfs::MULTI_SOURCE_BFS,
+    &all_pairs::ALL_PAIRS,
+    &betweenness_centrality::BETWEENNESS_CENTRALITY,
+    &sssp::SSSP,
+    &pagerank::PAGERANK,
+    &personalized_pagerank::PERSONALIZED_PAGERANK,
+    &components::CONNECTED_COMPONENTS,
+    &strong_components::STRONGLY_CONNECTED_COMPONENTS,
+    &core_number::CORE_NUMBER,
+    &label_propagation::LABEL_PROPAGATION,
+    &triangles::TRIANGLES,
+    &clustering::CLUSTERING,
+    &lcc::LCC,
+    &scan_statistics::SCAN_STATISTICS,
+];

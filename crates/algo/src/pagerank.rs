@@ -33,18 +33,24 @@
 //! benchmark suite*, 2015.
 
 use crate::convergence::{Stop, StoppedBy};
+use crate::declare::{
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, Unconverged,
+};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
+use crate::state::{Layout, array, part};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Choice, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result, Stats,
-    StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
+    Choice, Column, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result,
+    Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
     vertex_map, vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What becomes of the rank of vertices without out-edges.
@@ -139,14 +145,31 @@ const SINGLE_FROM_VERTICES: u64 = 1 << 22;
 /// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
 const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
+/// What vertices contribute, once for an iteration and once for the next. In single precision it takes less.
+fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> + use<'_, T> {
+    array(graph, "contributions", graph.vertices())
+}
+
+/// What ranks are divided by: out-degrees, or the sums of weights of out-edges.
+fn degrees_of(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> + use<'_> {
+    part(4 * graph.vertices(), || graph.degrees(Direction::Out))
+}
+
+fn strengths_of(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> + use<'_> {
+    part(8 * graph.vertices(), || strengths(graph))
+}
+
 /// What PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     if options.method == PageRankMethod::Delta {
         return pagerank_delta::estimate(graph, options);
     }
-    let (mut state_bytes, mut passes) = (20 * graph.vertices(), f64::from(options.max_iter));
-    if options.weights {
-        state_bytes += 4 * graph.vertices() + weight_bytes(graph, options);
+    let mut state_bytes = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph)).bytes();
+    let mut passes = f64::from(options.max_iter);
+    if !options.weights {
+        state_bytes += degrees_of(graph).bytes();
+    } else {
+        state_bytes += strengths_of(graph).bytes() + weight_bytes(graph, options);
         passes += weight_passes(graph, options);
     }
     Cost {
@@ -202,7 +225,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     let mut stats = StatsBuilder::start();
     note(&mut stats, graph, options.weights);
     if options.weights {
-        let (strengths, read) = strengths(graph)?;
+        let (strengths, read) = strengths_of(graph).make()?;
         stats.step("strengths", graph.vertices(), read);
         return match options.method {
             // Weights may be of any size, so their contributions do not fit single precision.
@@ -210,7 +233,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
             PageRankMethod::Delta => pagerank_delta::solve(graph, options, strengths, stats),
         };
     }
-    let (degrees, read) = graph.degrees(Direction::Out)?;
+    let (degrees, read) = degrees_of(graph).make()?;
     stats.other(read);
     match options.method {
         PageRankMethod::Power => iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES),
@@ -381,7 +404,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
     fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
-        let values = Array::<T>::zeroed(runtime.budget(), "contributions", vertices as usize)?;
+        let values = contributions::<T>(self.graph).make()?;
         vertex_map(runtime, vertices, |range| {
             for v in range {
                 let value = value(v);
@@ -413,8 +436,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     ) -> Result<Array<T>> {
         let (graph, options) = (self.graph, self.options);
         let budget = graph.runtime().budget();
-        let (mut contributions, mut next) =
-            (first, Array::<T>::zeroed(budget, "contributions", graph.vertices() as usize)?);
+        let (mut contributions, mut next) = (first, contributions::<T>(graph).make()?);
         let spare = budget.reserve("contributions in double precision", spare_bytes)?;
         graph.fill_cache()?;
         drop(spare);
@@ -549,6 +571,166 @@ impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
         total.dangling += later.dangling;
         total.isolated += later.isolated;
     }
+}
+
+/// Its declaration.
+pub static PAGERANK: Algorithm = Algorithm {
+    options: &[
+        ALPHA,
+        TOL,
+        STOP,
+        MAX_ITER,
+        Parameter::new(
+            "method",
+            Kind::choice::<PageRankMethod>(),
+            DefaultValue::Name("power"),
+            "By which method ranks are computed",
+        ),
+        Parameter::WEIGHT,
+        Parameter::new(
+            "dangling",
+            Kind::choice::<Dangling>(),
+            DefaultValue::Name("networkx"),
+            "What becomes of the rank of vertices without out-edges",
+        ),
+    ],
+    attributes: CONVERGENCE,
+    doc: Doc {
+        about: "The names are those of `networkx.pagerank`, and ranks are right to several digits on graphs of any \
+                size. Edges without direction count as one in each.",
+        returns: "`vertex` and `pagerank`. The ranks are the same to the last bit for every number of threads.",
+        cost: "one pass over the in-lists per iteration; 20 bytes of memory per vertex. With weights each pass reads \
+               them too, one pass over the out-lists comes first, and it is 24 bytes. By `delta`, which is for slow \
+               devices and graphs much larger than memory: pages of the out-lists, on Kronecker graphs less than half \
+               to the same error, and several times the time per page; 24 bytes per vertex, 32 with weights; \
+               `iterations` counts rounds.",
+        refuses: "An option out of range, no weights of that name, or weights that are negative or infinite.",
+        differences: "Differences from NetworkX: the residual is compared with `tol` itself unless `stop` is \
+                      'networkx', `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is \
+                      allowed, negative weights are refused, and so is the name of weights that are not there, unless \
+                      it is the default.",
+        networkx: Some(Oracle {
+            options: &[("tol", "1e-12"), ("max_iter", "1000")],
+            expression: "nx.pagerank(G, tol=1e-12, max_iter=1000)",
+        }),
+        references: "Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999. McSherry: A uniform approach \
+                     to accelerated PageRank computation. WWW 2005.",
+        example: ">>> ranks = oc.pagerank(g)\n\
+                  >>> ranks.top(1)[0][0], ranks.converged\n\
+                  ('home', True)",
+    },
+    must_converge: true,
+    graphalytics: Some(Graphalytics {
+        name: "PR",
+        place: 1,
+        properties: &[("alpha", "pr.damping-factor"), ("max_iter", "pr.num-iterations")],
+        // Ranks that do not change any more are final.
+        fixed: &[("tol", "0")],
+    }),
+    examples: &[
+        &[("tol", "0"), ("max_iter", "5"), ("weight", "")],
+        &[("tol", "0"), ("max_iter", "5")],
+        &[("tol", "0"), ("max_iter", "5"), ("method", "delta")],
+        &[("tol", "1e-6"), ("max_iter", "5"), ("stop", "networkx"), ("dangling", "gap")],
+    ],
+    ..Algorithm::new("pagerank", "PageRank", "PageRank: how often a walk along the edges is at a vertex", &KERNEL)
+};
+
+/// The options that say how ranks converge.
+pub(crate) const ALPHA: Parameter = Parameter::new(
+    "alpha",
+    Kind::Real,
+    DefaultValue::Real(0.85),
+    "The probability of following an edge rather than jumping",
+);
+pub(crate) const TOL: Parameter = Parameter::new(
+    "tol",
+    Kind::Real,
+    DefaultValue::Real(1e-8),
+    "Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this; 0 makes \
+     exactly `max_iter` iterations",
+);
+pub(crate) const STOP: Parameter = Parameter::new(
+    "stop",
+    Kind::choice::<Stop>(),
+    DefaultValue::Name("residual"),
+    "With what the residual is compared",
+);
+pub(crate) const MAX_ITER: Parameter = Parameter::new(
+    "max_iter",
+    Kind::Whole { bits: 32, least: 0 },
+    DefaultValue::Whole(200),
+    "The most iterations; by pushes, as many pages as that many passes have",
+);
+
+/// How ranks converged.
+pub(crate) const CONVERGENCE: &[Attribute] = &[
+    Attribute::new("iterations", AttributeKind::Whole, "How many iterations were made"),
+    Attribute::new(
+        "residual",
+        AttributeKind::Real,
+        "The sum over all vertices of the absolute change in the last iteration. All ranks together are at most alpha \
+         / (1 - alpha) times that away from exact ones",
+    ),
+    Attribute::new("converged", AttributeKind::Flag, "Whether the ranks converged"),
+    Attribute::new(
+        "stopped_by",
+        AttributeKind::Text,
+        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or 'iterations'",
+    ),
+];
+
+static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
+    options: |graph, values| {
+        let (alpha, tol, max_iter) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
+        let (stop, method, dangling) = (values.choice("stop"), values.choice("method"), values.choice("dangling"));
+        Ok(PageRankOptions { alpha, tol, stop, max_iter, method, dangling, weights: values.weights(graph)? })
+    },
+    estimate: estimate_pagerank,
+    run: pagerank,
+    verify: verify_ranks::verify_pagerank,
+    report: |told, say| {
+        let Told { graph, options, found, .. } = told;
+        say_convergence(found.stopped_by, found.iterations, found.residual, say);
+        if let (false, Some(name)) = (options.weights, graph.weight_name()) {
+            say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
+        }
+        Ok(())
+    },
+    found: |_, _, options, found| {
+        let PageRank { ranks, iterations, residual, stopped_by, stats } = found;
+        let found = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
+        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, options.tol))
+    },
+};
+
+/// Says what ended the iterations, and what is known of the ranks then.
+pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
+    let (outcome, rule) = match stopped_by.converged() {
+        true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
+        false => ("did not converge", "stopped by the number of iterations".to_owned()),
+    };
+    let times = if iterations == 1 { "iteration" } else { "iterations" };
+    say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"));
+}
+
+/// A result with how its ranks converged. A tolerance of 0 asks for so many iterations, not for convergence.
+pub(crate) fn with_convergence(
+    found: Finding,
+    stopped_by: StoppedBy,
+    iterations: u32,
+    residual: f64,
+    tol: f64,
+) -> Finding {
+    let converged = stopped_by.converged();
+    let attributes = vec![
+        Datum::Whole(iterations.into()),
+        Datum::Real(residual),
+        Datum::Flag(converged),
+        Datum::Text(stopped_by.name()),
+    ];
+    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations });
+    Finding { attributes, unconverged, ..found }
 }
 
 #[cfg(test)]

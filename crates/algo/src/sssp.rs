@@ -18,17 +18,21 @@
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
+use crate::state::{Layout, array, bitmap};
+use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE, Stats,
-    StatsBuilder, SweepStats, WeightKind, distance_bits, fold, scan,
+    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE,
+    Stats, StatsBuilder, SweepStats, WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, into_inner, lock};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -85,11 +89,27 @@ const FEW_BLOCKS: u64 = 16;
 /// The `delta` that is chosen, in mean weights.
 const DELTA_WEIGHTS: f64 = 0.5;
 
+/// Distances, parents, vertices that wait, blocks that have some, and the frontier.
+type State = (Array<AtomicU64>, Array<AtomicU32>, Bitmap, Bitmap, Bitmap);
+
+fn state(graph: &Graph) -> impl Layout<Made = State> + use<'_> {
+    let vertices = graph.vertices();
+    let set = |most| bitmap(graph, "frontiers", most);
+    (
+        array(graph, "distances", vertices),
+        array(graph, "parents", vertices),
+        set(vertices),
+        set(vertices.div_ceil(BLOCK as u64)),
+        set(vertices),
+    )
+}
+
 /// What a search over this graph will need; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     let vertices = graph.vertices();
-    let blocks = Bitmap::bytes(vertices.div_ceil(BLOCK as u64));
-    let state = 12 * vertices + 3 * Bitmap::bytes(vertices) + blocks + 4 * (vertices / SPARSE_SHARE);
+    // Few vertices of a frontier are a list, and those without a parent yet a set.
+    let later = Bitmap::bytes(vertices) + 4 * (vertices / SPARSE_SHARE);
+    let state = state(graph).bytes() + later;
     let mut pages = graph.pages(Direction::Out);
     let mut weight_bytes = 0;
     if options.weights {
@@ -124,8 +144,8 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
     match kind {
-        WeightKind::I64 => Search::<Integer>::new(graph, options)?.run(),
-        WeightKind::F64 => Search::<Real>::new(graph, options)?.run(),
+        WeightKind::I64 => Search::<Integer>::run(graph, options),
+        WeightKind::F64 => Search::<Real>::run(graph, options),
     }
 }
 
@@ -220,30 +240,33 @@ struct Taken {
 }
 
 impl<'a, L: Length> Search<'a, L> {
-    fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let bitmap = |bits| Bitmap::new(budget, "frontiers", bits);
+    fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<(Self, Array<AtomicU32>)> {
+        let (distances, parents, waiting, blocks, frontier) = state(graph).make()?;
         let mut stats = StatsBuilder::start();
         note(&mut stats, graph, options.weights);
-        Ok(Search {
+        let search = Search {
             graph,
             options,
-            distances: Array::zeroed(budget, "distances", vertices as usize)?,
-            waiting: bitmap(vertices)?,
-            blocks: bitmap(vertices.div_ceil(BLOCK as u64))?,
-            frontier: bitmap(vertices)?,
+            distances,
+            waiting,
+            blocks,
+            frontier,
             refused: Refused::new("weights for shortest paths that are not negative", |weight| weight >= 0.0),
             weight_sum: 0.0,
             weight_count: 0,
             stats,
             length: std::marker::PhantomData,
-        })
+        };
+        Ok((search, parents))
     }
 
-    fn run(mut self) -> Result<Sssp> {
+    fn run(graph: &'a Graph, options: &'a SsspOptions) -> Result<Sssp> {
+        let (search, parents) = Self::new(graph, options)?;
+        search.find(parents)
+    }
+
+    fn find(mut self, parents: Array<AtomicU32>) -> Result<Sssp> {
         let (graph, source) = (self.graph, self.options.source);
-        let vertices = graph.vertices() as usize;
-        let parents = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "parents", vertices)?;
         graph.fill_cache()?;
         self.distances[source as usize].store(!0, Ordering::Relaxed);
         self.wait(source);
@@ -518,3 +541,80 @@ impl<L: Length> ListFold for Explain<'_, L> {
         *reached += later;
     }
 }
+
+/// Its declaration.
+pub static SSSP: Algorithm = Algorithm {
+    aliases: &["single_source_dijkstra"],
+    options: &[
+        Parameter::required("source", Kind::Vertex, "The id of the vertex to start from"),
+        Parameter {
+            kind: Kind::Weight { lengths: true },
+            help: "The name of the weights that are lengths; by default the only ones that the graph has, whatever they \
+                   are called. Where edges have none, every length is 1",
+            ..Parameter::WEIGHT
+        },
+        Parameter::new(
+            "delta",
+            Kind::Real,
+            DefaultValue::None,
+            "How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen \
+             by the weights if not given. It changes the time and nothing else",
+        ),
+    ],
+    attributes: &[Attribute::new(
+        "reached",
+        AttributeKind::Whole,
+        "How many vertices have a path from the source, itself included",
+    )],
+    doc: Doc {
+        about: "The length of an edge is its weight, which `stats['weights']` names.",
+        returns: "`vertex`, `distance` (whole if the weights are, else real) and `parent` (the vertex before it on a \
+                  shortest path; the source is its own). Both are missing where there is no path.",
+        cost: "every page of lists and weights as often as a distance in it falls, about two passes on graphs with \
+               hubs, and one pass over the in-lists for the parents; 12.5 bytes of memory per vertex, and what reading \
+               weights takes.",
+        refuses: "No vertex of that id, no weights of that name, or a negative weight that a path leads to, named with \
+                  its edge, or a distance beyond 2^63 - 1 or the greatest real number.",
+        differences: "Like `networkx.single_source_dijkstra`, but unreached vertices are in the result, without a \
+                      distance.",
+        networkx: Some(Oracle {
+            options: &[("source", "0")],
+            expression: "nx.single_source_dijkstra_path_length(G, 0)",
+        }),
+        references: "Meyer and Sanders: Delta-stepping, a parallelizable shortest path algorithm. Journal of \
+                     Algorithms, 2003.",
+        example: ">>> paths = oc.sssp(g, 'home')\n\
+                  >>> paths.reached, paths.row('news')\n\
+                  (3, {'vertex': 'news', 'distance': 1, 'parent': 'home'})",
+    },
+    graphalytics: Some(Graphalytics {
+        name: "SSSP",
+        place: 5,
+        properties: &[("source", "sssp.source-vertex")],
+        fixed: &[],
+    }),
+    examples: &[&[("source", "0")], &[("source", "0"), ("delta", "0.5")]],
+    ..Algorithm::new("sssp", "Sssp", "Shortest paths from one vertex, over the weights of the edges", &KERNEL)
+};
+
+static KERNEL: Typed<SsspOptions, Sssp> = Typed {
+    options: |graph, values| {
+        let source = values.vertex(graph, "source")?;
+        Ok(SsspOptions { source, weights: values.lengths(graph)?, delta: values.some_real("delta") })
+    },
+    estimate: estimate_sssp,
+    run: sssp,
+    verify: verify::verify_sssp,
+    report: |told, say| {
+        let (reached, vertices) = (told.found.reached, told.graph.vertices());
+        say(format_args!("{reached} of {vertices} vertices have a path from {}", told.values.id("source")));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let columns = vec![
+            ("distance", Column::Distance(Arc::new(found.distances), found.kind)),
+            ("parent", Column::Vertex(Arc::new(found.parents))),
+        ];
+        Ok(Finding::new(columns, vec![Datum::Whole(found.reached)], found.stats).shown("farthest"))
+    },
+};

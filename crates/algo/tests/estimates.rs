@@ -3,131 +3,9 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::*;
-use outcore_algo::*;
+use outcore_algo::{Bound, Estimate};
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Graph, Stats};
-
-/// The estimate, and a run with these options whose result `verify` checks.
-macro_rules! of {
-    ($estimate:expr, $graph:expr, $options:expr, $run:ident, $verify:expr) => {{
-        let (graph, options) = ($graph, $options);
-        let run = move |verified: bool| {
-            let found = $run(graph, &options)?;
-            if verified {
-                $verify(&options, &found)?;
-            }
-            Ok(found.stats)
-        };
-        ($estimate, Box::new(run))
-    }};
-}
-
-/// A run, whose result is verified if that is asked for.
-type Run<'g> = Box<dyn Fn(bool) -> Result<Stats> + 'g>;
-
-/// What an algorithm says, and a run of it.
-fn runs(algorithm: Algorithm, graph: &Graph) -> (Estimate, Run<'_>) {
-    let weights = graph.weight_name().is_some();
-    match algorithm {
-        Algorithm::Bfs | Algorithm::NearBfs => {
-            let depth_limit = (algorithm == Algorithm::NearBfs).then_some(2);
-            let options = BfsOptions { depth_limit, ..BfsOptions::default() };
-            of!(estimate_bfs(graph), graph, options, bfs, |options, found| verify_bfs(graph, options, found))
-        }
-        Algorithm::Sssp => {
-            let options = SsspOptions { source: 0, weights, delta: None };
-            of!(estimate_sssp(graph, &options), graph, options, sssp, |o, found| verify_sssp(graph, o, found))
-        }
-        Algorithm::PageRank | Algorithm::WeightedPageRank | Algorithm::DeltaPageRank => {
-            let weights = weights && algorithm != Algorithm::PageRank;
-            let method = match algorithm {
-                Algorithm::DeltaPageRank => PageRankMethod::Delta,
-                _ => PageRankMethod::Power,
-            };
-            let options = PageRankOptions { weights, method, ..iterations(5) };
-            of!(estimate_pagerank(graph, &options), graph, options, pagerank, |o, found| verify_pagerank(
-                graph, o, found
-            ))
-        }
-        Algorithm::PersonalizedPageRank => {
-            let options = seeded(graph, 0);
-            let estimate = estimate_personalized_pagerank(graph, &options);
-            of!(estimate, graph, options, personalized_pagerank, |o, found| verify_personalized_pagerank(
-                graph, o, found
-            ))
-        }
-        Algorithm::ScanStatistics => {
-            let options = ScanStatisticsOptions { top: 3 };
-            let estimate = estimate_scan_statistics(graph, &options);
-            of!(estimate, graph, options, scan_statistics, |o, found| verify_scan_statistics(graph, o, found))
-        }
-        Algorithm::MultiSourceBfs => {
-            let options = MultiSourceBfsOptions { sources: from(graph, 0, 70), targets: vec![0], depth_limit: None };
-            let estimate = estimate_multi_source_bfs(graph, &options);
-            of!(estimate, graph, options, multi_source_bfs, |o, found| verify_multi_source_bfs(graph, o, found))
-        }
-        Algorithm::AllPairs => {
-            let options = AllPairsOptions { sources: Sources::Given(from(graph, 0, 9)) };
-            let estimate = estimate_all_pairs(graph, &options);
-            let run = move |verified: bool| {
-                let found = all_pairs(graph, &options)?;
-                if verified {
-                    verify_all_pairs(graph, &options, &found)?;
-                }
-                Ok(found.search.stats)
-            };
-            (estimate, Box::new(run))
-        }
-        Algorithm::Betweenness => {
-            let sources = Sources::Given(from(graph, 0, 2));
-            let options = BetweennessOptions { sources, ..BetweennessOptions::default() };
-            let estimate = estimate_betweenness_centrality(graph, &options);
-            of!(estimate, graph, options, betweenness_centrality, |o, found| verify_betweenness_centrality(
-                graph, o, found
-            ))
-        }
-        other => structures(other, graph),
-    }
-}
-
-/// The same for components, cores, labels and triangles.
-fn structures(algorithm: Algorithm, graph: &Graph) -> (Estimate, Run<'_>) {
-    match algorithm {
-        Algorithm::Components => {
-            let options = ComponentsOptions::default();
-            of!(estimate_components(graph), graph, options, components, |_, found| verify_components(graph, found))
-        }
-        Algorithm::StrongComponents | Algorithm::StrongComponentsByColour => {
-            let in_memory_bytes = (algorithm == Algorithm::StrongComponentsByColour).then_some(0);
-            let options = StrongComponentsOptions { in_memory_bytes };
-            let estimate = estimate_strong_components(graph);
-            of!(estimate, graph, options, strong_components, |_, found| verify_strong_components(graph, found))
-        }
-        Algorithm::CoreNumbers => {
-            let options = CoreNumbersOptions::default();
-            of!(estimate_core_number(graph), graph, options, core_number, |_, found| verify_core_number(graph, found))
-        }
-        Algorithm::LabelPropagation => {
-            let options = LabelPropagationOptions { max_iter: 5 };
-            let estimate = estimate_label_propagation(graph, &options);
-            of!(estimate, graph, options, label_propagation, |o, found| verify_label_propagation(graph, o, found))
-        }
-        Algorithm::Triangles => {
-            let options = TrianglesOptions::default();
-            of!(estimate_triangles(graph), graph, options, triangles, |_, found| verify_triangles(graph, found))
-        }
-        Algorithm::Clustering => {
-            let options = ClusteringOptions::default();
-            of!(estimate_clustering(graph), graph, options, clustering, |_, found| verify_clustering(graph, found))
-        }
-        Algorithm::Lcc => {
-            let options = LccOptions::default();
-            of!(estimate_lcc(graph), graph, options, lcc, |_, found| verify_lcc(graph, found))
-        }
-        other => panic!("{other:?} has no estimate here"),
-    }
-}
 
 /// Graphs with hubs and without, with long paths, cliques, and vertices without edges.
 fn shapes() -> Vec<(&'static str, Given)> {
@@ -157,25 +35,21 @@ fn shapes() -> Vec<(&'static str, Given)> {
 }
 
 /// Runs every algorithm over every graph within exactly the memory that `memory` says of its estimate.
-fn within(
-    memory: impl Fn(&Estimate) -> u64,
-    verified: bool,
-    check: impl Fn(&str, Algorithm, &Graph, &Estimate, &Stats),
-) {
+fn within(memory: impl Fn(&Estimate) -> u64, verified: bool, check: impl Fn(&str, Sample, &Graph, &Estimate, &Stats)) {
     for (name, given) in shapes() {
         for order in [OrderChoice::Input, OrderChoice::Degree] {
             let directory = tempfile::tempdir().unwrap();
             let image = given.image(directory.path(), order);
-            for algorithm in Algorithm::ALL {
+            for sample in Sample::all() {
                 let graph = open(&image, 2, None, Some(0));
-                let (said, _) = runs(algorithm, &graph);
+                let said = sample.plan(&graph, 0).unwrap().estimate(&graph);
                 let budget = graph.runtime().budget();
                 let _held = budget.reserve("a test", budget.available_bytes() - memory(&said)).unwrap();
                 // Triangles are counted in as many passes as the memory asks for.
-                let (said, run) = runs(algorithm, &graph);
-                let what = format!("{name}, order {order:?}, {algorithm:?}");
-                let stats = run(verified).unwrap_or_else(|error| panic!("{what}: {error}"));
-                check(&what, algorithm, &graph, &said, &stats);
+                let plan = sample.plan(&graph, 0).unwrap();
+                let (said, what) = (plan.estimate(&graph), format!("{name}, order {order:?}, {sample:?}"));
+                let found = plan.run(&graph, verified, None).unwrap_or_else(|error| panic!("{what}: {error}"));
+                check(&what, sample, &graph, &said, &found.stats);
             }
         }
     }
@@ -186,20 +60,13 @@ fn the_memory_that_estimates_say_is_enough_and_passes_and_bytes_are_bounds() {
     within(
         |said| said.state_bytes,
         false,
-        |what, algorithm, graph, said, stats| {
+        |what, sample, graph, said, stats| {
             let (passes, read) = (stats.passes, stats.total.bytes_read);
-            let expected = match algorithm {
+            let expected = match sample.algorithm.name {
                 // As many passes as levels or distances at worst.
-                Algorithm::Bfs
-                | Algorithm::NearBfs
-                | Algorithm::Sssp
-                | Algorithm::MultiSourceBfs
-                | Algorithm::AllPairs
-                | Algorithm::Betweenness => Bound::Usual,
-                Algorithm::StrongComponents | Algorithm::StrongComponentsByColour if graph.is_directed() => {
-                    Bound::Usual
-                }
-                Algorithm::CoreNumbers => Bound::AtLeast,
+                "bfs" | "sssp" | "multi_source_bfs" | "all_pairs" | "betweenness_centrality" => Bound::Usual,
+                "strongly_connected_components" if graph.is_directed() => Bound::Usual,
+                "core_number" => Bound::AtLeast,
                 _ => Bound::AtMost,
             };
             assert_eq!(said.bound, expected, "{what}");
@@ -221,9 +88,10 @@ fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
     let directory = tempfile::tempdir().unwrap();
     let image = shapes().swap_remove(0).1.image(directory.path(), OrderChoice::Input);
     let mut larger = 0;
-    for algorithm in Algorithm::ALL {
+    for sample in Sample::all() {
         let graph = open(&image, 2, None, Some(0));
-        let (said, run) = runs(algorithm, &graph);
+        let plan = sample.plan(&graph, 0).unwrap();
+        let said = plan.estimate(&graph);
         let enough = said.state_bytes.max(said.result_bytes);
         if said.verify_bytes <= enough {
             continue;
@@ -232,8 +100,12 @@ fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
         let budget = graph.runtime().budget();
         let _held = budget.reserve("a test", budget.available_bytes() - enough).unwrap();
         said.check_result(&graph, false).unwrap();
-        run(false).unwrap();
-        assert!(run(true).is_err(), "{algorithm:?} is verified with less than {} bytes", said.verify_bytes);
+        plan.run(&graph, false, None).unwrap();
+        assert!(
+            plan.run(&graph, true, None).is_err(),
+            "{sample:?} is verified with less than {} bytes",
+            said.verify_bytes
+        );
         let error = said.check_result(&graph, true).unwrap_err().to_string();
         assert!(error.contains("the result and its verification") && error.contains("raise the limit"), "{error}");
     }

@@ -35,13 +35,13 @@ fn faults(seed: u64) -> Faults {
 }
 
 /// Hands a directed and an undirected image, every algorithm, and its right answer to `check`.
-fn for_every_answer(check: impl Fn(&Path, Algorithm, &[u64])) {
+fn for_every_answer(check: impl Fn(&Path, Sample, &[u64])) {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
         let image = image(directory.path(), directed);
         let whole = open(&image, 1, None, None);
-        for algorithm in Algorithm::ALL {
-            check(&image, algorithm, &algorithm.answer(&whole, 1).unwrap());
+        for sample in Sample::all() {
+            check(&image, sample, &sample.answer(&whole, 1).unwrap());
         }
     }
 }
@@ -50,7 +50,7 @@ fn for_every_answer(check: impl Fn(&Path, Algorithm, &[u64])) {
 /// make so many. The answer is right or the error is what `check` expects. Returns how many errors there were and how
 /// many operations were tried.
 fn at_every_operation(
-    (image, algorithm, expected): (&Path, Algorithm, &[u64]),
+    (image, sample, expected): (&Path, Sample, &[u64]),
     threads: usize,
     faults: impl Fn(u64) -> Faults,
     check: impl Fn(Error, &str),
@@ -58,9 +58,9 @@ fn at_every_operation(
     let (mut errors, mut tried) = (0, 0);
     let mut k = 0;
     while k < MOST_OPERATIONS {
-        let what = format!("{algorithm:?}, {threads} threads, operation {k}");
+        let what = format!("{sample:?}, {threads} threads, operation {k}");
         let (graph, sim) = open_on(image, threads, faults(k));
-        match algorithm.answer(&graph, 1) {
+        match sample.answer(&graph, 1) {
             Ok(found) => {
                 same(expected, &found, &what);
                 if sim.operations() <= k {
@@ -71,40 +71,40 @@ fn at_every_operation(
                 errors += 1;
                 check(error, &what);
                 // The device works again, and the graph is as good as new.
-                same(expected, &algorithm.answer(&graph, 1).unwrap(), &what);
+                same(expected, &sample.answer(&graph, 1).unwrap(), &what);
             }
         }
         tried += 1;
         k += 1 + k / 16;
     }
-    panic!("{algorithm:?} makes more than {MOST_OPERATIONS} operations");
+    panic!("{sample:?} makes more than {MOST_OPERATIONS} operations");
 }
 
 #[test]
 fn the_kth_operation_fails_and_then_the_answer_is_right() {
-    for_every_answer(|image, algorithm, expected| {
+    for_every_answer(|image, sample, expected| {
         for threads in [1, 2] {
             let fails = |k| Faults { fail_at: Some(k), ..faults(3) };
-            let found = at_every_operation((image, algorithm, expected), threads, fails, |error, what| {
+            let found = at_every_operation((image, sample, expected), threads, fails, |error, what| {
                 let text = error.to_string();
                 assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{what}: {text}");
                 assert!(text.contains(".pages") && text.contains("at byte"), "{what}: {text}");
             });
-            assert!(found.0 == found.1 && found.1 > 3, "{algorithm:?}: {found:?}, a failure was swallowed");
+            assert!(found.0 == found.1 && found.1 > 3, "{sample:?}: {found:?}, a failure was swallowed");
         }
     });
 }
 
 #[test]
 fn damaged_reads_are_refused_or_do_not_matter() {
-    for_every_answer(|image, algorithm, expected| {
+    for_every_answer(|image, sample, expected| {
         for flip in [true, false] {
             let chosen = |wanted: bool, k| (wanted == flip).then_some(k);
             // No short reads: bytes of a page that is read again would not show the damage.
             let damages =
                 |k| Faults { seed: k, flip_at: chosen(true, k), tear_at: chosen(false, k), ..Faults::default() };
-            let (refused, _) = at_every_operation((image, algorithm, expected), 1, damages, check_damage);
-            assert!(refused >= 2, "{algorithm:?}: damage was noticed {refused} times, flips: {flip}");
+            let (refused, _) = at_every_operation((image, sample, expected), 1, damages, check_damage);
+            assert!(refused >= 2, "{sample:?}: damage was noticed {refused} times, flips: {flip}");
         }
     });
 }
@@ -122,11 +122,11 @@ fn check_damage(error: Error, what: &str) {
 
 #[test]
 fn short_and_reordered_reads_change_nothing() {
-    for_every_answer(|image, algorithm, expected| {
+    for_every_answer(|image, sample, expected| {
         for seed in 0..20 {
             let (graph, _) = open_on(image, 1 + seed as usize % 3, faults(seed));
-            let found = algorithm.answer(&graph, 1).unwrap();
-            same(expected, &found, &format!("{algorithm:?}, seed {seed}"));
+            let found = sample.answer(&graph, 1).unwrap();
+            same(expected, &found, &format!("{sample:?}, seed {seed}"));
         }
     });
 }

@@ -6,17 +6,11 @@
 mod engine;
 
 use engine::*;
-use outcore_algo::verify::{
-    verify_all_pairs, verify_betweenness_centrality, verify_bfs, verify_components, verify_label_propagation,
-    verify_lcc, verify_pagerank, verify_personalized_pagerank, verify_strong_components,
-};
+use outcore_algo::verify::{verify_label_propagation, verify_lcc};
 use outcore_algo::{
-    AllPairsOptions, BetweennessOptions, BfsOptions, ComponentsOptions, LabelPropagationOptions, LccOptions,
-    MultiSourceBfsOptions, PersonalizedPageRankOptions, Sources, StrongComponentsOptions, all_pairs,
-    betweenness_centrality, bfs, components, estimate_all_pairs, estimate_betweenness_centrality, estimate_bfs,
-    estimate_components, estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
-    estimate_personalized_pagerank, estimate_strong_components, label_propagation, lcc, multi_source_bfs, pagerank,
-    personalized_pagerank, strong_components,
+    ALGORITHMS, Algorithm, BfsOptions, Bound, ComponentsOptions, LabelPropagationOptions, LccOptions,
+    StrongComponentsOptions, Values, bfs, components, estimate_label_propagation, estimate_lcc, label_propagation, lcc,
+    pagerank, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
@@ -51,23 +45,24 @@ fn an_image_of_eight_times_the_limit_is_made_and_read_under_the_limit() {
     let get = |name: &str| *measured.get(name).unwrap_or_else(|| panic!("no {name} in {text}"));
     assert!(get("image_bytes") >= TIMES * LIMIT_BYTES, "{text}");
     let peaks: Vec<_> = measured.iter().filter(|(name, _)| name.starts_with("peak_after_")).collect();
-    assert_eq!(peaks.len(), 3 + 9, "{text}");
+    assert!(peaks.len() >= 3 + 12, "{text}");
     for (name, &peak) in peaks {
         assert!(peak < LIMIT_BYTES, "{name} is above the limit of {LIMIT_BYTES}: {text}");
         assert!(peak > LIMIT_BYTES / 8, "{name} is too small to be true: {text}");
     }
     let (in_bytes, out_bytes) = (get("in_pages") * PAGE_BYTES, get("out_pages") * PAGE_BYTES);
     // Each in-page once per iteration.
-    assert_eq!(get("pagerank_list_bytes"), 2 * in_bytes, "{text}");
-    assert_eq!(get("personalized_pagerank_list_bytes"), 2 * in_bytes, "{text}");
-    assert!(get("components_list_bytes") * 20 < in_bytes + out_bytes, "{text}");
-    assert!(get("strong_components_list_bytes") * 4 < in_bytes + out_bytes, "{text}");
-    for name in ["bfs", "multi_source_bfs", "all_pairs"] {
-        assert!((1..in_bytes).contains(&get(&format!("{name}_list_bytes"))), "{name}: {text}");
+    assert_eq!(get("pagerank_list_bytes"), 5 * in_bytes, "{text}");
+    assert_eq!(get("personalized_pagerank_list_bytes"), 5 * in_bytes, "{text}");
+    assert!(get("connected_components_list_bytes") * 20 < in_bytes + out_bytes, "{text}");
+    assert!(get("strongly_connected_components_list_bytes") * 4 < in_bytes + out_bytes, "{text}");
+    // The second searches from more sources than go together, the third in both directions.
+    for (name, times) in [("bfs", 1), ("multi_source_bfs", 2), ("all_pairs", 2)] {
+        assert!((1..times * in_bytes).contains(&get(&format!("{name}_list_bytes"))), "{name}: {text}");
     }
     // All lists, and pages with vertices of several levels for each of them.
     let both = in_bytes + out_bytes;
-    assert!((both..both / 2 * 3).contains(&get("betweenness_list_bytes")), "{text}");
+    assert!((10 * both..10 * both / 2 * 3).contains(&get("betweenness_centrality_list_bytes")), "{text}");
     assert!((out_bytes..out_bytes / 2 * 3).contains(&get("vertex_program_list_bytes")), "{text}");
     println!("{text}");
 }
@@ -117,6 +112,30 @@ fn say(name: &str, value: u64) {
     println!("measured {name} {value}");
 }
 
+/// No more passes are made for an algorithm.
+const MOST_PASSES: f64 = 11.0;
+/// What is verified makes no more.
+const MOST_PASSES_VERIFIED: f64 = 2.5;
+
+/// Runs the first example of an algorithm, unless it needs more than the limit or makes many passes, and says what it
+/// cost.
+fn run_within_the_limit(graph: &Graph, algorithm: &Algorithm) {
+    let plan = algorithm.plan(graph, Values::of_example(algorithm, algorithm.examples[0], 5).unwrap()).unwrap();
+    let said = plan.estimate(graph);
+    if said.passes > MOST_PASSES || graph.make_room("a run", said.state_bytes).is_err() {
+        return println!("{} is left out: {} passes, {} bytes", algorithm.name, said.passes, said.state_bytes);
+    }
+    let verify = said.passes <= MOST_PASSES_VERIFIED && said.check_result(graph, true).is_ok();
+    let found = plan.run(graph, verify, None).unwrap();
+    let most = match said.bound {
+        Bound::AtMost => said.passes,
+        // What is said is for vertices whose pages have no others of other levels.
+        Bound::Usual => 1.5 * said.passes,
+        Bound::AtLeast => f64::INFINITY,
+    };
+    cost(algorithm.name, &found.stats, most);
+}
+
 /// Says what a run cost, which is no more than what was said before it.
 fn cost(name: &str, stats: &Stats, most_passes: f64) {
     assert!(stats.passes <= most_passes, "{name}: {} passes, {most_passes} said", stats.passes);
@@ -146,30 +165,9 @@ fn imports_and_runs() {
     let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
     say("in_pages", graph.pages(Direction::In));
     say("out_pages", graph.pages(Direction::Out));
-    {
-        let options = iterations(2);
-        let said = estimate_pagerank(&graph, &options).passes;
-        let found = pagerank(&graph, &options).unwrap();
-        cost("pagerank", &found.stats, said);
-        verify_pagerank(&graph, &options, &found).unwrap();
+    for algorithm in ALGORITHMS.iter().step_by(2) {
+        run_within_the_limit(&graph, algorithm);
     }
-    {
-        let said = estimate_bfs(&graph).passes;
-        let found = bfs(&graph, &BfsOptions::default()).unwrap();
-        assert!(found.reached > graph.vertices() / 3, "reached {}", found.reached);
-        cost("bfs", &found.stats, said);
-        verify_bfs(&graph, &BfsOptions::default(), &found).unwrap();
-    }
-    {
-        let said = estimate_components(&graph).passes;
-        let found = components(&graph, &ComponentsOptions::default()).unwrap();
-        cost("components", &found.stats, said);
-        verify_components(&graph, &found).unwrap();
-    }
-    let said = estimate_strong_components(&graph).passes;
-    let found = strong_components(&graph, &StrongComponentsOptions::default()).unwrap();
-    cost("strong_components", &found.stats, said);
-    verify_strong_components(&graph, &found).unwrap();
     say("peak_after_verification", peak_memory_bytes());
 }
 
@@ -179,40 +177,8 @@ fn runs_more() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
     let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
     let graph = Graph::open(&runtime, directory.join(IMAGE), GraphOptions { cache_bytes: Some(0) }).unwrap();
-    {
-        let options = PersonalizedPageRankOptions {
-            seeds: vec![vec![(7, 1.0), (99, 2.0)]],
-            tol: 0.0,
-            max_iter: 2,
-            ..PersonalizedPageRankOptions::default()
-        };
-        let said = estimate_personalized_pagerank(&graph, &options).passes;
-        let found = personalized_pagerank(&graph, &options).unwrap();
-        cost("personalized_pagerank", &found.stats, said);
-        verify_personalized_pagerank(&graph, &options, &found).unwrap();
-    }
-    {
-        let sources = from(&graph, 5, 64);
-        let options = MultiSourceBfsOptions { targets: sources.clone(), sources, depth_limit: None };
-        let said = estimate_multi_source_bfs(&graph, &options).passes;
-        let found = multi_source_bfs(&graph, &options).unwrap();
-        cost("multi_source_bfs", &found.stats, said);
-        assert!(found.reach.iter().any(|reach| reach.reached > graph.vertices() / 3), "{:?}", found.reach);
-    }
-    {
-        let options = AllPairsOptions { sources: Sources::Given(vec![3, 9]) };
-        let said = estimate_all_pairs(&graph, &options).passes;
-        let found = all_pairs(&graph, &options).unwrap();
-        cost("all_pairs", &found.search.stats, said);
-        verify_all_pairs(&graph, &options, &found).unwrap();
-    }
-    {
-        let options = BetweennessOptions { sources: Sources::Given(vec![9]), ..BetweennessOptions::default() };
-        let said = estimate_betweenness_centrality(&graph, &options).passes;
-        let found = betweenness_centrality(&graph, &options).unwrap();
-        // What is said is for vertices whose pages have no others of other levels.
-        cost("betweenness", &found.stats, 1.5 * said);
-        verify_betweenness_centrality(&graph, &options, &found).unwrap();
+    for algorithm in ALGORITHMS.iter().skip(1).step_by(2) {
+        run_within_the_limit(&graph, algorithm);
     }
     {
         let found = bfs(&graph, &BfsOptions::default()).unwrap();

@@ -3,9 +3,9 @@
 use crate::args::GraphalyticsArgs;
 use crate::progress::{note_memory, runtime, scratch};
 use crate::run::Answer;
-use outcore::graphalytics::{Kernel, comparison_bytes, run, verify_output};
+use outcore::graphalytics::{comparison_bytes, kernels, run, verify_output};
 use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
-use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
+use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ enum Outcome {
 
 /// A kernel: its processing time and what became of it.
 struct KernelReport {
-    kernel: Kernel,
+    kernel: &'static str,
     seconds: f64,
     outcome: Outcome,
 }
@@ -104,12 +104,12 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
     let load_seconds = load(&runtime.renewed()?, &file(folder, name, ".e"), &image)?;
     let graph = Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default())?;
     graph.make_room("a result and its comparison with the reference", comparison_bytes(&graph))?;
-    let mut kernels = Vec::new();
-    for &(kernel, kernel_name, _) in Kernel::ALL {
-        let (seconds, outcome) = match run(&graph, kernel, &properties)? {
+    let mut reports = Vec::new();
+    for (kernel, algorithm) in kernels() {
+        let (seconds, outcome) = match run(&graph, algorithm, &properties)? {
             None => (0.0, Outcome::NotRun),
             Some((output, stats)) => {
-                let reference = folder.join(format!("{name}-{kernel_name}"));
+                let reference = folder.join(format!("{name}-{kernel}"));
                 let outcome = match reference.exists().then(|| verify_output(&graph, &output, &reference)) {
                     None => Outcome::NoReference(packed(&reference)),
                     Some(Ok(())) => Outcome::Valid,
@@ -121,7 +121,7 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
                 (stats.total.seconds, outcome)
             }
         };
-        kernels.push(KernelReport { kernel, seconds, outcome });
+        reports.push(KernelReport { kernel, seconds, outcome });
     }
     Ok(DataSetReport {
         name: name.to_owned(),
@@ -129,7 +129,7 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
         edges: graph.edges(),
         directed: graph.is_directed(),
         load_seconds,
-        kernels,
+        kernels: reports,
     })
 }
 
@@ -172,7 +172,7 @@ impl DataSetReport {
             self.name, self.vertices, self.edges, self.load_seconds
         ));
         for kernel in &self.kernels {
-            let name = kernel.kernel.name();
+            let name = kernel.kernel;
             let (eps, evps) = self.rates(kernel);
             let outcome = match &kernel.outcome {
                 Outcome::NotRun => {
@@ -191,7 +191,7 @@ impl DataSetReport {
 
     fn json(&self) -> Value {
         let kernel = |kernel: &KernelReport| {
-            let name = kernel.kernel.name();
+            let name = kernel.kernel;
             let (outcome, reason) = match &kernel.outcome {
                 Outcome::NotRun => return json!({ "kernel": name, "outcome": "not run" }),
                 Outcome::Valid => ("valid", None),

@@ -38,19 +38,11 @@ pub use outcore_graph::{
 };
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
-// Algorithms: options, result, function and estimate of each.
+// Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
+pub use outcore_algo::kernels::*;
 pub use outcore_algo::{
-    AllPairs, AllPairsOptions, Betweenness, BetweennessOptions, Bfs, BfsOptions, Bound, Clustering, ClusteringOptions,
-    Components, ComponentsOptions, CoreNumbers, CoreNumbersOptions, Dangling, Estimate, LabelPropagation,
-    LabelPropagationOptions, Lcc, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank, PageRankMethod,
-    PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions, Reach, ScanStatistics, ScanStatisticsOptions,
-    Sources, Sssp, SsspOptions, Stop, StoppedBy, StrongComponentsOptions, Triangles, TrianglesOptions, all_pairs,
-    betweenness_centrality, bfs, clustering, components, core_number, estimate_all_pairs,
-    estimate_betweenness_centrality, estimate_bfs, estimate_clustering, estimate_components, estimate_core_number,
-    estimate_label_propagation, estimate_lcc, estimate_multi_source_bfs, estimate_pagerank,
-    estimate_personalized_pagerank, estimate_scan_statistics, estimate_sssp, estimate_strong_components,
-    estimate_triangles, graph500, graphalytics, has_lengths, label_propagation, lcc, multi_source_bfs, pagerank,
-    personalized_pagerank, scan_statistics, seeds_of_ids, sssp, strong_components, triangles, verify,
+    ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, DefaultValue, Estimate, Finding, Kind, Parameter,
+    Plan, Say, Unconverged, Value, Values, graph500, graphalytics, verify,
 };
 pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 

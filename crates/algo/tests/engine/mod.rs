@@ -2,19 +2,15 @@
 #![allow(dead_code)]
 
 use outcore_algo::{
-    AllPairsOptions, BetweennessOptions, Bfs, BfsOptions, ClusteringOptions, Components, ComponentsOptions,
-    CoreNumbersOptions, LabelPropagationOptions, LccOptions, MultiSourceBfs, MultiSourceBfsOptions, PageRank,
-    PageRankMethod, PageRankOptions, PersonalizedPageRankOptions, Result, ScanStatisticsOptions, Sources, SsspOptions,
-    StrongComponentsOptions, TrianglesOptions, all_pairs, betweenness_centrality, bfs, clustering, components,
-    core_number, label_propagation, lcc, multi_source_bfs, pagerank, personalized_pagerank, scan_statistics, sssp,
-    strong_components, triangles,
+    ALGORITHMS, Algorithm, Bfs, BfsOptions, Components, ComponentsOptions, Datum, Finding, MultiSourceBfs, PageRank,
+    PageRankOptions, PersonalizedPageRankOptions, Plan, Result, Values, bfs, components, pagerank,
 };
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
     Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source,
     Weights, import,
 };
-use outcore_graph::{Choice, Graph, GraphOptions, IdBatch, IdStream};
+use outcore_graph::{Column, Graph, GraphOptions, IdBatch, IdStream};
 use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
@@ -149,155 +145,71 @@ pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cac
     Graph::open(&runtime(threads, backend), image, GraphOptions { cache_bytes }).unwrap()
 }
 
-/// An algorithm whose answer is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Bfs,
-    /// A search that ends on the second level.
-    NearBfs,
-    /// Shortest paths, by weights where there are any.
-    Sssp,
-    PageRank,
-    /// PageRank from three sets of seeds, with weights, where there are any.
-    PersonalizedPageRank,
-    /// PageRank with weights, where there are any.
-    WeightedPageRank,
-    /// The same by pushing.
-    DeltaPageRank,
-    Components,
-    StrongComponents,
-    CoreNumbers,
-    LabelPropagation,
-    Triangles,
-    Clustering,
-    Lcc,
-    ScanStatistics,
-    /// Searches from more sources than a word has bits.
-    MultiSourceBfs,
-    /// Distances between the source and some others, and bounds on the diameter.
-    AllPairs,
-    /// Betweenness from more sources than go together.
-    Betweenness,
-    /// Strong components, of which nothing is finished in memory: it may take as many steps as paths are long.
-    StrongComponentsByColour,
+/// An algorithm with the options of one of its examples, whose answer is compared.
+#[derive(Clone, Copy)]
+pub struct Sample {
+    pub algorithm: &'static Algorithm,
+    pub options: &'static [(&'static str, &'static str)],
 }
 
-impl Algorithm {
-    pub const ALL: [Algorithm; 18] = [
-        Algorithm::Bfs,
-        Algorithm::Sssp,
-        Algorithm::PageRank,
-        Algorithm::WeightedPageRank,
-        Algorithm::DeltaPageRank,
-        Algorithm::PersonalizedPageRank,
-        Algorithm::Components,
-        Algorithm::StrongComponents,
-        Algorithm::CoreNumbers,
-        Algorithm::LabelPropagation,
-        Algorithm::Triangles,
-        Algorithm::Clustering,
-        Algorithm::Lcc,
-        Algorithm::ScanStatistics,
-        Algorithm::MultiSourceBfs,
-        Algorithm::AllPairs,
-        Algorithm::Betweenness,
-        Algorithm::NearBfs,
-    ];
+impl std::fmt::Debug for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.algorithm.name)?;
+        self.options.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
+    }
+}
+
+impl Sample {
+    /// All examples of all algorithms.
+    pub fn all() -> impl Iterator<Item = Sample> {
+        ALGORITHMS
+            .iter()
+            .flat_map(|&algorithm| algorithm.examples.iter().map(move |&options| Sample { algorithm, options }))
+    }
+
+    /// The run; `first` is the vertex that its options call 0.
+    pub fn plan(self, graph: &Graph, first: u32) -> Result<Box<dyn Plan>> {
+        self.algorithm.plan(graph, Values::of_example(self.algorithm, self.options, first)?)
+    }
 
     /// Runs it and writes all of its answer as numbers, real ones by their bits.
-    pub fn answer(self, graph: &Graph, source: u32) -> Result<Vec<u64>> {
-        Ok(match self {
-            Algorithm::Bfs | Algorithm::NearBfs => {
-                let depth_limit = (self == Algorithm::NearBfs).then_some(2);
-                let found = bfs(graph, &BfsOptions { source, depth_limit, ..BfsOptions::default() })?;
-                let values = found.levels.iter().copied().chain(found.parents.to_vec());
-                values.map(u64::from).chain([found.reached, u64::from(found.depth)]).collect()
-            }
-            Algorithm::Sssp => {
-                let found = sssp(graph, &SsspOptions { source, weights: graph.weight_name().is_some(), delta: None })?;
-                let distances = found.distances.iter().copied();
-                let parents = found.parents.iter().copied().map(u64::from);
-                distances.chain(parents).chain([found.reached]).collect()
-            }
-            Algorithm::PageRank | Algorithm::WeightedPageRank | Algorithm::DeltaPageRank => {
-                let weights = self != Algorithm::PageRank && graph.weight_name().is_some();
-                let method = PageRankMethod::ALL[usize::from(self == Algorithm::DeltaPageRank)].0;
-                let found = pagerank(graph, &PageRankOptions { weights, method, ..iterations(5) })?;
-                let bits = found.ranks.iter().copied().map(f64::to_bits);
-                bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
-            }
-            Algorithm::PersonalizedPageRank => {
-                let found = personalized_pagerank(graph, &seeded(graph, source))?;
-                let bits = found.ranks.iter().flat_map(|set| set.to_vec()).map(f64::to_bits);
-                bits.chain([u64::from(found.iterations), found.residual.to_bits()]).collect()
-            }
-            Algorithm::MultiSourceBfs => searches(&multi_source_bfs(graph, &many(graph, source))?),
-            Algorithm::AllPairs => {
-                let found = all_pairs(graph, &AllPairsOptions { sources: Sources::Given(from(graph, source, 9)) })?;
-                let bounds = [found.diameter_least, found.diameter_most].map(u64::from);
-                searches(&found.search).into_iter().chain(bounds).collect()
-            }
-            Algorithm::Betweenness => {
-                let sources = Sources::Given(from(graph, source, 10));
-                let found = betweenness_centrality(graph, &BetweennessOptions { sources, ..Default::default() })?;
-                found.scores.iter().copied().map(f64::to_bits).collect()
-            }
-            Algorithm::Components => {
-                let found = components(graph, &ComponentsOptions::default())?;
-                found.labels.iter().copied().map(u64::from).chain([found.count]).collect()
-            }
-            Algorithm::StrongComponents | Algorithm::StrongComponentsByColour => {
-                let in_memory_bytes = (self == Algorithm::StrongComponentsByColour).then_some(0);
-                let found = strong_components(graph, &StrongComponentsOptions { in_memory_bytes })?;
-                found.labels.iter().copied().map(u64::from).chain([found.count]).collect()
-            }
-            Algorithm::CoreNumbers => {
-                let found = core_number(graph, &CoreNumbersOptions::default())?;
-                found.cores.iter().copied().chain([found.max_core]).map(u64::from).collect()
-            }
-            Algorithm::LabelPropagation => {
-                let found = label_propagation(graph, &LabelPropagationOptions { max_iter: 3 })?;
-                let labels = found.labels.iter().copied().map(u64::from);
-                labels.chain([found.count, u64::from(found.iterations), u64::from(found.converged)]).collect()
-            }
-            Algorithm::Triangles => {
-                let found = triangles(graph, &TrianglesOptions::default())?;
-                found.counts.iter().copied().chain([found.total]).collect()
-            }
-            Algorithm::Clustering => {
-                let found = clustering(graph, &ClusteringOptions::default())?;
-                let values = found.coefficients.iter().copied().chain([found.average, found.transitivity]);
-                values.map(f64::to_bits).collect()
-            }
-            Algorithm::ScanStatistics => greatest(graph)?,
-            Algorithm::Lcc => {
-                let found = lcc(graph, &LccOptions::default())?;
-                found.coefficients.iter().copied().chain([found.average]).map(f64::to_bits).collect()
-            }
-        })
+    pub fn answer(self, graph: &Graph, first: u32) -> Result<Vec<u64>> {
+        Ok(numbers(&self.plan(graph, first)?.run(graph, false, None)?))
     }
 }
 
-/// Few of the greatest statistics, and more than vertices are looked at one by one.
-fn greatest(graph: &Graph) -> Result<Vec<u64>> {
-    let mut numbers = Vec::new();
-    for top in [3, 300] {
-        let found = scan_statistics(graph, &ScanStatisticsOptions { top })?;
-        numbers.extend(found.vertices.iter().copied().map(u64::from));
-        numbers.extend(found.statistics.iter().chain([&found.looked_at]));
-    }
-    Ok(numbers)
+/// All that was found, as numbers.
+fn numbers(found: &Finding) -> Vec<u64> {
+    let columns = found.columns.iter().flat_map(|(_, column)| -> Vec<u64> {
+        match column {
+            Column::Real(values) => values.iter().map(|value| value.to_bits()).collect(),
+            Column::Signed(values) => values.iter().map(|&value| value as u64).collect(),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.to_vec(),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => wide(values),
+            Column::Component(values) | Column::Label(values) => wide(values),
+        }
+    });
+    let attributes = found.attributes.iter().flat_map(|datum| match datum {
+        Datum::Whole(value) => vec![*value],
+        Datum::Wholes(values) => values.clone(),
+        Datum::Bounds(least, most) => vec![*least, *most],
+        Datum::Real(value) => vec![value.to_bits()],
+        Datum::Flag(value) => vec![u64::from(*value)],
+        Datum::Text(text) => text.bytes().map(u64::from).collect(),
+        Datum::Vertices(vertices) | Datum::Path(vertices) => wide(vertices.as_deref().unwrap_or(&[])),
+        Datum::Distances { levels, .. } => wide(levels),
+    });
+    columns.chain(attributes).collect()
+}
+
+fn wide(values: &[u32]) -> Vec<u64> {
+    values.iter().copied().map(u64::from).collect()
 }
 
 /// The source and those after it, or all vertices if there are no more.
 pub fn from(graph: &Graph, source: u32, count: u32) -> Vec<u32> {
     let vertices = graph.vertices() as u32;
     (0..count.min(vertices)).map(|i| (source + i) % vertices).collect()
-}
-
-/// Searches from more sources than a word has bits.
-fn many(graph: &Graph, source: u32) -> MultiSourceBfsOptions {
-    MultiSourceBfsOptions { sources: from(graph, source, 70), targets: from(graph, source, 5), depth_limit: None }
 }
 
 /// All that searches from many sources found.

@@ -1,0 +1,370 @@
+//! An algorithm as its users see it, declared once beside its kernel.
+//!
+//! A declaration is an [`Algorithm`]: names, texts, options, attributes of the result, and the typed functions behind
+//! them ([`Typed`]). From the list of all declarations ([`ALGORITHMS`](crate::ALGORITHMS)) follow the commands of the
+//! shell, the functions and stubs of Python, estimates, the table of `docs/algorithms.md`, the kernels of Graphalytics,
+//! and what the tests run. `docs/howto/add-an-algorithm.md` shows one.
+//!
+//! A run from outside goes like this: texts or objects become [`Value`]s, which a [`Parameter`] checks; [`Values`] add
+//! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] says what the run will need, and runs it.
+
+use crate::estimate::Estimate;
+use crate::values::{Parameter, Values};
+use outcore_graph::{Column, Error, Graph, Result, Stats};
+use outcore_io::Array;
+
+/// An algorithm, as it is declared.
+pub struct Algorithm {
+    /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
+    pub name: &'static str,
+    /// Other names that it has in Python and in the shell.
+    pub aliases: &'static [&'static str],
+    /// The name of its results' class in Python.
+    pub class: &'static str,
+    /// What it finds, in a sentence without a full stop.
+    pub summary: &'static str,
+    /// Its options, those that must be given first.
+    pub options: &'static [Parameter],
+    /// What its result has beside columns, in the order of [`Finding::attributes`].
+    pub attributes: &'static [Attribute],
+    /// What a user reads about it in Python.
+    pub doc: Doc,
+    /// Whether ranks that did not converge are an error, unless they are asked for.
+    pub must_converge: bool,
+    /// The option whose number of members the option `k` of estimates stands for.
+    pub counted: Option<&'static str>,
+    /// What the report takes beside the run, and for what, in bytes.
+    pub report_bytes: Option<fn(&Graph) -> (&'static str, u64)>,
+    /// The kernel that it is in LDBC Graphalytics.
+    pub graphalytics: Option<Graphalytics>,
+    /// Options with which tests run it. Vertices are given by their numbers in the image.
+    pub examples: &'static [&'static [(&'static str, &'static str)]],
+    /// The functions behind it.
+    pub kernel: &'static dyn Kernel,
+}
+
+/// The texts of an algorithm, as Python shows them.
+pub struct Doc {
+    /// What else is to be said of what it finds; may be empty.
+    pub about: &'static str,
+    /// The columns and attributes of the result.
+    pub returns: &'static str,
+    /// Passes and memory.
+    pub cost: &'static str,
+    /// When the question cannot be answered; may be empty.
+    pub refuses: &'static str,
+    /// What is different in NetworkX; may be empty.
+    pub differences: &'static str,
+    /// What gives the same in NetworkX. Tests compare both.
+    pub networkx: Option<Oracle>,
+    /// Where it was published; may be empty.
+    pub references: &'static str,
+    /// An example in Python over the graph `g` of the documentation.
+    pub example: &'static str,
+}
+
+/// What NetworkX gives for some options.
+#[derive(Clone, Copy)]
+pub struct Oracle {
+    /// The options. The vertices of the test's graphs are numbers from 0.
+    pub options: &'static [(&'static str, &'static str)],
+    /// An expression in Python over a NetworkX graph `G` and the module `nx`: a dict from vertices to their values of
+    /// the first column. Those that it leaves out have none.
+    pub expression: &'static str,
+}
+
+impl Doc {
+    /// A declaration without texts, to be completed.
+    pub const NONE: Doc = Doc {
+        about: "",
+        returns: "",
+        cost: "",
+        refuses: "",
+        differences: "",
+        networkx: None,
+        references: "",
+        example: "",
+    };
+}
+
+/// What a result has beside columns.
+pub struct Attribute {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: AttributeKind,
+    /// What it says, in a sentence without a full stop.
+    pub help: &'static str,
+}
+
+/// What an attribute is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeKind {
+    /// A whole number.
+    Whole,
+    /// Whole numbers.
+    Wholes,
+    /// The least and the greatest that a whole number can be.
+    Bounds,
+    /// A real number.
+    Real,
+    /// Yes or no.
+    Flag,
+    /// A word.
+    Text,
+    /// Vertices; users see their ids. There may be none.
+    Vertices,
+    /// The vertices on a path; users see their ids, which are looked up when they ask. There may be no path.
+    Path,
+    /// Distances between sources and targets, which become a table when users ask.
+    Distances,
+}
+
+/// The value of an attribute.
+#[derive(Debug)]
+pub enum Datum {
+    /// A whole number.
+    Whole(u64),
+    /// Whole numbers.
+    Wholes(Vec<u64>),
+    /// The least and the greatest that a whole number can be.
+    Bounds(u64, u64),
+    /// A real number.
+    Real(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// A word.
+    Text(&'static str),
+    /// Vertices, as numbered in the image.
+    Vertices(Option<Vec<u32>>),
+    /// The vertices on a path, as numbered in the image.
+    Path(Option<Vec<u32>>),
+    /// Distances plus one, source by source; 0 where there is no path.
+    Distances {
+        /// The values.
+        levels: Array<u32>,
+        /// How many sources there are.
+        sources: usize,
+        /// How many targets.
+        targets: usize,
+    },
+}
+
+/// The kernel that an algorithm is in LDBC Graphalytics.
+pub struct Graphalytics {
+    /// Its name there.
+    pub name: &'static str,
+    /// The place among the kernels in reports.
+    pub place: u8,
+    /// Options, and the properties of a data set that give them. A kernel is not run where one is missing.
+    pub properties: &'static [(&'static str, &'static str)],
+    /// Options that are always the same.
+    pub fixed: &'static [(&'static str, &'static str)],
+}
+
+/// What an algorithm found, in the form that all of them share.
+#[derive(Debug)]
+pub struct Finding {
+    /// The columns, with their names.
+    pub columns: Vec<(String, Column)>,
+    /// The attributes, in the order of the declaration.
+    pub attributes: Vec<Datum>,
+    /// The columns whose greatest values the shell shows, each under a heading, which may be empty.
+    pub shown: Vec<(String, usize)>,
+    /// Whether ranks are not what was asked for.
+    pub unconverged: Option<Unconverged>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Ranks that did not converge, although that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Unconverged {
+    /// The tolerance that was asked for.
+    pub tol: f64,
+    /// The residual that is left.
+    pub residual: f64,
+    /// How many iterations were made.
+    pub iterations: u32,
+}
+
+impl Attribute {
+    /// An attribute.
+    pub const fn new(name: &'static str, kind: AttributeKind, help: &'static str) -> Self {
+        Attribute { name, kind, help }
+    }
+}
+
+impl Finding {
+    /// Columns and attributes.
+    pub fn new(columns: Vec<(&str, Column)>, attributes: Vec<Datum>, stats: Stats) -> Self {
+        let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
+        Finding { columns, attributes, shown: Vec::new(), unconverged: None, stats }
+    }
+
+    /// The same, whose first column the shell shows.
+    pub fn shown(mut self, heading: &str) -> Self {
+        self.shown.push((heading.to_owned(), 0));
+        self
+    }
+}
+
+/// Takes the lines of a report.
+pub type Say<'a> = &'a mut dyn FnMut(std::fmt::Arguments<'_>);
+
+/// So many ids are looked up together.
+const IDS_AT_ONCE: usize = 4096;
+
+/// Says a line for each of some vertices, made of its place among them and its id.
+///
+/// # Errors
+/// Ids that cannot be read.
+pub fn say_ids(graph: &Graph, vertices: &[u32], say: Say<'_>, line: impl Fn(usize, &str) -> String) -> Result<()> {
+    for (part, vertices) in vertices.chunks(IDS_AT_ONCE).enumerate() {
+        for (i, id) in graph.ids(vertices)?.iter().enumerate() {
+            say(format_args!("{}", line(part * IDS_AT_ONCE + i, &id.to_string())));
+        }
+    }
+    Ok(())
+}
+
+/// The functions behind an algorithm, whatever their types are.
+pub trait Kernel: Sync {
+    /// The run that some options ask for.
+    ///
+    /// # Errors
+    /// Options that cannot be, such as a vertex that is not there.
+    fn plan(&'static self, graph: &Graph, values: Values) -> Result<Box<dyn Plan>>;
+}
+
+/// A run with its options.
+pub trait Plan: Send {
+    /// What it will need.
+    fn estimate(&self, graph: &Graph) -> Estimate;
+
+    /// Runs it, verifies what it found if that is asked for, and reports on it to whoever listens.
+    ///
+    /// # Errors
+    /// Those of the algorithm, and of its verification.
+    fn run(&self, graph: &Graph, verify: bool, say: Option<Say<'_>>) -> Result<Finding>;
+
+    /// The typed options as text.
+    fn options(&self) -> String;
+}
+
+/// The functions of an algorithm with options `O` and result `F`.
+pub struct Typed<O: 'static, F: 'static> {
+    /// Makes options of the values that users give.
+    pub options: fn(&Graph, &Values) -> Result<O>,
+    /// Says what a run will need.
+    pub estimate: fn(&Graph, &O) -> Estimate,
+    /// Runs it.
+    pub run: fn(&Graph, &O) -> Result<F>,
+    /// Checks a result with an independent algorithm.
+    pub verify: fn(&Graph, &O, &F) -> Result<()>,
+    /// Says what was found, in lines.
+    pub report: fn(Told<'_, O, F>, Say<'_>) -> Result<()>,
+    /// Gives a result the form that all share.
+    pub found: fn(&Graph, &Values, &O, F) -> Result<Finding>,
+}
+
+/// What a report is about.
+pub struct Told<'a, O, F> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// What the user gave.
+    pub values: &'a Values,
+    /// The options.
+    pub options: &'a O,
+    /// The result.
+    pub found: &'a F,
+}
+
+struct Run<O: 'static, F: 'static> {
+    typed: &'static Typed<O, F>,
+    values: Values,
+    options: O,
+}
+
+impl<O: Send + std::fmt::Debug, F> Kernel for Typed<O, F> {
+    fn plan(&'static self, graph: &Graph, values: Values) -> Result<Box<dyn Plan>> {
+        let options = (self.options)(graph, &values)?;
+        Ok(Box::new(Run { typed: self, values, options }))
+    }
+}
+
+impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
+    fn estimate(&self, graph: &Graph) -> Estimate {
+        (self.typed.estimate)(graph, &self.options)
+    }
+
+    fn run(&self, graph: &Graph, verify: bool, say: Option<Say<'_>>) -> Result<Finding> {
+        let Run { typed, values, options } = self;
+        let found = (typed.run)(graph, options)?;
+        if verify {
+            (typed.verify)(graph, options, &found)?;
+        }
+        if let Some(say) = say {
+            (typed.report)(Told { graph, values, options, found: &found }, say)?;
+        }
+        (typed.found)(graph, values, options, found)
+    }
+
+    fn options(&self) -> String {
+        format!("{:?}", self.options)
+    }
+}
+
+impl Algorithm {
+    /// An algorithm without options and attributes, to be completed.
+    pub const fn new(
+        name: &'static str,
+        class: &'static str,
+        summary: &'static str,
+        kernel: &'static dyn Kernel,
+    ) -> Self {
+        Algorithm {
+            name,
+            aliases: &[],
+            class,
+            summary,
+            options: &[],
+            attributes: &[],
+            doc: Doc::NONE,
+            must_converge: false,
+            counted: None,
+            report_bytes: None,
+            graphalytics: None,
+            examples: &[&[]],
+            kernel,
+        }
+    }
+
+    /// The algorithm that has this name, in Python or in the shell.
+    pub fn named(name: &str) -> Option<&'static Algorithm> {
+        let name = name.replace('-', "_");
+        crate::ALGORITHMS
+            .iter()
+            .find(|algorithm| algorithm.name == name || algorithm.aliases.contains(&&*name))
+            .copied()
+    }
+
+    /// The option that has this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn option(&self, name: &str) -> Result<&'static Parameter> {
+        let is = |option: &&Parameter| option.name == name || option.aliases.contains(&name);
+        let all = || self.options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ");
+        let missing = || Error::Usage(format!("{} has no option '{name}'; it has {}", self.name, all()));
+        self.options.iter().find(is).ok_or_else(missing)
+    }
+
+    /// The run that some options ask for.
+    ///
+    /// # Errors
+    /// Options that cannot be, such as a vertex that is not there.
+    pub fn plan(&self, graph: &Graph, values: Values) -> Result<Box<dyn Plan>> {
+        self.kernel.plan(graph, values)
+    }
+}

@@ -1,0 +1,108 @@
+//! The state of a kernel, laid out once: what its parts take, and what makes them.
+//!
+//! A layout is a tuple of parts. An estimate asks it for its bytes and drops it; the kernel lets it make itself. So what
+//! is said and what is taken are the same.
+
+use outcore_graph::{Bitmap, Direction, Graph, Result, SweepStats};
+use outcore_io::Array;
+use outcore_io::buffer::Plain;
+use std::sync::atomic::AtomicU32;
+
+/// What a kernel keeps.
+pub(crate) trait Layout {
+    /// The arrays and sets that it is made of.
+    type Made;
+
+    /// The memory of all parts, in bytes.
+    fn bytes(&self) -> u64;
+
+    /// Makes the parts, one after the other.
+    fn make(self) -> Result<Self::Made>;
+}
+
+/// A part of a layout.
+pub(crate) struct Part<F> {
+    bytes: u64,
+    make: F,
+}
+
+/// A part that something else makes, in so many bytes.
+pub(crate) fn part<T, F: FnOnce() -> Result<T>>(bytes: u64, make: F) -> Part<F> {
+    Part { bytes, make }
+}
+
+/// So many zeroed values.
+pub(crate) fn array<'g, T: Plain>(
+    graph: &'g Graph,
+    name: &'static str,
+    len: u64,
+) -> Part<impl FnOnce() -> Result<Array<T>> + use<'g, T>> {
+    let bytes = len.saturating_mul(size_of::<T>() as u64);
+    part(bytes, move || Ok(Array::zeroed(graph.runtime().budget(), name, len as usize)?))
+}
+
+/// An empty set of numbers below `most`.
+pub(crate) fn bitmap<'g>(
+    graph: &'g Graph,
+    name: &'static str,
+    most: u64,
+) -> Part<impl FnOnce() -> Result<Bitmap> + use<'g>> {
+    part(Bitmap::bytes(most), move || Ok(Bitmap::new(graph.runtime().budget(), name, most)?))
+}
+
+/// The hub of every list of a direction, read from its column.
+pub(crate) fn hubs(
+    graph: &Graph,
+    direction: Direction,
+) -> Part<impl FnOnce() -> Result<(Array<AtomicU32>, SweepStats)> + use<'_>> {
+    part(4 * graph.vertices(), move || graph.hubs(direction))
+}
+
+impl<T, F: FnOnce() -> Result<T>> Layout for Part<F> {
+    type Made = T;
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn make(self) -> Result<T> {
+        (self.make)()
+    }
+}
+
+impl<L: Layout> Layout for Vec<L> {
+    type Made = Vec<L::Made>;
+
+    fn bytes(&self) -> u64 {
+        self.iter().map(Layout::bytes).sum()
+    }
+
+    fn make(self) -> Result<Vec<L::Made>> {
+        self.into_iter().map(Layout::make).collect()
+    }
+}
+
+macro_rules! layout_of_parts {
+    ($($part:ident),*) => {
+        impl<$($part: Layout),*> Layout for ($($part,)*) {
+            type Made = ($($part::Made,)*);
+
+            fn bytes(&self) -> u64 {
+                #[allow(non_snake_case)]
+                let ($($part,)*) = self;
+                0u64 $(.saturating_add($part.bytes()))*
+            }
+
+            fn make(self) -> Result<Self::Made> {
+                #[allow(non_snake_case)]
+                let ($($part,)*) = self;
+                Ok(($($part.make()?,)*))
+            }
+        }
+    };
+}
+
+layout_of_parts!(A, B);
+layout_of_parts!(A, B, C);
+layout_of_parts!(A, B, C, D);
+layout_of_parts!(A, B, C, D, E);

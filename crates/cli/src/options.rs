@@ -1,0 +1,147 @@
+//! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
+
+use crate::args::Common;
+use clap::builder::{
+    BoolValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser, ValueParser,
+};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::{ALGORITHMS, Algorithm, DefaultValue, Kind, Parameter, Value};
+
+/// The flag that takes ranks as they are.
+const ALLOW_UNCONVERGED: &str = "allow_unconverged";
+/// The flag that leaves weights out.
+const UNWEIGHTED: &str = "unweighted";
+
+/// `outcore run`.
+pub struct RunArgs {
+    /// Which algorithm.
+    pub algorithm: &'static Algorithm,
+    /// The options that were given.
+    pub given: Vec<(&'static str, Value)>,
+    /// Ranks that have not converged are taken.
+    pub allow_unconverged: bool,
+    /// What every algorithm takes.
+    pub common: Common,
+}
+
+impl Args for RunArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = command.subcommand_required(true).arg_required_else_help(true);
+        command.subcommands(ALGORITHMS.iter().map(|algorithm| command_of(algorithm)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let named = |(name, matches)| Some((Algorithm::named(name)?, matches));
+        let Some((algorithm, matches)) = matches.subcommand().and_then(named) else {
+            return Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand));
+        };
+        let mut given = Vec::new();
+        for option in algorithm.options {
+            given.extend(value_of(option, matches).map(|value| (option.name, value)));
+        }
+        let allow_unconverged = algorithm.must_converge && matches.get_flag(ALLOW_UNCONVERGED);
+        Ok(RunArgs { algorithm, given, allow_unconverged, common: Common::from_arg_matches(matches)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The name of something in the shell.
+fn in_shell(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// The command of an algorithm.
+fn command_of(algorithm: &'static Algorithm) -> Command {
+    let mut command = Command::new(in_shell(algorithm.name)).about(algorithm.summary);
+    command = command.visible_aliases(algorithm.aliases.iter().map(|&name| in_shell(name)));
+    for option in algorithm.options {
+        command = command.arg(arg_of(option));
+        if let Kind::Weight { .. } = option.kind {
+            let unweighted =
+                Arg::new(UNWEIGHTED).long(UNWEIGHTED).action(ArgAction::SetTrue).conflicts_with(option.name);
+            command = command.arg(unweighted.help("Every edge counts 1, whatever its weight"));
+        }
+    }
+    if algorithm.must_converge {
+        let allow = Arg::new(ALLOW_UNCONVERGED).long(in_shell(ALLOW_UNCONVERGED)).action(ArgAction::SetTrue);
+        command = command.arg(allow.help(
+            "Take ranks that have not converged within so many iterations; otherwise nothing is written, and the exit \
+             code is 4",
+        ));
+    }
+    Common::augment_args(command)
+}
+
+/// How an option is typed.
+fn arg_of(option: &'static Parameter) -> Arg {
+    let is_required = option.default == DefaultValue::Required;
+    let mut help = option.help.to_owned();
+    let arg =
+        Arg::new(option.name).long(in_shell(option.name)).aliases(option.aliases.iter().map(|name| in_shell(name)));
+    let arg = arg.required(is_required).conflicts_with_all(option.instead_of).action(ArgAction::Set);
+    let parsed = ValueParser::from(move |text: &str| option.parse(text));
+    let mut arg = match option.kind {
+        Kind::Flag if option.default == DefaultValue::Flag(false) => return arg.action(ArgAction::SetTrue).help(help),
+        Kind::Flag => arg.value_name("BOOL").value_parser(BoolValueParser::new().map(Value::Flag)),
+        Kind::Whole { .. } => arg.value_name("N").value_parser(parsed),
+        Kind::Real => arg.value_name("X").value_parser(parsed),
+        Kind::Choice(names) => {
+            let names = names().into_iter().map(|(name, meaning)| PossibleValue::new(name).help(meaning));
+            arg.value_name("NAME").value_parser(PossibleValuesParser::new(names).map(Value::Name))
+        }
+        Kind::Weight { .. } => arg.value_name("NAME").value_parser(StringValueParser::new().map(Value::Name)),
+        Kind::Vertex => arg.value_name("ID").allow_hyphen_values(true).value_parser(parsed),
+        Kind::Vertices | Kind::Seeds => {
+            help += match option.kind {
+                Kind::Seeds => {
+                    "; a set has commas between its ids, \'\"a,b\",c\' are the ids a,b and c; give it again for further sets"
+                }
+                _ => ": with commas between them, or given again; \'\"a,b\",c\' are the ids a,b and c",
+            };
+            arg.value_name("ID,ID,...").allow_hyphen_values(true).value_parser(parsed).action(ArgAction::Append)
+        }
+    };
+    if let Some(needed) = option.needs {
+        arg = arg.requires(needed);
+    }
+    let default = match option.default {
+        DefaultValue::Whole(value) => Some(value.to_string()),
+        DefaultValue::Real(value) => Some(value.to_string()),
+        DefaultValue::Flag(value) => Some(value.to_string()),
+        // That of weights is no more than a wish.
+        DefaultValue::Name(name) if matches!(option.kind, Kind::Choice(_)) => Some(name.to_owned()),
+        _ => None,
+    };
+    arg.default_values(default).help(help)
+}
+
+/// An option as it was given; nothing if it was not.
+fn value_of(option: &Parameter, matches: &ArgMatches) -> Option<Value> {
+    if let Kind::Weight { .. } = option.kind
+        && matches.get_flag(UNWEIGHTED)
+    {
+        return Some(Value::Unweighted);
+    }
+    if matches.value_source(option.name) != Some(ValueSource::CommandLine) {
+        return None;
+    }
+    if option.default == DefaultValue::Flag(false) {
+        return Some(Value::Flag(true));
+    }
+    matches.get_many::<Value>(option.name)?.cloned().reduce(|before, value| match (before, value) {
+        (Value::Vertices(before), Value::Vertices(more)) => Value::Vertices([before, more].concat()),
+        (Value::Seeds(before), Value::Seeds(more)) => Value::Seeds([before, more].concat()),
+        (_, value) => value,
+    })
+}
