@@ -7,6 +7,7 @@
 pub mod block;
 pub mod column;
 mod error;
+pub mod guide;
 mod index;
 pub mod list;
 mod manifest;
