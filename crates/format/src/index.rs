@@ -60,6 +60,11 @@ impl Index {
         8 * (self.low.len() + self.high.len() + self.ones.len() + self.zeros.len()) as u64
     }
 
+    /// The last key; 0 if there is none.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
     /// Key `i`.
     pub fn get(&self, i: u64) -> u64 {
         debug_assert!(i < self.count);

@@ -114,6 +114,9 @@ pub struct EdgeMapper<'a> {
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
 /// (`docs/decisions/0003-direction.md`).
 const PUSH_COST: u64 = 8;
+/// So many lists are found and decoded alone while a page is pulled: 0.15 microseconds for each
+/// (`docs/decisions/0013-small-steps.md`).
+const LISTS_PER_PAGE: u64 = 32;
 /// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.
 const VERTICES_PER_PAGE: u64 = 1 << 11;
 
@@ -194,8 +197,12 @@ impl<'a> EdgeMapper<'a> {
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
         self.start_step()?;
         let active = self.active();
+        let look_cost = 4 * PUSH_COST + self.graph.vertices() / VERTICES_PER_PAGE;
+        if self.short_lists_cost() < look_cost {
+            return self.push_lists(false, update(map));
+        }
         let push_cost = self.push_cost();
-        if push_cost < 4 * PUSH_COST + self.graph.vertices() / VERTICES_PER_PAGE {
+        if push_cost < look_cost {
             return self.push_lists(false, update(map));
         }
         self.active.mark();
@@ -263,6 +270,16 @@ impl<'a> EdgeMapper<'a> {
         self.active.advance_to(activated);
         self.failed = false;
         Ok(Stepped { way: Way::Push, active, sweep })
+    }
+
+    /// What a push from the active vertices costs at most if their lists are decoded alone, in pulled pages; found
+    /// without a look at the index. Where all lists are short, as on grids and roads, that is little.
+    fn short_lists_cost(&self) -> u64 {
+        let Frontier::List(active) = self.active.frontier() else { return u64::MAX };
+        let lists = self.graph.list_facts(self.onwards);
+        let edges = (active.len() as u64).saturating_mul(lists.max_degree);
+        let page_edges = (lists.entries / lists.pages.max(1)).max(1);
+        (edges / page_edges).saturating_mul(PUSH_COST).saturating_add(active.len() as u64 / LISTS_PER_PAGE)
     }
 
     /// What a push from the active vertices costs at most, in pulled pages.

@@ -6,6 +6,8 @@
 
 use crate::decode::{DECODER_BYTES, Decoder};
 use crate::error::{Error, Result};
+use crate::few::PinnedPages;
+use crate::guides::Guides;
 use crate::image::{ImageFile, ImageFiles};
 use crate::stats::SweepStats;
 use crate::weights::WeightColumn;
@@ -85,6 +87,8 @@ pub struct Graph {
     ring_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
+    /// Where lists lie in pages that small steps come back to.
+    guides: Guides,
     /// The workers' decoders.
     decoders: Reservation,
 }
@@ -123,6 +127,8 @@ pub(crate) struct Worker {
     pub decoder: Decoder,
     /// The file and the page that the decoder holds.
     pub decoded: Option<(usize, u64)>,
+    /// The pages of the small sweep that is under way.
+    pub pinned: PinnedPages,
 }
 
 /// The workers of a graph while an operation has them. They go back when it ends, be it by an error or by a panic in a
@@ -193,11 +199,29 @@ impl Drop for LentWorker<'_, '_> {
     }
 }
 
+/// The workers of a graph while an operation has them that uses the first one only, and reads nothing with it.
+struct LentToOne<'g> {
+    graph: &'g Graph,
+    workers: Vec<Worker>,
+}
+
+impl Drop for LentToOne<'_> {
+    fn drop(&mut self) {
+        if self.workers.is_empty() {
+            return;
+        }
+        *lock(&self.graph.workers) = std::mem::take(&mut self.workers);
+        if self.graph.is_closed() {
+            self.graph.close();
+        }
+    }
+}
+
 impl Worker {
     fn new(runtime: &Runtime, image: &ImageFiles, ring_bytes: u64) -> Result<Self> {
         let open: Vec<_> = image.pages().iter().map(|(_, file)| Arc::clone(file)).collect();
         let reader = Reader::new(runtime, &open, ring_bytes as usize)?;
-        Ok(Worker { reader, decoder: Decoder::default(), decoded: None })
+        Ok(Worker { reader, decoder: Decoder::default(), decoded: None, pinned: Vec::new() })
     }
 
     /// What was read since the last call.
@@ -258,6 +282,7 @@ impl Graph {
             closed: AtomicBool::new(false),
             ring_bytes: ring,
             merge_gap: OnceLock::new(),
+            guides: Guides::default(),
             decoders,
         })
     }
@@ -414,6 +439,24 @@ impl Graph {
         Ok((values, total))
     }
 
+    /// Runs `work` on the thread that calls, with the buffers of one worker.
+    ///
+    /// # Errors
+    /// As with [`Graph::with_workers`].
+    pub(crate) fn with_own_worker<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
+        self.check_process()?;
+        if self.is_closed() {
+            return Err(Error::Closed { path: self.path.clone() });
+        }
+        let mut lent = LentToOne { graph: self, workers: std::mem::take(&mut *lock(&self.workers)) };
+        work(lent.workers.first_mut().ok_or(Error::Busy)?)
+    }
+
+    /// Where lists lie in pages that small steps come back to.
+    pub(crate) fn guides(&self) -> &Guides {
+        &self.guides
+    }
+
     /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked
     /// for, if the image is large enough for that to matter. And what the measurement read.
     pub(crate) fn merge_gap(&self, direction: Direction) -> Result<(u32, SweepStats)> {
@@ -441,7 +484,7 @@ impl Graph {
     }
 
     /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is. If that is not
-    /// enough, the graph gives back at once what it knows of weights that no operation reads.
+    /// enough, the graph gives back at once what it knows of weights that no operation reads, and of places of lists.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
@@ -451,6 +494,7 @@ impl Graph {
         // Where weights lie is learnt again when they are next asked for.
         if self.runtime.budget().available_bytes() < bytes {
             self.directions().iter().for_each(|&direction| self.list_pages(direction).forget_weights());
+            self.guides.forget();
         }
         self.check_room(purpose, bytes)
     }
@@ -496,6 +540,7 @@ impl Graph {
         if self.is_closed() {
             return Ok(());
         }
+        self.guides.fill(self);
         let weights = self.manifest().weights.as_ref().map_or(0, |weights| weights.out_pages + weights.in_pages);
         let pages = self.all_pages() + weights;
         // Room for all lists and weights and some more, for files do not fill sets evenly.
@@ -523,6 +568,7 @@ impl Graph {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
             *lock(&self.cache) = None;
+            self.guides.forget();
             for lists in &mut *lock(&self.lists) {
                 *lists = Arc::new(lists.closed());
             }

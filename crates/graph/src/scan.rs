@@ -5,9 +5,10 @@
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
 
 use crate::error::{Error, Outcome, Result};
+use crate::few::pages_of_list;
 use crate::graph::{Direction, Edges, Graph};
 use crate::stats::SweepStats;
-use crate::sweep::{PageVisitor, Selection, count_pages, pages_of_range, sweep, units_of};
+use crate::sweep::{PageVisitor, Selection, count_pages, pages_of_range, sweep};
 use crate::vertex_set::Bitmap;
 use crate::weights::Weights;
 use outcore_format::Lists;
@@ -89,7 +90,7 @@ impl<'a> Frontier<'a> {
     pub(crate) fn selection(self, graph: &Graph, direction: Direction) -> Selection<'a> {
         match self {
             Frontier::All => Selection::Pages(0..graph.pages(direction)),
-            Frontier::List(vertices) => Selection::Units(units_of(&graph.list_pages(direction), vertices)),
+            Frontier::List(vertices) => Selection::List(vertices),
             Frontier::Range { first, end } => {
                 Selection::Pages(pages_of_range(&graph.list_pages(direction), first, end))
             }
@@ -135,7 +136,14 @@ impl<'a> Frontier<'a> {
     pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
         match self.selection(graph, direction) {
             Selection::Pages(pages) => pages.end - pages.start,
-            Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
+            Selection::List(vertices) => {
+                let mut count = 0;
+                pages_of_list(&graph.list_pages(direction), vertices, |_| {
+                    count += 1;
+                    true
+                });
+                count
+            }
             Selection::Set(set, pages) => count_pages(graph, direction, set, &pages),
         }
     }

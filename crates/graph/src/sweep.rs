@@ -9,7 +9,9 @@
 
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
+use crate::few::{Few, PageAt, are_some, pages_of_list, sweep_few};
 use crate::graph::{Direction, Edges, Graph, Lists, Worker};
+use crate::guides::Slots;
 use crate::stats::SweepStats;
 use crate::vertex_set::Bitmap;
 use crate::weights::{Batch, WeightColumn, Weights};
@@ -34,30 +36,23 @@ pub(crate) trait PageVisitor: Send {
 pub(crate) enum Selection<'a> {
     /// Adjacent ones.
     Pages(Range<u64>),
-    /// Units and the pages wanted of each, in rising order.
-    Units(Vec<(u64, u64)>),
+    /// Those that hold the lists of vertices in rising order.
+    List(&'a [u32]),
     /// Those of adjacent pages that have a list of a vertex in the set, found while the sweep goes on.
     Set(&'a Bitmap, Range<u64>),
 }
 
 /// The units and pages that hold the lists of vertices in rising order.
-pub(crate) fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
+fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
     let mut units: Vec<(u64, u64)> = Vec::new();
-    for &vertex in vertices {
-        let Some(begin) = lists.index.last_at_most(2 * u64::from(vertex)) else { continue };
-        let mut page = begin;
-        loop {
-            let (unit, bit) = (page / UNIT_PAGES, 1u64 << (page % UNIT_PAGES));
-            match units.last_mut() {
-                Some((last, mask)) if *last == unit => *mask |= bit,
-                _ => units.push((unit, bit)),
-            }
-            page += 1;
-            if page >= lists.pages || lists.index.get(page) != 2 * u64::from(vertex) + 1 {
-                break;
-            }
+    pages_of_list(lists, vertices, |page| {
+        let (unit, bit) = (page.number / UNIT_PAGES, 1u64 << (page.number % UNIT_PAGES));
+        match units.last_mut() {
+            Some((last, mask)) if *last == unit => *mask |= bit,
+            _ => units.push((unit, bit)),
         }
-    }
+        true
+    });
     units
 }
 
@@ -111,8 +106,11 @@ pub(crate) struct Sweep<'a> {
     graph: &'a Graph,
     lists: Arc<Lists>,
     selection: Selection<'a>,
+    /// The units and pages of a list of vertices.
+    units: Vec<(u64, u64)>,
     weights: Option<Arc<WeightColumn>>,
     cache: Option<Arc<PageCache>>,
+    guides: Option<Arc<Slots>>,
     /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. Lists come before
     /// weights.
     keep_below: u64,
@@ -140,6 +138,10 @@ impl<'a> Sweep<'a> {
         };
         prepared.add(&measured);
         let lists = graph.list_pages(direction);
+        let units = match selection {
+            Selection::List(vertices) => units_of(&lists, vertices),
+            _ => Vec::new(),
+        };
         let cache = graph.cache();
         let keep_below = match (&cache, &selection) {
             (Some(cache), Selection::Pages(pages)) => kept_pages(graph, cache.capacity_pages(), pages, lists.pages),
@@ -151,8 +153,10 @@ impl<'a> Sweep<'a> {
             graph,
             lists,
             selection,
+            units,
             weights,
             cache,
+            guides: graph.guides().slots(),
             keep_below,
             keep_weights_below,
             gap_pages,
@@ -170,7 +174,7 @@ impl<'a> Sweep<'a> {
     /// How many units there are to visit, at most.
     fn units(&self) -> usize {
         match &self.selection {
-            Selection::Units(units) => units.len(),
+            Selection::List(_) => self.units.len(),
             Selection::Pages(pages) | Selection::Set(_, pages) => {
                 (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize
             }
@@ -186,8 +190,18 @@ pub(crate) fn sweep<V: PageVisitor>(
     make: impl Fn() -> V + Sync,
 ) -> Result<(Vec<V>, SweepStats)> {
     let start = Instant::now();
+    let few = match selection {
+        Selection::List(vertices) => sweep_few(graph, edges, vertices, &make)?,
+        _ => Few::Many,
+    };
+    let alone = match few {
+        Few::Done(done) => return Ok(done),
+        Few::Alone => true,
+        Few::Many => false,
+    };
     let sweep = Sweep::new(graph, edges, selection, UNIT_PAGES as u32)?;
-    let (outcome, mut total) = graph.with_workers(sweep.units(), |worker, stop| {
+    let most_workers = if alone { 1 } else { sweep.units() };
+    let (outcome, mut total) = graph.with_workers(most_workers, |worker, stop| {
         let (mut visitor, mut pass) = (make(), Pass::new(&sweep));
         while !stop.load(Ordering::Relaxed) && pass.step(&sweep, worker, &mut visitor)? {}
         Ok((visitor, pass.stats))
@@ -292,7 +306,7 @@ impl Pass {
         loop {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
             let (unit, wanted) = match &sweep.selection {
-                Selection::Units(chosen) => *chosen.get(place)?,
+                Selection::List(_) => *sweep.units.get(place)?,
                 Selection::Pages(pages) | Selection::Set(_, pages) => {
                     let unit = pages.start / UNIT_PAGES + place as u64;
                     if unit * UNIT_PAGES >= pages.end {
@@ -366,7 +380,7 @@ impl Pass {
         i: usize,
         visitor: &mut impl PageVisitor,
     ) -> Result<()> {
-        let Worker { reader, decoder, decoded } = worker;
+        let Worker { reader, decoder, decoded, .. } = worker;
         let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
         let mut done = 0;
         while let Some(&span) = self.flights[0].reads[i].spans.get(done) {
@@ -420,21 +434,7 @@ impl Arrival<'_> {
                 self.sweep.keep_weights_below
             }
             _ => {
-                // Small steps come back to the same page again and again.
-                if !(cached && *self.decoded == Some((file, number))) {
-                    *self.decoded = None;
-                    let origin = self.sweep.lists.origin;
-                    let page = if cached { origin.trust(bytes) } else { origin.verify(number, bytes) };
-                    let decoded = page.and_then(|page| self.decoder.decode(&page, self.sweep.graph.shape()));
-                    decoded.map_err(corrupt)?;
-                    *self.decoded = Some((file, number));
-                }
-                let lists = self.decoder.last();
-                let weights = match &self.sweep.weights {
-                    Some(column) => self.weights.next(column, number, lists).map_err(corrupt)?,
-                    None => Weights::NONE,
-                };
-                visitor.page(lists, weights)?;
+                self.lists(number, bytes, cached, visitor)?;
                 self.sweep.keep_below
             }
         };
@@ -444,6 +444,37 @@ impl Arrival<'_> {
             cache.insert(PageKey { file: file as u32, page: number }, bytes);
         }
         Ok(())
+    }
+}
+
+impl Arrival<'_> {
+    /// Visits the lists of a page, or the wanted ones alone where these are few.
+    fn lists(&mut self, number: u64, bytes: &PageBytes, cached: bool, visitor: &mut impl PageVisitor) -> Result<()> {
+        let at = PageAt { graph: self.sweep.graph, file: self.reads.file, number };
+        let key = Some((at.file, number));
+        // Small steps come back to the same page again and again.
+        if !(cached && *self.decoded == key) {
+            *self.decoded = None;
+            let origin = self.sweep.lists.origin;
+            let page = if cached { origin.trust(bytes) } else { origin.verify(number, bytes) };
+            let page = page.map_err(|error| at.corrupt(error))?;
+            if let (Selection::List(vertices), None) = (&self.sweep.selection, &self.sweep.weights) {
+                let first = |end: u64| vertices.partition_point(|&vertex| u64::from(vertex) < end);
+                let vertices = &vertices[first(page.first())..first(page.first().saturating_add(page.count() as u64))];
+                if are_some(vertices.len(), &page) {
+                    let guides = self.sweep.guides.as_deref();
+                    return at.visit_some(&page, self.decoder, guides, vertices, visitor);
+                }
+            }
+            self.decoder.decode(&page, self.sweep.graph.shape()).map_err(|error| at.corrupt(error))?;
+            *self.decoded = key;
+        }
+        let lists = self.decoder.last();
+        let weights = match &self.sweep.weights {
+            Some(column) => self.weights.next(column, number, lists).map_err(|error| at.corrupt(error))?,
+            None => Weights::NONE,
+        };
+        visitor.page(lists, weights)
     }
 }
 
