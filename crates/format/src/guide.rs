@@ -15,11 +15,11 @@ use crate::list::{
     CONTINUED, CONTINUES, LENGTH_BITS, Lists, MAX_NEIGHBOURS, PARALLEL, RELATIVE, Shape, check_vertices,
     neighbour_error, unfold,
 };
-use crate::page::{HEADER_BYTES, Page, PageBytes};
+use crate::page::{HEADER_BYTES, PAGE_BYTES, Page, PageBytes};
 use std::ops::Range;
 
 /// The most marks of a guide.
-pub const MOST_MARKS: usize = 32;
+pub const MOST_MARKS: usize = 64;
 
 /// Where the lists of a page lie.
 #[derive(Clone, Debug)]
@@ -39,33 +39,34 @@ pub struct Mark {
     lengths_at: u16,
     /// Where the block begins that holds its first neighbour, or that of the next list that has one.
     firsts_at: u16,
+    /// How many values of that block belong to lists before it.
+    firsts_taken: u8,
     /// Where its gaps begin.
     gaps_at: u16,
-    /// How many lists before it are not empty.
-    filled: u16,
     /// How many neighbours the lists before it have together.
     edges: u16,
 }
 
-// The number of neighbours of a page, and of lists that are not empty, fit a mark.
-const _: () = assert!(MAX_NEIGHBOURS <= u16::MAX as usize);
+// Places in a page, ends included, take 13 bits; the number of neighbours of a page takes 16.
+const _: () = assert!(PAGE_BYTES < 1 << 13 && MAX_NEIGHBOURS < 1 << 16);
 
 impl Mark {
-    /// The mark in two words.
-    pub fn words(self) -> [u64; 2] {
-        let [a, b, c] = [self.lengths_at, self.firsts_at, self.gaps_at].map(u64::from);
-        [a | b << 16 | c << 32, u64::from(self.filled) | u64::from(self.edges) << 16]
+    /// The mark in one word.
+    pub fn word(self) -> u64 {
+        let [lengths_at, firsts_at, gaps_at, edges] =
+            [self.lengths_at, self.firsts_at, self.gaps_at, self.edges].map(u64::from);
+        lengths_at | firsts_at << 13 | gaps_at << 26 | edges << 39 | u64::from(self.firsts_taken) << 55
     }
 
-    /// The mark of two words.
-    pub fn of_words(words: [u64; 2]) -> Self {
-        let part = |word: usize, place: u32| (words[word] >> (16 * place)) as u16;
+    /// The mark of a word.
+    pub fn of_word(word: u64) -> Self {
+        let place = |shift: u32| (word >> shift) as u16 & 0x1fff;
         Mark {
-            lengths_at: part(0, 0),
-            firsts_at: part(0, 1),
-            gaps_at: part(0, 2),
-            filled: part(1, 0),
-            edges: part(1, 1),
+            lengths_at: place(0),
+            firsts_at: place(13),
+            gaps_at: place(26),
+            edges: (word >> 39) as u16,
+            firsts_taken: (word >> 55) as u8 % BLOCK as u8,
         }
     }
 
@@ -90,25 +91,21 @@ impl Guide {
         let count = page.count();
         let mut guide = Guide { stride: Self::stride_of(count), marks: [Mark::default(); MOST_MARKS], count: 0 };
         let mut walk = Walk::from_start(page);
-        let mut lengths = [0; BLOCK];
-        let (mut place, mut ends) = (0, [0; 2]);
+        let (mut place, mut outer) = (0, [0; 2]);
         while place < count {
             if place % guide.stride == 0 {
                 guide.marks[guide.count] = walk.mark();
                 guide.count += 1;
             }
-            let take = (count - place).min(BLOCK);
-            walk.lengths(take, &mut lengths)?;
-            for (lane, &length) in lengths[..take].iter().enumerate() {
-                walk.pass(length)?;
-                if place + lane == 0 || place + lane + 1 == count {
-                    ends[usize::from(place + lane > 0)] = length;
-                }
+            let lengths = walk.lengths((count - place).min(BLOCK))?;
+            walk.pass(&lengths, 0..lengths.count)?;
+            if place == 0 {
+                outer[0] = lengths.get(0);
             }
-            place += take;
+            place += lengths.count;
+            outer[1] = lengths.get(lengths.count - 1);
         }
-        let last = if count > 1 { ends[1] } else { ends[0] };
-        for (flag, length) in [(CONTINUES, ends[0]), (CONTINUED, last)] {
+        for (flag, length) in [CONTINUES, CONTINUED].into_iter().zip(outer) {
             if page.flags() & flag != 0 && length == 0 {
                 return Err(Error::new(5, "a neighbour in every part of a list", "none"));
             }
@@ -150,20 +147,16 @@ pub fn decode_lists(
     at_least(&mut out.ends, out.count + 1);
     out.ends[0] = 0;
     let mut walk = Walk::from_mark(page, mark);
-    let mut lengths = [0; BLOCK];
     let (mut block, mut done, mut largest) = (marked, 0, 0);
     while block < places.end {
-        let take = (count - block).min(BLOCK);
-        walk.lengths(take, &mut lengths)?;
-        let wanted = places.start.saturating_sub(block).min(take)..take.min(places.end - block);
-        for &length in &lengths[..wanted.start] {
-            walk.pass(length)?;
-        }
+        let lengths = walk.lengths((count - block).min(BLOCK))?;
+        let wanted = places.start.saturating_sub(block).min(lengths.count)..lengths.count.min(places.end - block);
+        walk.pass(&lengths, 0..wanted.start)?;
         if done == 0 {
             out.first_edge = page.base() + walk.edges as u64;
         }
         for lane in wanted {
-            let (start, length) = (out.ends[done] as usize, lengths[lane] as usize);
+            let (start, length) = (out.ends[done] as usize, lengths.get(lane) as usize);
             if length > 0 {
                 walk.take(length)?;
                 at_least(&mut out.neighbours, start + length);
@@ -173,7 +166,7 @@ pub fn decode_lists(
             done += 1;
             out.ends[done] = (start + length) as u32;
         }
-        block += take;
+        block += lengths.count;
     }
     out.check_parts()?;
     if u64::from(largest) >= shape.vertices && out.edges() > 0 {
@@ -190,6 +183,27 @@ fn at_least(buffer: &mut Vec<u32>, len: usize) {
     }
 }
 
+/// A block of lengths.
+struct Lengths<'a> {
+    bytes: &'a PageBytes,
+    /// Where its values begin, and the first eight bytes of them.
+    from: usize,
+    word: u64,
+    width_bits: u32,
+    count: usize,
+}
+
+impl Lengths<'_> {
+    #[inline(always)]
+    fn get(&self, lane: usize) -> u32 {
+        if self.width_bits <= 4 {
+            // All sixteen lie in one word.
+            return (self.word >> (lane as u32 * self.width_bits)) as u32 & ((1 << self.width_bits) - 1);
+        }
+        value_at(self.bytes, self.from, lane, self.width_bits)
+    }
+}
+
 /// A place in a page from which lists are passed over or decoded.
 struct Walk<'a> {
     bytes: &'a PageBytes,
@@ -197,10 +211,9 @@ struct Walk<'a> {
     ends: [usize; 3],
     lengths_at: usize,
     gaps_at: usize,
-    /// The block of first neighbours, how many there are before it, and how many before the list that comes next.
+    /// The block of first neighbours, and how many of them belong to lists before the one that comes next.
     firsts_at: usize,
-    firsts_before: usize,
-    filled: usize,
+    firsts_taken: usize,
     edges: usize,
     relative: bool,
     step: u32,
@@ -219,15 +232,13 @@ impl<'a> Walk<'a> {
 
     #[inline]
     fn from_mark(page: &Page<'a>, mark: Mark) -> Self {
-        let filled = usize::from(mark.filled);
         Walk {
             bytes: page.bytes(),
-            ends: [0, 1, 2].map(|section| page.section_end(section)),
+            ends: [page.section_end(0), page.section_end(1), page.section_end(2)],
             lengths_at: usize::from(mark.lengths_at),
             gaps_at: usize::from(mark.gaps_at),
             firsts_at: usize::from(mark.firsts_at),
-            firsts_before: filled / BLOCK * BLOCK,
-            filled,
+            firsts_taken: usize::from(mark.firsts_taken),
             edges: usize::from(mark.edges),
             relative: page.flags() & RELATIVE != 0,
             step: u32::from(page.flags() & PARALLEL == 0),
@@ -238,8 +249,8 @@ impl<'a> Walk<'a> {
         Mark {
             lengths_at: self.lengths_at as u16,
             firsts_at: self.firsts_at as u16,
+            firsts_taken: self.firsts_taken as u8,
             gaps_at: self.gaps_at as u16,
-            filled: self.filled as u16,
             edges: self.edges as u16,
         }
     }
@@ -259,60 +270,58 @@ impl<'a> Walk<'a> {
     }
 
     /// The lengths of the next lists.
-    #[inline]
-    fn lengths(&mut self, count: usize, out: &mut [u32; BLOCK]) -> Result<()> {
+    #[inline(always)]
+    fn lengths(&mut self, count: usize) -> Result<Lengths<'a>> {
         let (width_bits, next) = self.block(self.lengths_at, count, LENGTH_BITS, self.ends[0])?;
         let from = self.lengths_at + 1;
-        if width_bits <= 4 {
-            // All sixteen lie in one word.
-            let word = word_at(self.bytes, from);
-            let mask = (1 << width_bits) - 1;
-            for (lane, length) in out[..count].iter_mut().enumerate() {
-                *length = (word >> (lane as u32 * width_bits)) as u32 & mask;
-            }
-        } else {
-            for (lane, length) in out[..count].iter_mut().enumerate() {
-                *length = value_at(self.bytes, from, lane, width_bits);
-            }
-        }
         self.lengths_at = next;
-        Ok(())
+        Ok(Lengths { bytes: self.bytes, from, word: word_at(self.bytes, from), width_bits, count })
     }
 
-    /// Goes behind a list.
+    /// Goes behind lists of a block.
     #[inline(always)]
-    fn pass(&mut self, length: u32) -> Result<()> {
-        if length == 0 {
-            return Ok(());
+    fn pass(&mut self, lengths: &Lengths<'_>, lanes: Range<usize>) -> Result<()> {
+        let (mut filled, mut sum, mut widest, mut at) = (0, 0, 0, self.gaps_at);
+        for lane in lanes {
+            let length = lengths.get(lane) as usize;
+            filled += usize::from(length > 0);
+            sum += length;
+            let mut gaps = length.saturating_sub(1);
+            while gaps > 0 {
+                let count = gaps.min(BLOCK);
+                let Some(&width_bits) = self.bytes.get(at) else {
+                    return Err(bad(at, "a block", "the end of a page"));
+                };
+                widest = widest.max(width_bits);
+                at += block_bytes(count, u32::from(width_bits));
+                gaps -= count;
+            }
         }
-        self.take(length as usize)?;
-        self.pass_first()?;
-        let mut gaps = length as usize - 1;
-        while gaps > 0 {
-            let count = gaps.min(BLOCK);
-            self.gaps_at = self.block(self.gaps_at, count, 32, self.ends[2])?.1;
-            gaps -= count;
+        if widest > 32 || at > self.ends[2] {
+            return Err(bad(self.gaps_at, "blocks that fit their section", "wider ones"));
         }
-        Ok(())
+        self.gaps_at = at;
+        self.take(sum)?;
+        self.pass_firsts(filled)
     }
 
-    /// Counts a list that is not empty.
+    /// Counts neighbours.
     #[inline(always)]
-    fn take(&mut self, length: usize) -> Result<()> {
-        self.edges += length;
+    fn take(&mut self, count: usize) -> Result<()> {
+        self.edges += count;
         if self.edges > MAX_NEIGHBOURS {
             return Err(bad(HEADER_BYTES, "as many neighbours as fit into a page", "more"));
         }
         Ok(())
     }
 
-    /// Goes behind the first neighbour of a list.
+    /// Goes behind the first neighbours of at most sixteen lists.
     #[inline(always)]
-    fn pass_first(&mut self) -> Result<()> {
-        self.filled += 1;
-        if self.filled == self.firsts_before + BLOCK {
+    fn pass_firsts(&mut self, count: usize) -> Result<()> {
+        self.firsts_taken += count;
+        if self.firsts_taken >= BLOCK {
             self.firsts_at = self.block(self.firsts_at, BLOCK, 32, self.ends[1])?.1;
-            self.firsts_before = self.filled;
+            self.firsts_taken -= BLOCK;
         }
         Ok(())
     }
@@ -320,10 +329,10 @@ impl<'a> Walk<'a> {
     /// Decodes a list that is not empty; returns the greatest of what it holds.
     #[inline]
     fn list(&mut self, vertex: u32, out: &mut [u32]) -> Result<u32> {
-        let lane = self.filled - self.firsts_before;
+        let lane = self.firsts_taken;
         let (width_bits, _) = self.block(self.firsts_at, lane + 1, 32, self.ends[1])?;
         let stored = value_at(self.bytes, self.firsts_at + 1, lane, width_bits);
-        self.pass_first()?;
+        self.pass_firsts(1)?;
         let mut neighbour = if self.relative { unfold(stored, vertex) } else { stored };
         let mut largest = neighbour;
         let Some((first, rest)) = out.split_first_mut() else { return Ok(0) };
@@ -344,8 +353,10 @@ impl<'a> Walk<'a> {
 
     /// Checks that nothing is left of the page's sections.
     fn finish(&self) -> Result<()> {
-        let left = self.filled - self.firsts_before;
-        let firsts = if left > 0 { self.block(self.firsts_at, left, 32, self.ends[1])?.1 } else { self.firsts_at };
+        let firsts = match self.firsts_taken {
+            0 => self.firsts_at,
+            left => self.block(self.firsts_at, left, 32, self.ends[1])?.1,
+        };
         for (at, end) in [self.lengths_at, firsts, self.gaps_at].into_iter().zip(self.ends) {
             if at != end {
                 return Err(bad(at, "the end of a section", "more bytes"));

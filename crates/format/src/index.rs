@@ -413,7 +413,7 @@ fn select_in_word(word: u64, rank: u32) -> u32 {
     // How many ones there are in every byte and those below it.
     let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
     // The bytes that end before the bit: their sums are at most the rank.
-    let before = (((u64::from(rank) * ONES | TOPS) - sums) & TOPS).count_ones() * 8;
+    let before = ((((u64::from(rank) * ONES) | TOPS) - sums) & TOPS).count_ones() * 8;
     let left = rank - ((sums << 8) >> before & 0xff) as u32;
     let mut byte = word >> before;
     for _ in 0..left {

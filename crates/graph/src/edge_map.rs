@@ -120,6 +120,20 @@ const LISTS_PER_PAGE: u64 = 32;
 /// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.
 const VERTICES_PER_PAGE: u64 = 1 << 11;
 
+/// Whether a push along all edges of so many vertices in a list costs less than a look at all vertices, whatever pages
+/// they lie in. Where all lists are short, as on grids and roads, that is so until a frontier is wide.
+pub fn is_small_push(graph: &Graph, direction: Direction, active: u64) -> bool {
+    let lists = graph.list_facts(direction);
+    let edges = active.saturating_mul(lists.max_degree);
+    let full_pages = edges / (lists.entries / lists.pages.max(1)).max(1);
+    full_pages.saturating_mul(PUSH_COST).saturating_add(active / LISTS_PER_PAGE) < look_cost(graph)
+}
+
+/// What a look at all vertices costs, in pulled pages, and how much more a push may cost before one is taken.
+fn look_cost(graph: &Graph) -> u64 {
+    4 * PUSH_COST + graph.vertices() / VERTICES_PER_PAGE
+}
+
 impl std::fmt::Debug for EdgeMapper<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut mapper = f.debug_struct("EdgeMapper");
@@ -197,12 +211,11 @@ impl<'a> EdgeMapper<'a> {
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
         self.start_step()?;
         let active = self.active();
-        let look_cost = 4 * PUSH_COST + self.graph.vertices() / VERTICES_PER_PAGE;
-        if self.short_lists_cost() < look_cost {
+        if matches!(self.active.frontier(), Frontier::List(_)) && is_small_push(self.graph, self.onwards, active) {
             return self.push_lists(false, update(map));
         }
         let push_cost = self.push_cost();
-        if push_cost < look_cost {
+        if push_cost < look_cost(self.graph) {
             return self.push_lists(false, update(map));
         }
         self.active.mark();
@@ -270,16 +283,6 @@ impl<'a> EdgeMapper<'a> {
         self.active.advance_to(activated);
         self.failed = false;
         Ok(Stepped { way: Way::Push, active, sweep })
-    }
-
-    /// What a push from the active vertices costs at most if their lists are decoded alone, in pulled pages; found
-    /// without a look at the index. Where all lists are short, as on grids and roads, that is little.
-    fn short_lists_cost(&self) -> u64 {
-        let Frontier::List(active) = self.active.frontier() else { return u64::MAX };
-        let lists = self.graph.list_facts(self.onwards);
-        let edges = (active.len() as u64).saturating_mul(lists.max_degree);
-        let page_edges = (lists.entries / lists.pages.max(1)).max(1);
-        (edges / page_edges).saturating_mul(PUSH_COST).saturating_add(active.len() as u64 / LISTS_PER_PAGE)
     }
 
     /// What a push from the active vertices costs at most, in pulled pages.

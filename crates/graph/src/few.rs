@@ -28,9 +28,10 @@ const FEW_PAGES: usize = 1024;
 const FEW_EDGES: u64 = 1 << 15;
 /// Of a page with more than one wanted list in so many, all are decoded.
 const SOME_SHARE: usize = 8;
-/// The next wanted page is looked for one by one if it is not farther than about so many, and through the index
-/// otherwise.
-const NEAR_PAGES: u64 = 16;
+/// Whether the next wanted page is looked for from the page before or through the index: from the page before if it is
+/// about so near, and found after so many pages.
+const NEAR_PAGES: u64 = 3;
+const MOST_PAGES: u64 = 16;
 
 /// A page with wanted lists: its number, and where in the list of vertices those stand that it holds lists of.
 pub(crate) struct WantedPage {
@@ -44,7 +45,7 @@ pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnM
     let mut next_vertex = 0;
     while let Some(&vertex) = vertices.get(next_vertex) {
         let Some((mut number, mut keys)) = lists.index.seek(2 * u64::from(vertex)) else { return };
-        for _ in 0..NEAR_PAGES {
+        for _ in 0..MOST_PAGES {
             let end = keys.next().unwrap_or(u64::MAX);
             let first = next_vertex;
             let here = vertices[first..].iter().take_while(|&&vertex| 2 * u64::from(vertex) < end);

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 /// The words of a slot: the key and the marks.
-const SLOT_WORDS: usize = 1 + 2 * MOST_MARKS;
+const SLOT_WORDS: usize = 1 + MOST_MARKS;
 const SLOT_BYTES: u64 = 8 * SLOT_WORDS as u64;
 /// A table takes at most one of so many bytes that are free.
 const SHARE: u64 = 32;
@@ -69,7 +69,8 @@ pub(crate) struct Slots {
 impl Slots {
     fn slot(&self, file: usize, page: u64) -> (&[AtomicU64], u64) {
         // The files of an image begin at different slots, so that their first pages do not meet.
-        let place = (page + file as u64 * (self.count / 2)) % self.count;
+        let place = page + file as u64 * (self.count / 2);
+        let place = if place < self.count { place } else { place % self.count };
         let slot = &self.words[place as usize * SLOT_WORDS..][..SLOT_WORDS];
         (slot, (page << 8 | file as u64) + 1)
     }
@@ -81,9 +82,9 @@ impl Slots {
         if slot[0].load(Ordering::Acquire) != key {
             return None;
         }
-        let words = [slot[1 + 2 * mark].load(Ordering::Relaxed), slot[2 + 2 * mark].load(Ordering::Relaxed)];
+        let word = slot[1 + mark].load(Ordering::Relaxed);
         fence(Ordering::Acquire);
-        (slot[0].load(Ordering::Relaxed) == key).then(|| Mark::of_words(words))
+        (slot[0].load(Ordering::Relaxed) == key).then(|| Mark::of_word(word))
     }
 
     /// Keeps the guide of a page, unless another worker writes to its slot.
@@ -95,8 +96,8 @@ impl Slots {
             return;
         }
         fence(Ordering::Release);
-        for (pair, mark) in slot[1..].chunks_exact(2).zip(&guide.marks[..guide.count]) {
-            pair.iter().zip(mark.words()).for_each(|(slot, word)| slot.store(word, Ordering::Relaxed));
+        for (slot, mark) in slot[1..].iter().zip(&guide.marks[..guide.count]) {
+            slot.store(mark.word(), Ordering::Relaxed);
         }
         slot[0].store(key, Ordering::Release);
     }
@@ -117,7 +118,7 @@ mod tests {
 
     /// A guide whose marks all tell the page.
     fn guide(page: u64) -> Guide {
-        let mark = Mark::of_words([page | page << 16 | page << 32, page | page << 16]);
+        let mark = Mark::of_word(page | page << 13 | page << 26 | page << 39);
         Guide { stride: 16, marks: [mark; MOST_MARKS], count: MOST_MARKS }
     }
 

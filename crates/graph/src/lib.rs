@@ -44,7 +44,7 @@ pub use active::SPARSE_SHARE;
 pub use atomic_file::{check_file, write_file};
 pub use check::{CheckReport, check};
 pub use choice::Choice;
-pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way};
+pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
 pub use error::{Error, Outcome, Result};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
 pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
