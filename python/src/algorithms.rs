@@ -7,7 +7,7 @@ use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::Bytes;
 use outcore::{
-    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Table, Unconverged, Value,
+    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value,
     Values,
 };
 use pyo3::IntoPyObjectExt;

@@ -5,7 +5,9 @@
 //! *ParK*, 2014): at level k, remove all vertices of which no more than k edges remain, take each of them off its
 //! neighbours' degrees, and go on with those that fall to k. Each list is wanted once, in parts and in no order. A
 //! vertex whose page is at hand is removed at once, and in a large round one whose page is yet to come; small rounds
-//! look up their few pages. Degrees never fall below k, so in the end they are the core numbers.
+//! look up their few pages. Behind a small round it is known which vertices fell, so that a path, which loses a vertex
+//! or two in a round, is peeled without a look at the others. Degrees never fall below k, so in the end they are the
+//! core numbers.
 //!
 //! *Self-loops* are left out; where the image may have some, a pass counts them first. In a directed graph the degree
 //! of a vertex is its in-degree plus its out-degree, and both of its lists are visited when it is removed.
@@ -93,6 +95,8 @@ pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreN
 
 /// A round over fewer vertices than one of so many looks up their pages.
 const FEW_SHARE: u64 = 1 << 12;
+/// And one over so few does in any case.
+const LEAST_FEW: u64 = 64;
 /// The vertices of so many levels are marked at once.
 const HORIZON_LEVELS: u32 = 64;
 
@@ -116,6 +120,8 @@ struct Removed {
     set: Bitmap,
     /// Those that were there when the sweep began: their lists of several pages are visited, of all pages.
     begun: Bitmap,
+    /// The vertices of `set`, if it is known which they are; then `begun` is empty.
+    list: Option<Vec<u32>>,
 }
 
 /// Vertices that fell to k.
@@ -125,12 +131,27 @@ struct Fallen {
     here: Vec<usize>,
     /// How many there were in all.
     count: u64,
+    /// Those that joined the sets of removed vertices, with the places of the sets, while they are few.
+    joined: Vec<(usize, u32)>,
+    /// They are not few.
+    many: bool,
+}
+
+impl Fallen {
+    /// Notes that a vertex joined a set.
+    fn join(&mut self, set: usize, vertex: u32, most: u64) {
+        if self.joined.len() as u64 >= most {
+            self.many = true;
+        } else {
+            self.joined.push((set, vertex));
+        }
+    }
 }
 
 impl<'a> Peel<'a> {
     fn new(graph: &'a Graph) -> Result<Self> {
         let (degrees, soon, sets) = state(graph).make()?;
-        let removed = |(&direction, (set, begun))| Removed { direction, set, begun };
+        let removed = |(&direction, (set, begun))| Removed { direction, set, begun, list: None };
         let removed = graph.directions().iter().zip(sets).map(removed).collect();
         Ok(Peel { graph, degrees, k: 0, soon, horizon: 0, removed })
     }
@@ -171,6 +192,7 @@ impl<'a> Peel<'a> {
             self.mark_soon()?;
         }
         self.k = k;
+        self.removed.iter_mut().for_each(|removed| removed.list = None);
         let count = AtomicU64::new(0);
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for vertex in self.soon.iter(Bitmap::words_of(&range)) {
@@ -219,14 +241,15 @@ impl<'a> Peel<'a> {
 
     /// Visits lists of removed vertices; returns how many other vertices fell to k, and what was read, or nothing if
     /// there are none.
-    fn round(&self) -> Result<Option<(u64, SweepStats)>> {
+    fn round(&mut self) -> Result<Option<(u64, SweepStats)>> {
         let (mut begun, mut count, mut total) = (0, 0, SweepStats::default());
-        for removed in &self.removed {
-            let here = removed.begin(self.graph)?;
+        for place in 0..self.removed.len() {
+            let most = self.most_listed();
+            let (here, few) = self.removed[place].begin(self.graph, most)?;
             if here == 0 {
                 continue;
             }
-            let few = (here <= self.graph.vertices() / FEW_SHARE).then(|| removed.take_list());
+            let removed = &self.removed[place];
             let frontier = few.as_deref().map_or(Frontier::Set(&removed.set), Frontier::List);
             let visit = |fallen: &mut Fallen, lists: &Lists, _: Weights<'_>| {
                 frontier.wanted(lists, |i| {
@@ -242,8 +265,27 @@ impl<'a> Peel<'a> {
             count += fallen.iter().map(|fallen| fallen.count).sum::<u64>();
             begun += here;
             total.add(&sweep);
+            self.note_joined(&fallen, few.is_some());
         }
         Ok((begun > 0).then_some((count, total)))
+    }
+
+    /// The most vertices whose pages are looked up.
+    fn most_listed(&self) -> u64 {
+        (self.graph.vertices() / FEW_SHARE).max(LEAST_FEW)
+    }
+
+    /// Notes which vertices joined the sets in a sweep; `few` says whether its own set has lost all that it had.
+    fn note_joined(&mut self, fallen: &[Fallen], few: bool) {
+        let known = few && !fallen.iter().any(|fallen| fallen.many);
+        for removed in &mut self.removed {
+            removed.list = removed.list.take().filter(|_| known);
+        }
+        for &(set, vertex) in fallen.iter().flat_map(|fallen| &fallen.joined) {
+            if let Some(list) = &mut self.removed[set].list {
+                list.push(vertex);
+            }
+        }
     }
 
     /// Takes the edges of a removed vertex, or those in a part of its list, off its neighbours.
@@ -258,8 +300,10 @@ impl<'a> Peel<'a> {
             let here = here.filter(|&place| place < lists.count && !is_part(lists, place));
             fallen.count += 1;
             fallen.here.extend(here);
-            for other in self.removed.iter().filter(|other| here.is_none() || other.direction != removed.direction) {
-                other.set.insert(vertex);
+            for (place, other) in self.removed.iter().enumerate() {
+                if (here.is_none() || other.direction != removed.direction) && other.set.insert(vertex) {
+                    fallen.join(place, vertex, self.most_listed());
+                }
             }
         }
     }
@@ -281,8 +325,33 @@ impl<'a> Peel<'a> {
 }
 
 impl Removed {
-    /// Begins a sweep; returns how many vertices there are.
-    fn begin(&self, graph: &Graph) -> Result<u64> {
+    /// Begins a sweep; returns how many vertices there are, and takes them out, in rising order, if they are not more
+    /// than `most`.
+    fn begin(&mut self, graph: &Graph, most: u64) -> Result<(u64, Option<Vec<u32>>)> {
+        if let Some(mut list) = self.list.take() {
+            let few = list.len() as u64 <= most;
+            if few {
+                list.iter().for_each(|&vertex| self.set.remove(vertex));
+                list.sort_unstable();
+                self.list = Some(Vec::new());
+                return Ok((list.len() as u64, Some(list)));
+            }
+        }
+        let here = self.begin_all(graph)?;
+        if here > most {
+            return Ok((here, None));
+        }
+        let list: Vec<u32> = self.set.iter(0..self.set.words()).collect();
+        for &vertex in &list {
+            self.set.remove(vertex);
+            self.begun.remove(vertex);
+        }
+        self.list = Some(Vec::new());
+        Ok((here, Some(list)))
+    }
+
+    /// Begins a sweep over the whole set; returns how many vertices there are.
+    fn begin_all(&self, graph: &Graph) -> Result<u64> {
         let count = AtomicU64::new(0);
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             let mut here = 0;
@@ -299,16 +368,6 @@ impl Removed {
             Ok(())
         })?;
         Ok(count.into_inner())
-    }
-
-    /// Takes all vertices out, in rising order.
-    fn take_list(&self) -> Vec<u32> {
-        let list: Vec<u32> = self.set.iter(0..self.set.words()).collect();
-        for &vertex in &list {
-            self.set.remove(vertex);
-            self.begun.remove(vertex);
-        }
-        list
     }
 
     /// Whether a list of a vertex in the set is to be visited now. One of several pages waits for the next sweep unless

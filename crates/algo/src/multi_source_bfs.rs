@@ -4,7 +4,9 @@
 //! the merrier: efficient multi-source graph traversal*, VLDB 2014). All searches go level by level together; those
 //! that do not fit at once follow in further batches.
 //!
-//! *Direction, per source.* A search with few active vertices pushes, one with many pulls, both in the same step: where
+//! *Direction, per source.* While all searches together have so few active vertices, and these so short lists, that
+//! following their edges costs less than a look at all vertices, all of them push: so it goes on grids and roads. Else a
+//! search with few active vertices pushes, one with many pulls, both in the same step: where
 //! vertices have hubs, most searches are in the same two or three levels wide, but some lag behind, and pulling for
 //! their sake would read the lists of nearly all vertices. Before lists are read, the hub column decides what it can: a
 //! vertex whose hub, its neighbour of the greatest degree, became active in all searches that pull and have not reached
@@ -24,7 +26,7 @@ use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
-    SweepStats, scan, vertex_map,
+    SweepStats, is_small_push, scan, vertex_map,
 };
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -391,7 +393,7 @@ impl<'a, const W: usize> Batch<'a, W> {
             pull[i / 64] |= u64::from(count * PULL_SHARE > self.graph.vertices()) << (i % 64);
         }
         if let Some(list) = self.list.take()
-            && !any(&pull)
+            && (!any(&pull) || is_small_push(self.graph, self.onwards, list.len() as u64))
         {
             let read = self.push_list(list)?;
             stats.step("push", active, read);
@@ -524,11 +526,14 @@ impl<const W: usize> Tally<W> {
     }
 
     fn add_to(&self, counts: &[AtomicU64]) {
-        for (i, count) in counts.iter().enumerate() {
-            let digit = |row: &Row<W>| row[i / 64] >> (i % 64) & 1;
-            let sum: u64 = (0..).zip(&self.digits).map(|(place, row)| digit(row) << place).sum();
-            if sum > 0 {
-                count.fetch_add(sum, Relaxed);
+        // Few vertices make few digits, and often few searches.
+        for (place, row) in self.digits.iter().enumerate().filter(|(_, row)| any(row)) {
+            for (word, counts) in row.iter().zip(counts.chunks(64)) {
+                let mut left = *word;
+                while left != 0 {
+                    counts[left.trailing_zeros() as usize].fetch_add(1 << place, Relaxed);
+                    left &= left - 1;
+                }
             }
         }
     }

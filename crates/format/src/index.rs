@@ -60,6 +60,11 @@ impl Index {
         8 * (self.low.len() + self.high.len() + self.ones.len() + self.zeros.len()) as u64
     }
 
+    /// The last key; 0 if there is none.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
     /// Key `i`.
     pub fn get(&self, i: u64) -> u64 {
         debug_assert!(i < self.count);
@@ -71,11 +76,27 @@ impl Index {
         if self.count == 0 || key >= self.last {
             return self.count.checked_sub(1);
         }
-        // Keys whose high part is `part` stand between the zero before it and the zero after; their low bits rise.
+        self.first_above(key, key >> self.low_bits).checked_sub(1)
+    }
+
+    /// The last place whose key is at most `key`, and the keys behind it.
+    pub fn seek(&self, key: u64) -> Option<(u64, Keys<'_>)> {
+        let none_behind = Keys { index: self, next: self.count, bit: 0 };
+        if self.count == 0 || key >= self.last {
+            return Some((self.count.checked_sub(1)?, none_behind));
+        }
         let part = key >> self.low_bits;
+        let next = self.first_above(key, part);
+        // The ones up to `next` and the zeros up to `part` lie before the key that is looked for.
+        Some((next.checked_sub(1)?, Keys { index: self, next, bit: next + part }))
+    }
+
+    /// The first place whose key is above `key`, whose high part is `part`; there is one.
+    fn first_above(&self, key: u64, part: u64) -> u64 {
+        // Keys with that high part stand between the zero before it and the zero after; their low bits rise.
         let low = key & low_mask(self.low_bits);
-        let mut from = if part == 0 { 0 } else { self.select_zero(part - 1) + 1 - part };
-        let mut to = self.select_zero(part) - part;
+        let start = if part == 0 { 0 } else { self.select_zero(part - 1) + 1 };
+        let (mut from, mut to) = (start - part, self.zero_from(start) - part);
         while from < to {
             let middle = from + (to - from) / 2;
             if self.get_low(middle) <= low {
@@ -84,7 +105,18 @@ impl Index {
                 to = middle;
             }
         }
-        from.checked_sub(1)
+        from
+    }
+
+    /// Where the first zero stands from a place on in the high part.
+    fn zero_from(&self, bit: u64) -> u64 {
+        let mut i = (bit / 64) as usize;
+        let mut word = !self.high[i] & (u64::MAX << (bit % 64));
+        while word == 0 {
+            i += 1;
+            word = !self.high[i];
+        }
+        64 * i as u64 + u64::from(word.trailing_zeros())
     }
 
     /// All keys from place `from` on.
@@ -371,11 +403,23 @@ fn high_words(count: u64, last: u64, low_bits: u32) -> usize {
 }
 
 /// The place of the set bit with that rank.
-fn select_in_word(mut word: u64, rank: u32) -> u32 {
-    for _ in 0..rank {
-        word &= word - 1;
+///
+/// (Vigna, *Broadword implementation of rank/select queries*, WEA 2008.)
+fn select_in_word(word: u64, rank: u32) -> u32 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+    // How many ones there are in every byte and those below it.
+    let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
+    // The bytes that end before the bit: their sums are at most the rank.
+    let before = ((((u64::from(rank) * ONES) | TOPS) - sums) & TOPS).count_ones() * 8;
+    let left = rank - ((sums << 8) >> before & 0xff) as u32;
+    let mut byte = word >> before;
+    for _ in 0..left {
+        byte &= byte - 1;
     }
-    word.trailing_zeros()
+    before + byte.trailing_zeros()
 }
 
 fn checksum(origin: &Origin, bytes: &[u8]) -> u32 {
@@ -404,6 +448,8 @@ mod tests {
         for probe in (0..last.min(3000) + 2).chain(keys.iter().flat_map(|&k| [k.saturating_sub(1), k, k + 1])) {
             let expected = keys.partition_point(|&key| key <= probe).checked_sub(1).map(|i| i as u64);
             assert_eq!(index.last_at_most(probe), expected, "probe {probe} in {keys:?}");
+            let found = index.seek(probe).map(|(place, behind)| (place, behind.collect::<Vec<_>>()));
+            assert_eq!(found, expected.map(|place| (place, keys[place as usize + 1..].to_vec())), "probe {probe}");
         }
     }
 

@@ -8,6 +8,7 @@ pub mod block;
 pub mod column;
 mod error;
 mod files;
+pub mod guide;
 mod index;
 pub mod list;
 mod manifest;

@@ -8,11 +8,13 @@
 //! Lemire and Boytsov, *Decoding billions of integers per second through vectorization*, Softw. Pract. Exper. 2015.
 #![allow(unsafe_code)]
 
+use outcore_format::guide::{Mark, decode_lists};
 use outcore_format::list::{
     CONTINUED, CONTINUES, MAX_LISTS, MAX_NEIGHBOURS, PARALLEL, RELATIVE, check_vertices, unfold,
 };
 use outcore_format::list::{LENGTH_BITS, decode as decode_portable, neighbour_error};
 use outcore_format::{Error, HEADER_BYTES, Lists, Page, Result, Shape};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The lanes of a block.
@@ -74,6 +76,22 @@ impl Decoder {
                 unsafe { decode(page, shape, &mut self.lists, &mut self.firsts)? }
             }
         }
+        Ok(&self.lists)
+    }
+
+    /// Decodes the lists at adjacent places of a page, as if it held no others (`outcore_format::guide`).
+    ///
+    /// # Errors
+    /// Lengths, widths or neighbours that do not fit.
+    #[inline]
+    pub(crate) fn decode_some(
+        &mut self,
+        page: &Page<'_>,
+        shape: Shape,
+        mark: (Mark, usize),
+        places: Range<usize>,
+    ) -> Result<&Lists> {
+        decode_lists(page, shape, mark, places, &mut self.lists)?;
         Ok(&self.lists)
     }
 }

@@ -113,8 +113,25 @@ pub struct EdgeMapper<'a> {
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
 /// (`docs/decisions/0003-direction.md`).
 const PUSH_COST: u64 = 8;
+/// So many lists are found and decoded alone while a page is pulled: 0.15 microseconds for each
+/// (`docs/decisions/0013-small-steps.md`).
+const LISTS_PER_PAGE: u64 = 32;
 /// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.
 const VERTICES_PER_PAGE: u64 = 1 << 11;
+
+/// Whether a push along all edges of so many vertices in a list costs less than a look at all vertices, whatever pages
+/// they lie in. Where all lists are short, as on grids and roads, that is so until a frontier is wide.
+pub fn is_small_push(graph: &Graph, direction: Direction, active: u64) -> bool {
+    let lists = graph.list_facts(direction);
+    let edges = active.saturating_mul(lists.max_degree);
+    let full_pages = edges / (lists.entries / lists.pages.max(1)).max(1);
+    full_pages.saturating_mul(PUSH_COST).saturating_add(active / LISTS_PER_PAGE) < look_cost(graph)
+}
+
+/// What a look at all vertices costs, in pulled pages, and how much more a push may cost before one is taken.
+fn look_cost(graph: &Graph) -> u64 {
+    4 * PUSH_COST + graph.vertices() / VERTICES_PER_PAGE
+}
 
 impl std::fmt::Debug for EdgeMapper<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -193,8 +210,11 @@ impl<'a> EdgeMapper<'a> {
     pub fn step(&mut self, map: &impl EdgeMap) -> Result<Stepped> {
         self.start_step()?;
         let active = self.active();
+        if matches!(self.active.frontier(), Frontier::List(_)) && is_small_push(self.graph, self.onwards, active) {
+            return self.push_lists(false, update(map));
+        }
         let push_cost = self.push_cost();
-        if push_cost < 4 * PUSH_COST + self.graph.vertices() / VERTICES_PER_PAGE {
+        if push_cost < look_cost(self.graph) {
             return self.push_lists(false, update(map));
         }
         self.active.mark();

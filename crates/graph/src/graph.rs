@@ -4,6 +4,8 @@
 //! open graph keeps a decoder per worker beside what its [`Image`] keeps.
 
 use crate::decode::{DECODER_BYTES, Decoder};
+use crate::few::PinnedPages;
+use crate::guides::Guides;
 use crate::weights::{WORKER_BYTES, WeightColumn};
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
@@ -59,6 +61,8 @@ pub struct Graph {
     /// their indexes once the graph is closed.
     lists: Mutex<[Arc<Lists>; 2]>,
     decoders: Decoders,
+    /// Where lists lie in pages that small steps come back to.
+    guides: Guides,
 }
 
 impl std::fmt::Debug for Graph {
@@ -107,33 +111,36 @@ impl Drop for Graph {
 
 /// The decoders of an open graph, one per worker, while no worker has them.
 struct Decoders {
-    idle: Mutex<Vec<LastDecoded>>,
+    idle: Mutex<Vec<Decoding>>,
     reservation: Reservation,
 }
 
-/// A decoder, and the file and the page that it holds.
+/// A decoder, and what a worker knows beside it.
 #[derive(Default)]
-pub(crate) struct LastDecoded {
+pub(crate) struct Decoding {
     pub decoder: Decoder,
-    pub page: Option<(usize, u64)>,
+    /// The file and the page that the decoder holds.
+    pub decoded: Option<(usize, u64)>,
+    /// The pages of the small sweep that is under way.
+    pub pinned: PinnedPages,
 }
 
 /// A decoder while a worker has it.
 pub(crate) struct LentDecoder<'g> {
     graph: &'g Graph,
-    decoder: LastDecoded,
+    decoder: Decoding,
 }
 
 impl Deref for LentDecoder<'_> {
-    type Target = LastDecoded;
+    type Target = Decoding;
 
-    fn deref(&self) -> &LastDecoded {
+    fn deref(&self) -> &Decoding {
         &self.decoder
     }
 }
 
 impl DerefMut for LentDecoder<'_> {
-    fn deref_mut(&mut self) -> &mut LastDecoded {
+    fn deref_mut(&mut self) -> &mut Decoding {
         &mut self.decoder
     }
 }
@@ -180,10 +187,10 @@ impl Graph {
         let in_ = lists.next().unwrap_or_else(|| Arc::clone(&out));
         let threads = image.runtime().threads();
         let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * DECODER_BYTES)?;
-        let idle = Mutex::new((0..threads).map(|_| LastDecoded::default()).collect());
+        let idle = Mutex::new((0..threads).map(|_| Decoding::default()).collect());
         image.add_workers(DECODER_BYTES + if image.manifest().weights().is_some() { WORKER_BYTES } else { 0 })?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
-        Ok(Graph { image, lists, decoders: Decoders { idle, reservation } })
+        Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides: Guides::default() })
     }
 
     /// The image, which results hold on to.
@@ -258,6 +265,11 @@ impl Graph {
     /// The memory that [`Graph::by_id`] takes while it works.
     pub fn by_id_bytes(&self) -> u64 {
         outcore_table::by_id_bytes(self)
+    }
+
+    /// Where lists lie in pages that small steps come back to.
+    pub(crate) fn guides(&self) -> &Guides {
+        &self.guides
     }
 
     /// A decoder for a worker, whose memory was set aside with the worker's.
@@ -348,7 +360,7 @@ impl Graph {
     }
 
     /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is. If that is not
-    /// enough, the graph gives back at once what it knows of weights that no operation reads.
+    /// enough, the graph gives back at once what it knows of weights that no operation reads, and of places of lists.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
@@ -358,6 +370,7 @@ impl Graph {
         // Where weights lie is learnt again when they are next asked for.
         if self.runtime().budget().available_bytes() < bytes {
             self.directions().iter().for_each(|&direction| self.list_pages(direction).forget_weights());
+            self.guides.forget();
         }
         self.image.make_room(purpose, bytes)
     }
@@ -370,6 +383,7 @@ impl Graph {
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
+        self.guides.fill(self);
         let weights = self.manifest().weights().map_or(0, |weights| weights.out_pages + weights.in_pages);
         self.image.fill_cache(self.all_pages() + weights)
     }
@@ -384,6 +398,7 @@ impl Graph {
                 *lists = Arc::new(lists.closed());
             }
             self.decoders.clear();
+            self.guides.forget();
         }
     }
 }

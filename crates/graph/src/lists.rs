@@ -10,11 +10,11 @@
 use crate::decode::DECODER_BYTES;
 use crate::graph::{Edges, Graph};
 use crate::scan::{Frontier, List, ListPart, list_at};
-use crate::sweep::{ListPages, ListVisitor, Swept, sweep};
+use crate::sweep::{ListPages, ListVisitor, Swept, Wanted, sweep};
 use crate::weights::Weights;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Lists, WeightKind};
-use outcore_image::{Outcome, Pass, Result, Selection, Sweep, SweepStats, Worker};
+use outcore_image::{Outcome, Pass, Result, Sweep, SweepStats, Worker};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, lock};
 use std::collections::HashMap;
@@ -106,10 +106,10 @@ impl ListsOf<'_> {
         let bytes = (graph.runtime().threads() as u64 + 1) * self.longest_bytes();
         graph.make_room("lists that span pages", bytes)?;
         let _held = graph.runtime().budget().reserve("lists that span pages", bytes)?;
-        let selection = frontier.selection(graph, edges.direction);
+        let wanted = frontier.wanted_pages(graph, edges.direction);
         let (joiner, visit) = (Joiner::default(), &visit);
         let make = || WholeVisitor { frontier, state: make(), visit, joiner: &joiner, open: None, ended: Vec::new() };
-        let (visitors, stats) = sweep(graph, edges, selection, make)?;
+        let (visitors, stats) = sweep(graph, edges, wanted, make)?;
         Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
     }
 }
@@ -235,8 +235,8 @@ impl ListLoop<'_> {
         let bytes = self.lists.loop_bytes();
         graph.make_room("a loop over lists", bytes)?;
         let reservation = graph.runtime().budget().reserve("a loop over lists", bytes - LOOP_RING_BYTES)?;
-        let swept = Swept::new(graph, edges)?;
-        let sweep = swept.sweep(graph, frontier.selection(graph, edges.direction), LOOP_PAGES)?;
+        let (swept, selection) = Swept::new(graph, edges, frontier.wanted_pages(graph, edges.direction))?;
+        let sweep = swept.sweep(graph, selection, LOOP_PAGES)?;
         let worker = graph.new_worker(LOOP_RING_BYTES)?;
         let pages = ListPages::new(graph, &swept, Collector { frontier, collected: Collected::default() });
         self.reading = Some(Reading { pages, sweep, pass: Pass::default(), worker, _reservation: reservation });
@@ -384,8 +384,8 @@ pub(crate) fn visit_here(
     mut visit: impl FnMut(List<'_>) + Send,
 ) -> Result<SweepStats> {
     let mut open: Option<Piece> = None;
-    let selection = frontier.selection(graph, edges.direction);
-    visit_parts_here(graph, worker, edges, selection, frontier, |list| {
+    let wanted = frontier.wanted_pages(graph, edges.direction);
+    visit_parts_here(graph, worker, edges, wanted, frontier, |list| {
         if let Some(whole) = list.whole() {
             return visit(whole);
         }
@@ -406,11 +406,11 @@ pub(crate) fn visit_parts_here(
     graph: &Graph,
     worker: &mut Worker,
     edges: Edges,
-    selection: Selection<'_>,
+    wanted: Wanted<'_>,
     frontier: Frontier<'_>,
     visit: impl FnMut(ListPart<'_>) + Send,
 ) -> Result<SweepStats> {
-    let swept = Swept::new(graph, edges)?;
+    let (swept, selection) = Swept::new(graph, edges, wanted)?;
     let sweep = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
     let mut pass = Pass::default();
     let mut pages = ListPages::new(graph, &swept, PartVisitor { frontier, visit });

@@ -12,7 +12,7 @@ use crate::lists::{visit_here, visit_parts_here};
 use crate::messages::{Mail, Outbox};
 use crate::program::{Events, ProgramOptions, ProgramRun, Request, Shared, Vertex, VertexProgram};
 use crate::scan::Frontier;
-use crate::sweep::pages_of_range;
+use crate::sweep::{Wanted, pages_of_range};
 use crate::vertex_set::Bitmap;
 use crate::weights::WeightColumn;
 use outcore_image::{Result, Selection, StatsBuilder, SweepStats, Worker};
@@ -432,8 +432,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let Some(mut state) = self.program.part(whole) else { return Ok(SweepStats::default()) };
                 let edges = Edges { direction: request.direction, weights: P::WEIGHTS };
                 let frontier = Frontier::Range { first: request.vertex, end: request.vertex + 1 };
-                let selection = Selection::Pages(pages.clone());
-                let mut sweep = visit_parts_here(self.graph, worker, edges, selection, frontier, |list| {
+                let wanted = Wanted::Pages(Selection::Pages(pages.clone()));
+                let mut sweep = visit_parts_here(self.graph, worker, edges, wanted, frontier, |list| {
                     let mut vertex = self.vertex(request.vertex, hand, request.direction, true);
                     self.program.on_list(&mut vertex, &mut state, list.alone());
                 })?;

@@ -5,7 +5,7 @@
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
 
 use crate::graph::{Direction, Edges, Graph};
-use crate::sweep::{ListVisitor, count_pages, pages_of_range, pages_of_set, sweep, units_of};
+use crate::sweep::{ListVisitor, Wanted, count_pages, pages_of_range, pages_of_set, sweep};
 use crate::vertex_set::Bitmap;
 use crate::weights::Weights;
 use outcore_format::Lists;
@@ -83,17 +83,17 @@ impl<'a> ListPart<'a> {
 }
 
 impl<'a> Frontier<'a> {
-    pub(crate) fn selection(self, graph: &Graph, direction: Direction) -> Selection<'a> {
+    pub(crate) fn wanted_pages(self, graph: &Graph, direction: Direction) -> Wanted<'a> {
         match self {
-            Frontier::All => Selection::Pages(0..graph.pages(direction)),
-            Frontier::List(vertices) => Selection::Units(units_of(&graph.list_pages(direction), vertices)),
+            Frontier::All => Wanted::Pages(Selection::Pages(0..graph.pages(direction))),
+            Frontier::List(vertices) => Wanted::Lists(vertices),
             Frontier::Range { first, end } => {
-                Selection::Pages(pages_of_range(&graph.list_pages(direction), first, end))
+                Wanted::Pages(Selection::Pages(pages_of_range(&graph.list_pages(direction), first, end)))
             }
-            Frontier::Set(set) => pages_of_set(graph, direction, set, 0..graph.pages(direction)),
+            Frontier::Set(set) => Wanted::Pages(pages_of_set(graph, direction, set, 0..graph.pages(direction))),
             Frontier::Part { set, first, end } => {
                 let pages = pages_of_range(&graph.list_pages(direction), first, end);
-                pages_of_set(graph, direction, set, pages)
+                Wanted::Pages(pages_of_set(graph, direction, set, pages))
             }
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Frontier<'a> {
 
     /// How many pages hold lists of the frontier.
     pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
-        count_pages(&self.selection(graph, direction))
+        count_pages(graph, direction, &self.wanted_pages(graph, direction))
     }
 
     /// Calls `visit` with the places of the page's lists that are the frontier's, in order.
@@ -224,9 +224,9 @@ pub fn scan_pages<S: Send, R: Outcome>(
 ) -> Result<(Vec<S>, SweepStats)> {
     frontier.check(graph)?;
     let edges = edges.into();
-    let selection = frontier.selection(graph, edges.direction);
+    let wanted = frontier.wanted_pages(graph, edges.direction);
     let visit = &visit;
-    let (visitors, stats) = sweep(graph, edges, selection, || ScanVisitor { state: make(), visit })?;
+    let (visitors, stats) = sweep(graph, edges, wanted, || ScanVisitor { state: make(), visit })?;
     Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
 }
 
@@ -302,7 +302,7 @@ pub fn fold<F: ListFold>(
 ) -> Result<(F::Total, SweepStats)> {
     frontier.check(graph)?;
     let edges = edges.into();
-    let selection = frontier.selection(graph, edges.direction);
+    let wanted = frontier.wanted_pages(graph, edges.direction);
     let make = || FoldVisitor {
         frontier,
         folder,
@@ -311,7 +311,7 @@ pub fn fold<F: ListFold>(
         total: F::Total::default(),
         totals: Vec::new(),
     };
-    let (visitors, stats) = sweep(graph, edges, selection, make)?;
+    let (visitors, stats) = sweep(graph, edges, wanted, make)?;
     let (mut loose, mut totals) = (Vec::new(), Vec::new());
     for visitor in visitors {
         loose.extend(visitor.loose);

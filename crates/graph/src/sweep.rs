@@ -3,11 +3,13 @@
 //! Which pages are wanted follows from the vertices by way of the index; `outcore-image` reads them, in units of 64 and
 //! in page order within each unit.
 
-use crate::graph::{Direction, Edges, Graph, LentDecoder, Lists};
+use crate::few::{Few, PageAt, are_some, pages_of_list, sweep_few};
+use crate::graph::{Decoding, Direction, Edges, Graph, LentDecoder, Lists};
+use crate::guides::Slots;
 use crate::vertex_set::Bitmap;
 use crate::weights::{Batch, WeightColumn, Weights};
-use outcore_format::{Lists as DecodedLists, PAGE_BYTES};
-use outcore_image::{Arrived, Error, PageVisitor, Result, Selection, SweepStats, UnitPages, Worker, pages_within};
+use outcore_format::Lists as DecodedLists;
+use outcore_image::{Arrived, PageVisitor, Result, Selection, SweepStats, UnitPages, Worker, pages_within};
 use outcore_image::{Besides, Pass, Sweep, sweep as sweep_pages};
 use outcore_io::plan::UNIT_PAGES;
 use std::ops::Range;
@@ -21,24 +23,25 @@ pub(crate) trait ListVisitor: Send {
     fn end_unit(&mut self, unit: u64) -> Result<()>;
 }
 
+/// The lists that a sweep visits.
+pub(crate) enum Wanted<'a> {
+    /// Those of some pages, all of them.
+    Pages(Selection<'a>),
+    /// Those of vertices in rising order, and perhaps others of their pages.
+    Lists(&'a [u32]),
+}
+
 /// The units and pages that hold the lists of vertices in rising order.
-pub(crate) fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
+fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
     let mut units: Vec<(u64, u64)> = Vec::new();
-    for &vertex in vertices {
-        let Some(begin) = lists.index.last_at_most(2 * u64::from(vertex)) else { continue };
-        let mut page = begin;
-        loop {
-            let (unit, bit) = (page / UNIT_PAGES, 1u64 << (page % UNIT_PAGES));
-            match units.last_mut() {
-                Some((last, mask)) if *last == unit => *mask |= bit,
-                _ => units.push((unit, bit)),
-            }
-            page += 1;
-            if page >= lists.pages || lists.index.get(page) != 2 * u64::from(vertex) + 1 {
-                break;
-            }
+    pages_of_list(lists, vertices, |page| {
+        let (unit, bit) = (page.number / UNIT_PAGES, 1u64 << (page.number % UNIT_PAGES));
+        match units.last_mut() {
+            Some((last, mask)) if *last == unit => *mask |= bit,
+            _ => units.push((unit, bit)),
         }
-    }
+        true
+    });
     units
 }
 
@@ -79,34 +82,51 @@ fn unit_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
     wanted
 }
 
-/// How many pages a sweep over a selection would visit.
-pub(crate) fn count_pages(selection: &Selection<'_>) -> u64 {
-    match selection {
-        Selection::Pages(pages) => pages.end - pages.start,
-        Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
-        Selection::Chosen(wanted, pages) => {
+/// How many pages a sweep would visit.
+pub(crate) fn count_pages(graph: &Graph, direction: Direction, wanted: &Wanted<'_>) -> u64 {
+    match wanted {
+        Wanted::Lists(vertices) => {
+            let mut count = 0;
+            pages_of_list(&graph.list_pages(direction), vertices, |_| {
+                count += 1;
+                true
+            });
+            count
+        }
+        Wanted::Pages(Selection::Pages(pages)) => pages.end - pages.start,
+        Wanted::Pages(Selection::Units(units)) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
+        Wanted::Pages(Selection::Chosen(wanted, pages)) => {
             let count = |unit| u64::from((wanted(unit) & pages_within(pages, unit)).count_ones());
             (pages.start / UNIT_PAGES..pages.end.div_ceil(UNIT_PAGES)).map(count).sum()
         }
     }
 }
 
-/// The edges whose lists a sweep visits: the lists, and the weights if they are wanted.
+/// What a sweep visits: lists, and weights if they are wanted.
 #[derive(Clone)]
-pub(crate) struct Swept {
+pub(crate) struct Swept<'a> {
     pub lists: Arc<Lists>,
     pub weights: Option<Arc<WeightColumn>>,
+    /// The vertices whose lists are wanted alone.
+    vertices: Option<&'a [u32]>,
+    slots: Option<Arc<Slots>>,
 }
 
-impl Swept {
-    pub fn new(graph: &Graph, edges: Edges) -> Result<Self> {
+impl<'a> Swept<'a> {
+    /// What a sweep visits, and in which pages it lies.
+    pub fn new(graph: &Graph, edges: Edges, wanted: Wanted<'a>) -> Result<(Self, Selection<'a>)> {
         let Edges { direction, weights } = edges;
         let weights = weights.then(|| graph.weight_column(direction)).transpose()?;
-        Ok(Swept { lists: graph.list_pages(direction), weights })
+        let (lists, slots) = (graph.list_pages(direction), graph.guides().slots());
+        let (vertices, selection) = match wanted {
+            Wanted::Pages(selection) => (None, selection),
+            Wanted::Lists(vertices) => (Some(vertices), Selection::Units(units_of(&lists, vertices))),
+        };
+        Ok((Swept { lists, weights, vertices, slots }, selection))
     }
 
     /// A sweep over selected pages of the lists, of which a worker visits at most `batch_pages` at once.
-    pub fn sweep<'a>(&self, graph: &'a Graph, selection: Selection<'a>, batch_pages: u32) -> Result<Sweep<'a>> {
+    pub fn sweep<'g>(&self, graph: &'g Graph, selection: Selection<'g>, batch_pages: u32) -> Result<Sweep<'g>> {
         let besides = self.weights.clone().map(|column| column as Arc<dyn Besides>);
         Sweep::new(graph.image(), self.lists.file, selection, besides, (batch_pages, graph.all_pages()))
     }
@@ -120,38 +140,75 @@ impl Besides for WeightColumn {
     }
 }
 
-/// Visits the lists of the selected pages on all workers. `make` gives every worker its visitor, and what became of
-/// them is returned.
+/// Visits lists on all workers, or on the thread that calls if they are few. `make` gives every worker its visitor, and
+/// what became of them is returned.
 pub(crate) fn sweep<V: ListVisitor>(
     graph: &Graph,
     edges: Edges,
-    selection: Selection<'_>,
+    wanted: Wanted<'_>,
     make: impl Fn() -> V + Sync,
 ) -> Result<(Vec<V>, SweepStats)> {
-    let swept = Swept::new(graph, edges)?;
+    let few = match wanted {
+        Wanted::Lists(vertices) => sweep_few(graph, edges, vertices, &make)?,
+        Wanted::Pages(_) => Few::Many,
+    };
+    let most_workers = match few {
+        Few::Done(done) => return Ok(done),
+        Few::Alone => 1,
+        Few::Many => usize::MAX,
+    };
+    let (swept, selection) = Swept::new(graph, edges, wanted)?;
     let pages = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
-    let (workers, total) = sweep_pages(&pages, || ListPages::new(graph, &swept, make()))?;
+    let (workers, total) = sweep_pages(&pages, most_workers, || ListPages::new(graph, &swept, make()))?;
     Ok((workers.into_iter().map(|worker| worker.visitor).collect(), total))
 }
 
 /// One worker's pages of lists on their way to a visitor.
 pub(crate) struct ListPages<'a, V> {
     graph: &'a Graph,
-    swept: Swept,
-    decoder: LentDecoder<'a>,
+    swept: Swept<'a>,
+    decoding: LentDecoder<'a>,
     weights: Batch,
     pub visitor: V,
 }
 
 impl<'a, V: ListVisitor> ListPages<'a, V> {
-    pub fn new(graph: &'a Graph, swept: &Swept, visitor: V) -> Self {
+    pub fn new(graph: &'a Graph, swept: &Swept<'a>, visitor: V) -> Self {
         let weights = Batch::new(swept.weights.as_deref());
-        ListPages { graph, swept: swept.clone(), decoder: graph.decoder(), weights, visitor }
+        ListPages { graph, swept: swept.clone(), decoding: graph.decoder(), weights, visitor }
     }
 
     /// Visits the next pages; `false` if there are none.
     pub fn step(&mut self, pass: &mut Pass, sweep: &Sweep<'_>, worker: &mut Worker) -> Result<bool> {
         pass.step(sweep, worker, self)
+    }
+
+    /// Visits the lists of a page, or the wanted ones alone where these are few.
+    fn lists(&mut self, Arrived { file, number, bytes, verified }: Arrived<'_>) -> Result<()> {
+        let at = PageAt { graph: self.graph, file, number };
+        let Decoding { decoder, decoded, .. } = &mut *self.decoding;
+        // Small steps come back to the same page again and again.
+        if !(verified && *decoded == Some((file, number))) {
+            *decoded = None;
+            let origin = self.swept.lists.origin;
+            let page = if verified { origin.trust(bytes) } else { origin.verify(number, bytes) };
+            let page = page.map_err(|error| at.corrupt(error))?;
+            if let (Some(vertices), None) = (self.swept.vertices, &self.swept.weights) {
+                let first = |end: u64| vertices.partition_point(|&vertex| u64::from(vertex) < end);
+                let vertices = &vertices[first(page.first())..first(page.first().saturating_add(page.count() as u64))];
+                if are_some(vertices.len(), &page) {
+                    return at.visit_some(&page, decoder, self.swept.slots.as_deref(), vertices, &mut self.visitor);
+                }
+            }
+            decoder.decode(&page, self.graph.shape()).map_err(|error| at.corrupt(error))?;
+            *decoded = Some((file, number));
+        }
+        let lists = decoder.last();
+        let weights = match &self.swept.weights {
+            Some(column) => self.weights.next(column, number, lists).map_err(|error| at.corrupt(error))?,
+            None => Weights::NONE,
+        };
+        self.visitor.page(lists, weights)
     }
 }
 
@@ -164,24 +221,13 @@ impl<V: ListVisitor> PageVisitor for ListPages<'_, V> {
 
     fn page(&mut self, page: Arrived<'_>) -> Result<()> {
         let Arrived { file, number, bytes, verified } = page;
-        let corrupt = |error| Error::corrupt(self.graph.data_file(file).path(), number * PAGE_BYTES as u64, error);
-        if let Some(column) = self.swept.weights.as_deref().filter(|column| column.file == file) {
-            return self.weights.take_page(column, number, bytes, verified).map_err(corrupt);
+        match self.swept.weights.as_deref().filter(|column| column.file == file) {
+            Some(column) => {
+                let at = PageAt { graph: self.graph, file, number };
+                self.weights.take_page(column, number, bytes, verified).map_err(|error| at.corrupt(error))
+            }
+            None => self.lists(page),
         }
-        // Small steps come back to the same page again and again.
-        if !(verified && self.decoder.page == Some((file, number))) {
-            self.decoder.page = None;
-            let origin = self.swept.lists.origin;
-            let page = if verified { origin.trust(bytes) } else { origin.verify(number, bytes) };
-            page.and_then(|page| self.decoder.decoder.decode(&page, self.graph.shape()).map(drop)).map_err(corrupt)?;
-            self.decoder.page = Some((file, number));
-        }
-        let lists = self.decoder.decoder.last();
-        let weights = match &self.swept.weights {
-            Some(column) => self.weights.next(column, number, lists).map_err(corrupt)?,
-            None => Weights::NONE,
-        };
-        self.visitor.page(lists, weights)
     }
 
     fn end_unit(&mut self, unit: u64) -> Result<()> {

@@ -165,15 +165,19 @@ fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 
     (u128::from(capacity) * u128::from(of_file) / u128::from(all.max(1))) as u64
 }
 
-/// Visits the selected pages on all workers. `make` gives every worker its visitor; the visitors are returned in the
+/// Visits the selected pages on at most so many workers. `make` gives every worker its visitor; the visitors are returned in the
 /// order of the workers.
 ///
 /// # Errors
 /// The first error of a visitor, a page that cannot be read, another operation that has the workers, or a request to
 /// stop.
-pub fn sweep<V: PageVisitor>(sweep: &Sweep<'_>, make: impl Fn() -> V + Sync) -> Result<(Vec<V>, SweepStats)> {
+pub fn sweep<V: PageVisitor>(
+    sweep: &Sweep<'_>,
+    most_workers: usize,
+    make: impl Fn() -> V + Sync,
+) -> Result<(Vec<V>, SweepStats)> {
     let start = Instant::now();
-    let (outcome, mut total) = sweep.image.with_workers(sweep.units(), |worker, stop| {
+    let (outcome, mut total) = sweep.image.with_workers(sweep.units().min(most_workers), |worker, stop| {
         let (mut visitor, mut pass) = (make(), Pass::default());
         while !stop.load(Ordering::Relaxed) && pass.step(sweep, worker, &mut visitor)? {}
         Ok((visitor, pass.stats))

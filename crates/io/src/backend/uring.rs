@@ -90,6 +90,9 @@ impl Queue for UringQueue {
     }
 
     fn submit(&mut self) -> Result<()> {
+        if self.ring.submission().is_empty() {
+            return Ok(());
+        }
         loop {
             match self.ring.submit() {
                 Ok(_) => return Ok(()),

@@ -1,0 +1,396 @@
+//! A guide to a page of lists: where every so many-th list lies, so that a few lists can be decoded without the others.
+//!
+//! Lists have no fixed size, so the place of a list follows from the lengths and widths of all lists before it. A guide
+//! notes that place for lists at equal distances, a multiple of sixteen. From such a [`Mark`] on, lists are passed over
+//! by their lengths and the width bytes of their gaps alone, and only those that are wanted are decoded: that reads a
+//! few hundred bytes of the page instead of all.
+//!
+//! Making a guide reads all lengths and all widths, and refuses what the full decoder refuses, but for neighbours that
+//! the image does not have: these are looked for in the lists that are decoded. A mark that belongs to another page
+//! gives an error or other lists, never neighbours that the image does not have.
+
+use crate::block::{BLOCK, block_bytes};
+use crate::error::{Error, Result};
+use crate::list::{
+    CONTINUED, CONTINUES, LENGTH_BITS, Lists, MAX_NEIGHBOURS, PARALLEL, RELATIVE, Shape, check_vertices,
+    neighbour_error, unfold,
+};
+use crate::page::{HEADER_BYTES, PAGE_BYTES, Page, PageBytes};
+use std::ops::Range;
+
+/// The most marks of a guide.
+pub const MOST_MARKS: usize = 64;
+
+/// Where the lists of a page lie.
+#[derive(Clone, Debug)]
+pub struct Guide {
+    /// How many lists lie between two marks.
+    pub stride: usize,
+    /// A mark for the list at place 0, one for that at place `stride`, and so on.
+    pub marks: [Mark; MOST_MARKS],
+    /// How many marks there are.
+    pub count: usize,
+}
+
+/// Where one list lies in its page, the first of sixteen whose lengths are a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Where the block of its length begins.
+    lengths_at: u16,
+    /// Where the block begins that holds its first neighbour, or that of the next list that has one.
+    firsts_at: u16,
+    /// How many values of that block belong to lists before it.
+    firsts_taken: u8,
+    /// Where its gaps begin.
+    gaps_at: u16,
+    /// How many neighbours the lists before it have together.
+    edges: u16,
+}
+
+// Places in a page, ends included, take 13 bits; the number of neighbours of a page takes 16.
+const _: () = assert!(PAGE_BYTES < 1 << 13 && MAX_NEIGHBOURS < 1 << 16);
+
+impl Mark {
+    /// The mark in one word.
+    pub fn word(self) -> u64 {
+        let [lengths_at, firsts_at, gaps_at, edges] =
+            [self.lengths_at, self.firsts_at, self.gaps_at, self.edges].map(u64::from);
+        lengths_at | firsts_at << 13 | gaps_at << 26 | edges << 39 | u64::from(self.firsts_taken) << 55
+    }
+
+    /// The mark of a word.
+    pub fn of_word(word: u64) -> Self {
+        let place = |shift: u32| (word >> shift) as u16 & 0x1fff;
+        Mark {
+            lengths_at: place(0),
+            firsts_at: place(13),
+            gaps_at: place(26),
+            edges: (word >> 39) as u16,
+            firsts_taken: (word >> 55) as u8 % BLOCK as u8,
+        }
+    }
+
+    /// How many neighbours the lists before it have together.
+    pub fn edges(self) -> usize {
+        usize::from(self.edges)
+    }
+}
+
+impl Guide {
+    /// How far marks are apart in a page of so many lists.
+    pub fn stride_of(lists: usize) -> usize {
+        lists.div_ceil(BLOCK).div_ceil(MOST_MARKS).max(1) * BLOCK
+    }
+
+    /// Makes the guide of a page.
+    ///
+    /// # Errors
+    /// Lengths or widths that do not fit, as in the full decoder.
+    pub fn of(page: &Page<'_>, shape: Shape) -> Result<Self> {
+        check_vertices(page, shape)?;
+        let count = page.count();
+        let mut guide = Guide { stride: Self::stride_of(count), marks: [Mark::default(); MOST_MARKS], count: 0 };
+        let mut walk = Walk::from_start(page);
+        let (mut place, mut outer) = (0, [0; 2]);
+        while place < count {
+            if place % guide.stride == 0 {
+                guide.marks[guide.count] = walk.mark();
+                guide.count += 1;
+            }
+            let lengths = walk.lengths((count - place).min(BLOCK))?;
+            walk.pass(&lengths, 0..lengths.count)?;
+            if place == 0 {
+                outer[0] = lengths.get(0);
+            }
+            place += lengths.count;
+            outer[1] = lengths.get(lengths.count - 1);
+        }
+        if (page.base() != 0) != (page.flags() & CONTINUES != 0) {
+            return Err(Error::new(16, "entries in earlier pages of a list that began there", page.base().to_string()));
+        }
+        for (flag, length) in [CONTINUES, CONTINUED].into_iter().zip(outer) {
+            if page.flags() & flag != 0 && length == 0 {
+                return Err(Error::new(5, "a neighbour in every part of a list", "none"));
+            }
+        }
+        walk.finish()?;
+        Ok(guide)
+    }
+
+    /// The mark from which a list is found, and the place of the list that it marks.
+    #[inline]
+    pub fn mark_before(&self, place: usize) -> (Mark, usize) {
+        let mark = place / self.stride;
+        (self.marks[mark.min(MOST_MARKS - 1)], mark * self.stride)
+    }
+}
+
+/// Decodes the lists at adjacent places of a page into `out`, as if the page held no others.
+///
+/// `mark` is that of the list at place `marked`, which is not behind the first of them.
+///
+/// # Errors
+/// Lists that the page does not have, or lengths, widths or neighbours that do not fit.
+pub fn decode_lists(
+    page: &Page<'_>,
+    shape: Shape,
+    (mark, marked): (Mark, usize),
+    places: Range<usize>,
+    out: &mut Lists,
+) -> Result<()> {
+    let count = page.count();
+    check_vertices(page, shape)?;
+    if marked > places.start || places.end > count || !marked.is_multiple_of(BLOCK) {
+        return Err(Error::new(6, format!("lists {places:?} behind {marked}"), format!("{count} lists")));
+    }
+    out.first_vertex = page.first() + places.start as u64;
+    out.offset = if places.start == 0 { page.base() } else { 0 };
+    out.continues = places.start == 0 && page.flags() & CONTINUES != 0;
+    out.continued = places.end == count && page.flags() & CONTINUED != 0;
+    out.count = places.len();
+    at_least(&mut out.ends, out.count + 1);
+    out.ends[0] = 0;
+    let mut walk = Walk::from_mark(page, mark);
+    let (mut block, mut done, mut largest) = (marked, 0, 0);
+    while block < places.end {
+        let lengths = walk.lengths((count - block).min(BLOCK))?;
+        let wanted = places.start.saturating_sub(block).min(lengths.count)..lengths.count.min(places.end - block);
+        walk.pass(&lengths, 0..wanted.start)?;
+        for lane in wanted {
+            let (start, length) = (out.ends[done] as usize, lengths.get(lane) as usize);
+            if length > 0 {
+                walk.take(length)?;
+                at_least(&mut out.neighbours, start + length);
+                let vertex = (page.first() as u32).wrapping_add((block + lane) as u32);
+                largest = largest.max(walk.list(vertex, &mut out.neighbours[start..start + length])?);
+            }
+            done += 1;
+            out.ends[done] = (start + length) as u32;
+        }
+        block += lengths.count;
+    }
+    out.check_parts()?;
+    if u64::from(largest) >= shape.vertices && out.edges() > 0 {
+        return Err(neighbour_error(largest, shape));
+    }
+    Ok(())
+}
+
+/// Makes a buffer at least so long.
+#[inline]
+fn at_least(buffer: &mut Vec<u32>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+}
+
+/// A block of lengths.
+struct Lengths<'a> {
+    bytes: &'a PageBytes,
+    /// Where its values begin, and the first eight bytes of them.
+    from: usize,
+    word: u64,
+    width_bits: u32,
+    count: usize,
+}
+
+impl Lengths<'_> {
+    #[inline(always)]
+    fn get(&self, lane: usize) -> u32 {
+        if self.width_bits <= 4 {
+            // All sixteen lie in one word.
+            return (self.word >> (lane as u32 * self.width_bits)) as u32 & ((1 << self.width_bits) - 1);
+        }
+        value_at(self.bytes, self.from, lane, self.width_bits)
+    }
+}
+
+/// A place in a page from which lists are passed over or decoded.
+struct Walk<'a> {
+    bytes: &'a PageBytes,
+    /// Where the sections end.
+    ends: [usize; 3],
+    lengths_at: usize,
+    gaps_at: usize,
+    /// The block of first neighbours, and how many of them belong to lists before the one that comes next.
+    firsts_at: usize,
+    firsts_taken: usize,
+    edges: usize,
+    relative: bool,
+    step: u32,
+}
+
+impl<'a> Walk<'a> {
+    fn from_start(page: &Page<'a>) -> Self {
+        let start = Mark {
+            lengths_at: HEADER_BYTES as u16,
+            firsts_at: page.section_end(0) as u16,
+            gaps_at: page.section_end(1) as u16,
+            ..Mark::default()
+        };
+        Self::from_mark(page, start)
+    }
+
+    #[inline]
+    fn from_mark(page: &Page<'a>, mark: Mark) -> Self {
+        Walk {
+            bytes: page.bytes(),
+            ends: [page.section_end(0), page.section_end(1), page.section_end(2)],
+            lengths_at: usize::from(mark.lengths_at),
+            gaps_at: usize::from(mark.gaps_at),
+            firsts_at: usize::from(mark.firsts_at),
+            firsts_taken: usize::from(mark.firsts_taken),
+            edges: usize::from(mark.edges),
+            relative: page.flags() & RELATIVE != 0,
+            step: u32::from(page.flags() & PARALLEL == 0),
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            lengths_at: self.lengths_at as u16,
+            firsts_at: self.firsts_at as u16,
+            firsts_taken: self.firsts_taken as u8,
+            gaps_at: self.gaps_at as u16,
+            edges: self.edges as u16,
+        }
+    }
+
+    /// The width of the block of `count` values at a place before `end`, and where it ends.
+    #[inline(always)]
+    fn block(&self, at: usize, count: usize, most_bits: u32, end: usize) -> Result<(u32, usize)> {
+        let width_bits = match self.bytes.get(at) {
+            Some(&width) if at < end => u32::from(width),
+            _ => return Err(bad(at, "a block", "the end of a section")),
+        };
+        let next = at + block_bytes(count, width_bits);
+        if width_bits > most_bits || next > end {
+            return Err(bad(at, "a block that fits its section", "a wider one"));
+        }
+        Ok((width_bits, next))
+    }
+
+    /// The lengths of the next lists.
+    #[inline(always)]
+    fn lengths(&mut self, count: usize) -> Result<Lengths<'a>> {
+        let (width_bits, next) = self.block(self.lengths_at, count, LENGTH_BITS, self.ends[0])?;
+        let from = self.lengths_at + 1;
+        self.lengths_at = next;
+        Ok(Lengths { bytes: self.bytes, from, word: word_at(self.bytes, from), width_bits, count })
+    }
+
+    /// Goes behind lists of a block.
+    #[inline(always)]
+    fn pass(&mut self, lengths: &Lengths<'_>, lanes: Range<usize>) -> Result<()> {
+        let (mut filled, mut sum, mut widest, mut at) = (0, 0, 0, self.gaps_at);
+        for lane in lanes {
+            let length = lengths.get(lane) as usize;
+            filled += usize::from(length > 0);
+            sum += length;
+            let mut gaps = length.saturating_sub(1);
+            while gaps > 0 {
+                let count = gaps.min(BLOCK);
+                let Some(&width_bits) = self.bytes.get(at) else {
+                    return Err(bad(at, "a block", "the end of a page"));
+                };
+                widest = widest.max(width_bits);
+                at += block_bytes(count, u32::from(width_bits));
+                gaps -= count;
+            }
+        }
+        if widest > 32 || at > self.ends[2] {
+            return Err(bad(self.gaps_at, "blocks that fit their section", "wider ones"));
+        }
+        self.gaps_at = at;
+        self.take(sum)?;
+        self.pass_firsts(filled)
+    }
+
+    /// Counts neighbours.
+    #[inline(always)]
+    fn take(&mut self, count: usize) -> Result<()> {
+        self.edges += count;
+        if self.edges > MAX_NEIGHBOURS {
+            return Err(bad(HEADER_BYTES, "as many neighbours as fit into a page", "more"));
+        }
+        Ok(())
+    }
+
+    /// Goes behind the first neighbours of at most sixteen lists.
+    #[inline(always)]
+    fn pass_firsts(&mut self, count: usize) -> Result<()> {
+        self.firsts_taken += count;
+        if self.firsts_taken >= BLOCK {
+            self.firsts_at = self.block(self.firsts_at, BLOCK, 32, self.ends[1])?.1;
+            self.firsts_taken -= BLOCK;
+        }
+        Ok(())
+    }
+
+    /// Decodes a list that is not empty; returns the greatest of what it holds.
+    #[inline]
+    fn list(&mut self, vertex: u32, out: &mut [u32]) -> Result<u32> {
+        let lane = self.firsts_taken;
+        let (width_bits, _) = self.block(self.firsts_at, lane + 1, 32, self.ends[1])?;
+        let stored = value_at(self.bytes, self.firsts_at + 1, lane, width_bits);
+        self.pass_firsts(1)?;
+        let mut neighbour = if self.relative { unfold(stored, vertex) } else { stored };
+        let mut largest = neighbour;
+        let Some((first, rest)) = out.split_first_mut() else { return Ok(0) };
+        *first = neighbour;
+        for block in rest.chunks_mut(BLOCK) {
+            let (width_bits, next) = self.block(self.gaps_at, block.len(), 32, self.ends[2])?;
+            for (lane, slot) in block.iter_mut().enumerate() {
+                let gap = value_at(self.bytes, self.gaps_at + 1, lane, width_bits);
+                neighbour = neighbour.wrapping_add(gap).wrapping_add(self.step);
+                // Hostile gaps may make neighbours wrap around: each of them is looked at.
+                largest = largest.max(neighbour);
+                *slot = neighbour;
+            }
+            self.gaps_at = next;
+        }
+        Ok(largest)
+    }
+
+    /// Checks that nothing is left of the page's sections.
+    fn finish(&self) -> Result<()> {
+        let firsts = match self.firsts_taken {
+            0 => self.firsts_at,
+            left => self.block(self.firsts_at, left, 32, self.ends[1])?.1,
+        };
+        for (at, end) in [self.lengths_at, firsts, self.gaps_at].into_iter().zip(self.ends) {
+            if at != end {
+                return Err(bad(at, "the end of a section", "more bytes"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn bad(at: usize, expected: &str, found: &str) -> Error {
+    Error::new(at as u64, expected, found)
+}
+
+/// The value of a lane of a block whose values begin at a place, and which ends within the page.
+#[inline(always)]
+fn value_at(bytes: &PageBytes, from: usize, lane: usize, width_bits: u32) -> u32 {
+    let bit = lane * width_bits as usize;
+    let mask = ((1u64 << width_bits) - 1) as u32;
+    (word_at(bytes, from + bit / 8) >> (bit % 8)) as u32 & mask
+}
+
+/// The eight bytes from a place on as a number; zeros behind the end of the page.
+#[inline(always)]
+fn word_at(bytes: &PageBytes, at: usize) -> u64 {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => last_word(bytes, at),
+    }
+}
+
+#[cold]
+fn last_word(bytes: &PageBytes, at: usize) -> u64 {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}

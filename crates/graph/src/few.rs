@@ -1,0 +1,224 @@
+//! Small sweeps: the lists of a few vertices, visited by the thread that calls.
+//!
+//! A search over a road network or a grid takes thousands of steps, each over some hundred vertices whose pages are all
+//! in the cache. Such a step costs what these lists cost: no thread is started, nothing is asked of the operating
+//! system, and of a page of hundreds of lists those that are wanted are decoded (`outcore_format::guide`). Steps over
+//! more vertices go the way of all sweeps, and decode lists alone where a page is wanted for a few of them.
+//!
+//! Lists reach the visitor in the same order as in other sweeps, in pages that seem to hold no others.
+
+use crate::decode::Decoder;
+use crate::graph::{Decoding, Edges, Graph, Lists};
+use crate::guides::Slots;
+use crate::sweep::ListVisitor;
+use crate::weights::Weights;
+use outcore_format::guide::Guide;
+use outcore_format::{PAGE_BYTES, Page};
+use outcore_image::{Error, Result, SweepStats};
+use outcore_io::Pinned;
+use outcore_io::buffer::prefetch;
+use outcore_io::plan::UNIT_PAGES;
+use std::ops::Range;
+use std::time::Instant;
+
+/// The most vertices and pages of a small sweep.
+const FEW_PAGES: usize = 1024;
+/// The most edges of a small sweep, as far as they are known beforehand.
+const FEW_EDGES: u64 = 1 << 15;
+/// Of a page with more than one wanted list in so many, all are decoded.
+const SOME_SHARE: usize = 8;
+/// Whether the next wanted page is looked for from the page before or through the index: from the page before if it is
+/// about so near, and found after so many pages.
+const NEAR_PAGES: u64 = 3;
+const MOST_PAGES: u64 = 16;
+
+/// A page with wanted lists: its number, and where in the list of vertices those stand that it holds lists of.
+pub(crate) struct WantedPage {
+    pub number: u64,
+    pub vertices: Range<usize>,
+}
+
+/// Calls `visit` with the pages that hold lists of vertices in rising order, until it says no.
+pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnMut(WantedPage) -> bool) {
+    let near_keys = NEAR_PAGES * (lists.index.last() / lists.pages.max(1) + 1);
+    let mut next_vertex = 0;
+    while let Some(&vertex) = vertices.get(next_vertex) {
+        let Some((mut number, mut keys)) = lists.index.seek(2 * u64::from(vertex)) else { return };
+        for _ in 0..MOST_PAGES {
+            let end = keys.next().unwrap_or(u64::MAX);
+            let first = next_vertex;
+            let here = vertices[first..].iter().take_while(|&&vertex| 2 * u64::from(vertex) < end);
+            next_vertex += here.count();
+            if next_vertex > first {
+                if !visit(WantedPage { number, vertices: first..next_vertex }) {
+                    return;
+                }
+                // A list that goes on in the next page is wanted there too.
+                next_vertex -= usize::from(end == 2 * u64::from(vertices[next_vertex - 1]) + 1);
+            }
+            if vertices.get(next_vertex).is_none_or(|&vertex| 2 * u64::from(vertex) > end.saturating_add(near_keys)) {
+                break;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// How a sweep over the lists of some vertices went, or is to go.
+pub(crate) enum Few<T> {
+    /// It was small, and is done.
+    Done(T),
+    /// It is small, but pages must be read: that needs no other worker.
+    Alone,
+    /// It is for all workers.
+    Many,
+}
+
+/// Visits the lists of vertices in rising order, if they are few and their pages are cached.
+pub(crate) fn sweep_few<V: ListVisitor>(
+    graph: &Graph,
+    Edges { direction, weights }: Edges,
+    vertices: &[u32],
+    make: impl Fn() -> V,
+) -> Result<Few<(Vec<V>, SweepStats)>> {
+    if vertices.len() > FEW_PAGES {
+        return Ok(Few::Many);
+    }
+    let start = Instant::now();
+    let (lists, facts) = (graph.list_pages(direction), graph.list_facts(direction));
+    let page_edges = facts.entries / facts.pages.max(1) + 1;
+    let edges = vertices.len() as u64 * facts.max_degree.min(page_edges);
+    let cache = graph.cache().filter(|_| !weights);
+    let Some(cache) = cache.filter(|_| edges <= FEW_EDGES) else {
+        return Ok(if edges > FEW_EDGES { Few::Many } else { Few::Alone });
+    };
+    let slots = graph.guides().slots();
+    graph.check_process()?;
+    graph.runtime().cancel().check()?;
+    let mut decoding = graph.decoder();
+    let Decoding { decoder, decoded, pinned } = &mut *decoding;
+    pinned.clear();
+    let (mut count, mut cached) = (0, true);
+    pages_of_list(&lists, vertices, |wanted| {
+        count += 1;
+        match cache.get(graph.page_key(lists.file, wanted.number)) {
+            Some(page) if cached => {
+                prefetch(page.as_slice(), 0);
+                if let Some(slots) = &slots {
+                    slots.prefetch(lists.file, wanted.number);
+                }
+                pinned.push((wanted, page));
+            }
+            _ => cached = false,
+        }
+        count <= FEW_PAGES
+    });
+    let edges = edges.max(if count > vertices.len() { (count - vertices.len()) as u64 * page_edges } else { 0 });
+    if count > FEW_PAGES || edges > FEW_EDGES || !cached {
+        pinned.clear();
+        return Ok(if count > FEW_PAGES || edges > FEW_EDGES { Few::Many } else { Few::Alone });
+    }
+    let mut visitor = make();
+    let mut unit = None;
+    for (WantedPage { number, vertices: places }, bytes) in pinned.drain(..) {
+        if let Some(before) = unit.replace(number / UNIT_PAGES)
+            && before != number / UNIT_PAGES
+        {
+            visitor.end_unit(before)?;
+        }
+        let at = PageAt { graph, file: lists.file, number };
+        let page = lists.origin.trust(&bytes).map_err(|error| at.corrupt(error))?;
+        at.visit(&page, decoder, decoded, slots.as_deref(), &vertices[places], &mut visitor)?;
+    }
+    if let Some(last) = unit {
+        visitor.end_unit(last)?;
+    }
+    let (seconds, pages) = (start.elapsed().as_secs_f64(), count as u64);
+    let stats = SweepStats { seconds, pages_wanted: pages, cache_hits: pages, ..SweepStats::default() };
+    Ok(Few::Done((vec![visitor], stats)))
+}
+
+/// What a worker has pinned for a small sweep.
+pub(crate) type PinnedPages = Vec<(WantedPage, Pinned)>;
+
+/// A page of lists, by its place.
+pub(crate) struct PageAt<'a> {
+    pub graph: &'a Graph,
+    pub file: usize,
+    pub number: u64,
+}
+
+impl PageAt<'_> {
+    /// The error for a page that is damaged.
+    pub fn corrupt(&self, error: outcore_format::Error) -> Error {
+        Error::corrupt(self.graph.data_file(self.file).path(), self.number * PAGE_BYTES as u64, error)
+    }
+
+    /// Visits the wanted lists of a page, or all, whichever is faster. `decoded` is the page that the decoder holds.
+    fn visit(
+        &self,
+        page: &Page<'_>,
+        decoder: &mut Decoder,
+        decoded: &mut Option<(usize, u64)>,
+        slots: Option<&Slots>,
+        vertices: &[u32],
+        visitor: &mut impl ListVisitor,
+    ) -> Result<()> {
+        if *decoded == Some((self.file, self.number)) {
+            return visitor.page(decoder.last(), Weights::NONE);
+        }
+        *decoded = None;
+        if are_some(vertices.len(), page) {
+            return self.visit_some(page, decoder, slots, vertices, visitor);
+        }
+        decoder.decode(page, self.graph.shape()).map_err(|error| self.corrupt(error))?;
+        *decoded = Some((self.file, self.number));
+        visitor.page(decoder.last(), Weights::NONE)
+    }
+
+    /// Visits lists of a page, those of adjacent vertices together.
+    pub fn visit_some(
+        &self,
+        page: &Page<'_>,
+        decoder: &mut Decoder,
+        slots: Option<&Slots>,
+        vertices: &[u32],
+        visitor: &mut impl ListVisitor,
+    ) -> Result<()> {
+        let (shape, stride) = (self.graph.shape(), Guide::stride_of(page.count()));
+        let mut guide: Option<Guide> = None;
+        let mut left = vertices;
+        while let Some((&vertex, rest)) = left.split_first() {
+            let more = (1..).zip(rest).take_while(|&(i, &next)| next - vertex == i).count();
+            left = &rest[more..];
+            let Some(first) = u64::from(vertex).checked_sub(page.first()).map(|place| place as usize) else { continue };
+            let places = first..(first + 1 + more).min(page.count());
+            if places.is_empty() {
+                continue;
+            }
+            let number = first / stride;
+            let kept = match &guide {
+                Some(guide) => Some(guide.marks[number]),
+                None => slots.and_then(|slots| slots.mark(self.file, self.number, number)),
+            };
+            let mark = match kept {
+                Some(mark) => mark,
+                None => {
+                    let made = Guide::of(page, shape).map_err(|error| self.corrupt(error))?;
+                    if let Some(slots) = slots {
+                        slots.keep(self.file, self.number, &made);
+                    }
+                    guide.insert(made).marks[number]
+                }
+            };
+            let lists = decoder.decode_some(page, shape, (mark, number * stride), places);
+            visitor.page(lists.map_err(|error| self.corrupt(error))?, Weights::NONE)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether it is faster to decode so many lists of a page alone.
+pub(crate) fn are_some(wanted: usize, page: &Page<'_>) -> bool {
+    wanted * SOME_SHARE <= page.count()
+}

@@ -1,0 +1,156 @@
+//! Guides of pages that small steps come back to again and again.
+//!
+//! A search on a grid or a road network visits a page some hundred times, for a list or two each time. Making the
+//! page's guide (`outcore_format::guide`) takes most of the time of such a visit, so the marks of guides are kept: in a
+//! table of slots, one slot for each page or, if there is less memory, for all pages that share it.
+//!
+//! *Memory.* 520 bytes per slot, at most a 32nd of what is free when the page cache is filled. Only graphs with many
+//! lists in a page have such a table: in others a guide is made in little time. It is given back when an algorithm needs
+//! the memory for its state.
+//!
+//! *Sharing.* All workers read and write slots without locks. A slot begins with the key of its page. A writer claims
+//! the slot by another key, writes the marks and then the key of the page; a reader looks at the key before and behind
+//! what it reads. (Lameter, *Effective synchronization on Linux/NUMA systems*, Gelato 2005: sequence locks.) A page
+//! always has the same marks, so it does no harm if a slot was given away and came back in between.
+
+use crate::graph::Graph;
+use outcore_format::guide::{Guide, MOST_MARKS, Mark};
+use outcore_io::{Array, lock};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex};
+
+/// The words of a slot: the key and the marks.
+const SLOT_WORDS: usize = 1 + MOST_MARKS;
+const SLOT_BYTES: u64 = 8 * SLOT_WORDS as u64;
+/// A table takes at most one of so many bytes that are free.
+const SHARE: u64 = 32;
+/// Graphs with fewer lists per page have no table.
+const LEAST_LISTS: u64 = 128;
+/// The key of a slot that is being written.
+const CLAIMED: u64 = u64::MAX;
+
+/// The table of a graph, while it has one.
+#[derive(Default)]
+pub(crate) struct Guides(Mutex<Option<Arc<Slots>>>);
+
+impl Guides {
+    /// Makes a table, if there is none, the graph is of a kind that it helps, and there is memory for it.
+    pub fn fill(&self, graph: &Graph) {
+        if graph.is_closed() {
+            return;
+        }
+        let mut slots = lock(&self.0);
+        let pages = graph.all_pages();
+        if slots.is_some() || graph.vertices() * (graph.directions().len() as u64) < LEAST_LISTS * pages {
+            return;
+        }
+        let budget = graph.runtime().budget();
+        let count = pages.min(budget.available_bytes() / SHARE / SLOT_BYTES);
+        if count > 0 {
+            let words = Array::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS);
+            *slots = words.ok().map(|words| Arc::new(Slots { words, count }));
+        }
+    }
+
+    /// Gives the table back as soon as nobody uses it.
+    pub fn forget(&self) {
+        *lock(&self.0) = None;
+    }
+
+    /// The table, if there is one.
+    pub fn slots(&self) -> Option<Arc<Slots>> {
+        lock(&self.0).clone()
+    }
+}
+
+/// A table of guides.
+pub(crate) struct Slots {
+    words: Array<AtomicU64>,
+    count: u64,
+}
+
+impl Slots {
+    fn slot(&self, file: usize, page: u64) -> (&[AtomicU64], u64) {
+        // The files of an image begin at different slots, so that their first pages do not meet.
+        let place = page + file as u64 * (self.count / 2);
+        let place = if place < self.count { place } else { place % self.count };
+        let slot = &self.words[place as usize * SLOT_WORDS..][..SLOT_WORDS];
+        (slot, (page << 8 | file as u64) + 1)
+    }
+
+    /// A mark of a page, if the table has it.
+    #[inline]
+    pub fn mark(&self, file: usize, page: u64, mark: usize) -> Option<Mark> {
+        let (slot, key) = self.slot(file, page);
+        if slot[0].load(Ordering::Acquire) != key {
+            return None;
+        }
+        let word = slot[1 + mark].load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        (slot[0].load(Ordering::Relaxed) == key).then(|| Mark::of_word(word))
+    }
+
+    /// Keeps the guide of a page, unless another worker writes to its slot.
+    pub fn keep(&self, file: usize, page: u64, guide: &Guide) {
+        let (slot, key) = self.slot(file, page);
+        let before = slot[0].load(Ordering::Relaxed);
+        if before == CLAIMED || slot[0].compare_exchange(before, CLAIMED, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        {
+            return;
+        }
+        fence(Ordering::Release);
+        for (slot, mark) in slot[1..].iter().zip(&guide.marks[..guide.count]) {
+            slot.store(mark.word(), Ordering::Relaxed);
+        }
+        slot[0].store(key, Ordering::Release);
+    }
+
+    /// Asks the processor to bring the beginning of a page's slot near.
+    #[inline]
+    pub fn prefetch(&self, file: usize, page: u64) {
+        let (slot, _) = self.slot(file, page);
+        outcore_io::buffer::prefetch(slot, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::Budget;
+    use std::sync::atomic::AtomicUsize;
+
+    /// A guide whose marks all tell the page.
+    fn guide(page: u64) -> Guide {
+        let mark = Mark::of_word(page | page << 13 | page << 26 | page << 39);
+        Guide { stride: 16, marks: [mark; MOST_MARKS], count: MOST_MARKS }
+    }
+
+    #[test]
+    fn workers_read_marks_of_the_page_that_they_ask_for() {
+        const PAGES: u64 = 40;
+        let budget = Budget::new(1 << 30, 0).unwrap();
+        let slots = Slots { words: Array::zeroed(&budget, "test", 7 * SLOT_WORDS).unwrap(), count: 7 };
+        let found = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for worker in 0..3u64 {
+                let (slots, found) = (&slots, &found);
+                scope.spawn(move || {
+                    for i in 0..if cfg!(miri) { 300 } else { 300_000u64 } {
+                        let page = (i / 2 * 7 + worker * 13) % PAGES;
+                        match slots.mark(0, page, (i % 31) as usize) {
+                            Some(mark) => {
+                                assert_eq!(mark, guide(page).marks[0]);
+                                found.fetch_add(1, Ordering::Relaxed);
+                            }
+                            None => slots.keep(0, page, &guide(page)),
+                        }
+                    }
+                });
+            }
+        });
+        slots.keep(1, 5, &guide(5));
+        assert_eq!(slots.mark(1, 5, 31), Some(guide(5).marks[31]));
+        assert!(slots.mark(0, 5, 31).is_none() && slots.mark(1, 12, 31).is_none());
+        assert!(found.into_inner() > 0);
+    }
+}
