@@ -7,8 +7,7 @@ use crate::graph::PyGraph;
 use crate::result::PyTable;
 use crate::runtime::Bytes;
 use outcore::{
-    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value,
-    Values,
+    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value, Values,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;

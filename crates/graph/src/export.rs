@@ -25,10 +25,10 @@ use outcore_format::IdColumn;
 use outcore_image::AtomicFile;
 use outcore_image::{ColumnStream, Error, ImageFile, Result};
 use outcore_ingest::{OwnComment, is_whole};
-use outcore_io::{Error as IoError, Unit};
+use outcore_io::{Unit, folder};
 use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, push_quoted, string_ids};
 use outcore_table::{Compression, TextFile};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What a graph can be exported as: `--help` and errors list it.
@@ -479,11 +479,10 @@ impl Job<'_> {
         if files.is_empty() {
             // What an earlier export left beside would add its vertices to this graph.
             let stale = self::beside(self.output);
-            match std::fs::remove_file(&stale) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(IoError::file(stale, "remove", error).into());
-                }
-                _ => {}
+            let backend = self.graph.runtime().backend();
+            if backend.named_itself(&stale).is_some() {
+                backend.remove(&stale)?;
+                backend.sync_directory(folder(&stale))?;
             }
         }
         files.push(self.output.to_owned());

@@ -171,7 +171,7 @@ impl Image {
     /// A path that is no image, a damaged manifest, or files of the wrong size.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         let path = path.as_ref();
-        let files = ImageFiles::open(path, runtime.cancel())?;
+        let files = ImageFiles::open(runtime, path)?;
         let cache = runtime.cache_share(files.identity()?);
         Ok(Image {
             runtime: Arc::new(runtime.in_name_of(&path.display().to_string())),

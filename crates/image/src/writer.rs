@@ -5,10 +5,9 @@
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use outcore_format::{ImageFile, Origin, PAGE_BYTES, PageBytes, write_index};
-use outcore_io::backend::Output;
+use outcore_format::{ImageFile, Origin, PageBytes, write_index};
 use outcore_io::buffer::raw_bytes;
-use outcore_io::{Array, Error, Runtime, Spill, SpillReader};
+use outcore_io::{Array, Error, Runtime, Spill, SpillReader, Writer};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,10 +18,7 @@ pub const KEYS_BYTES: usize = 16 << 10;
 pub struct PageWriter<'a> {
     runtime: &'a Runtime,
     origin: Origin,
-    path: PathBuf,
-    output: Box<dyn Output>,
-    buffer: Array<u8>,
-    used: usize,
+    writer: Writer,
     pages: u64,
     /// If the file has an index.
     index: Option<IndexWriter>,
@@ -45,10 +41,7 @@ impl<'a> PageWriter<'a> {
         Ok(PageWriter {
             runtime,
             origin: file.origin(image_id),
-            output: runtime.backend().create(&path)?,
-            path,
-            buffer: Array::zeroed(runtime.budget(), "writing pages", buffer_bytes / PAGE_BYTES * PAGE_BYTES)?,
-            used: 0,
+            writer: Writer::create(runtime, "writing pages", &path, buffer_bytes)?,
             pages: 0,
             index,
         })
@@ -70,27 +63,14 @@ impl<'a> PageWriter<'a> {
 
     /// Appends a page that is already sealed for its place. `key` goes to the index, if the file has one.
     pub fn append(&mut self, key: u64, page: &PageBytes) -> Result<()> {
-        if self.used == self.buffer.len() {
-            self.flush()?;
-        }
-        self.buffer[self.used..self.used + PAGE_BYTES].copy_from_slice(page);
-        self.used += PAGE_BYTES;
+        self.writer.put(page)?;
         self.pages += 1;
         self.index.as_mut().map_or(Ok(()), |index| index.push(key))
     }
 
-    fn flush(&mut self) -> Result<()> {
-        let written = self.output.write_all(&self.buffer[..self.used]);
-        let offset = self.pages * PAGE_BYTES as u64 - self.used as u64;
-        written.map_err(|error| Error::file_at(&self.path, "write", offset, error))?;
-        self.used = 0;
-        Ok(())
-    }
-
     /// Writes what is left and the index, makes both last, and returns the number of pages.
-    pub fn finish(mut self) -> Result<u64> {
-        self.flush()?;
-        self.output.sync().map_err(|error| Error::file(&self.path, "sync", error))?;
+    pub fn finish(self) -> Result<u64> {
+        self.writer.finish()?;
         if let Some(index) = self.index {
             index.finish(self.runtime)?;
         }

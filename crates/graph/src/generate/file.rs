@@ -8,8 +8,7 @@ use crate::import::{ImportOptions, OrderChoice};
 use flate2::write::GzEncoder;
 use outcore_image::{Error, Partial, Result};
 use outcore_ingest::{Choice, OwnComment, Weights};
-use outcore_io::backend::Output;
-use outcore_io::{Error as IoError, Runtime, Task, Unit, folder, into_inner, lock};
+use outcore_io::{Error as IoError, Output, Runtime, Task, Unit, folder, into_inner, lock};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,7 +63,7 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
     let generator = Generator::new(options)?;
     let (layout, packing) = format_of(path, options.weights.is_some())?;
     let opening = opening(layout, options, how, path)?;
-    let (temporary, output) = Partial::file(&**runtime.backend(), path)?;
+    let (temporary, output) = Partial::file(runtime.backend(), path)?;
     let writing = Writing {
         runtime,
         generator,
@@ -172,7 +171,7 @@ struct Writing<'a> {
 /// Which block is to be written next.
 struct Turn {
     next: u64,
-    output: Box<dyn Output>,
+    output: Output,
     bytes: u64,
     failure: Option<Error>,
 }
