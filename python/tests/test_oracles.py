@@ -10,6 +10,7 @@ import outcore as oc
 import pytest
 import scipy.sparse as sp
 from conftest import shared_graph
+from outcore._declared import DECLARED, FUNCTIONS
 from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
 
 
