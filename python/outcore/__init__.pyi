@@ -6,6 +6,20 @@ from typing import Any, Literal
 import numpy as np
 
 from outcore._declared import Seeds as Seeds
+from outcore._outcore import Graph as Graph
+from outcore._outcore import ProgramResult as ProgramResult
+from outcore._errors import UsageError as UsageError
+from outcore._program import vertex_program as vertex_program
+from outcore._import import ImportEstimate as ImportEstimate
+from outcore._outcore import Runtime as Runtime
+from outcore._import import estimate_import as estimate_import
+from outcore._import import generate as generate
+from outcore._import import import_graph as import_graph
+from outcore._estimate import Estimate as Estimate
+from outcore._outcore import Table as Table
+from outcore._estimate import estimate as estimate
+from outcore._outcore import AlgorithmResult as AlgorithmResult
+from outcore._outcore import __version__ as __version__
 from outcore._errors import ConvergenceError as ConvergenceError
 from outcore._errors import CorruptImageError as CorruptImageError
 from outcore._errors import ImageExistsError as ImageExistsError
@@ -14,27 +28,7 @@ from outcore._errors import MemoryLimitError as MemoryLimitError
 from outcore._errors import NoImageError as NoImageError
 from outcore._errors import NoVertexError as NoVertexError
 from outcore._errors import OutcoreError as OutcoreError
-from outcore._errors import UsageError as UsageError
 from outcore._errors import VerificationError as VerificationError
-from outcore._estimate import Estimate as Estimate
-from outcore._estimate import Graph as Graph
-from outcore._estimate import Table as Table
-from outcore._estimate import estimate as estimate
-from outcore._import import ImportEstimate as ImportEstimate
-from outcore._import import Runtime as Runtime
-from outcore._import import estimate_import as estimate_import
-from outcore._import import generate as generate
-from outcore._import import import_graph as import_graph
-from outcore._outcore import AlgorithmResult as AlgorithmResult
-from outcore._outcore import Graph as Graph
-from outcore._outcore import ProgramResult as ProgramResult
-from outcore._outcore import Runtime as Runtime
-from outcore._outcore import Table as Table
-from outcore._outcore import __version__ as __version__
-from outcore._program import Graph as Graph
-from outcore._program import ProgramResult as ProgramResult
-from outcore._program import UsageError as UsageError
-from outcore._program import vertex_program as vertex_program
 
 __all__ = [
     "AlgorithmResult",

@@ -27,8 +27,8 @@ _HELD = {
     "distances": "np.ma.MaskedArray[tuple[int, int], np.dtype[np.int64]]",
 }
 _ALSO = {
-    "seeds": "a dict from ids to shares, as `networkx.pagerank` takes it, or a set or tuple of ids with equal shares; a "
-    "list of those for several sets. Shares need not sum to 1",
+    "seeds": "a dict from ids to shares, as `networkx.pagerank` takes it, or a set or tuple of ids with equal shares; "
+    "a list of those for several sets. Shares need not sum to 1",
     "weight": "`None` leaves weights out. \"weight\" is the default even if it is given, where the shell's `--weight "
     "weight` refuses others",
 }
@@ -96,7 +96,10 @@ def _wrapped(text: str) -> str:
 
 
 def _listed(title: str, lines: list[str]) -> str:
-    wrapped = [textwrap.fill(line, 112, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False) for line in lines]
+    wrapped = [
+        textwrap.fill(line, 112, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+        for line in lines
+    ]
     return "\n".join([f"{title}:", *wrapped])
 
 

@@ -14,7 +14,9 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant
 //! component once: a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Typed};
+use crate::declare::{
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, ReportNeeds, Say, Typed,
+};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::state::{Layout, array, bitmap};
 use crate::verify;
@@ -228,7 +230,7 @@ impl Forest {
 pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
     aliases: &["weakly_connected_components", "components"],
     attributes: COUNT,
-    report_bytes: SIZES_BYTES,
+    report_needs: SIZES,
     doc: Doc {
         about: "They are what remains connected when edges lose their direction.",
         returns: "`vertex` and `component`, the smallest id in its component.",
@@ -257,8 +259,8 @@ pub(crate) const COUNT: &[Attribute] =
     &[Attribute::new("count", AttributeKind::Whole, "How many components there are")];
 
 /// What a report on components takes: labels and sizes.
-pub(crate) const SIZES_BYTES: Option<fn(&Graph) -> (&'static str, u64)> =
-    Some(|graph| ("the components and their sizes", 8 * graph.vertices()));
+pub(crate) const SIZES: Option<ReportNeeds> =
+    Some(ReportNeeds { purpose: "the components and their sizes", bytes: |graph| 8 * graph.vertices() });
 
 static KERNEL: Typed<ComponentsOptions, Components> = Typed {
     options: |_, _| Ok(ComponentsOptions {}),

@@ -33,14 +33,23 @@ pub struct Algorithm {
     pub must_converge: bool,
     /// The option whose number of members the option `k` of estimates stands for.
     pub counted: Option<&'static str>,
-    /// What the report takes beside the run, and for what, in bytes.
-    pub report_bytes: Option<fn(&Graph) -> (&'static str, u64)>,
+    /// What the report takes, where that may be more than the run.
+    pub report_needs: Option<ReportNeeds>,
     /// The kernel that it is in LDBC Graphalytics.
     pub graphalytics: Option<Graphalytics>,
     /// Options with which tests run it. Vertices are given by their numbers in the image.
     pub examples: &'static [&'static [(&'static str, &'static str)]],
     /// The functions behind it.
     pub kernel: &'static dyn Kernel,
+}
+
+/// The memory of the result and its report together.
+#[derive(Clone, Copy)]
+pub struct ReportNeeds {
+    /// What it is for, as an error says it.
+    pub purpose: &'static str,
+    /// How much it is, in bytes.
+    pub bytes: fn(&Graph) -> u64,
 }
 
 /// The texts of an algorithm, as Python shows them.
@@ -333,7 +342,7 @@ impl Algorithm {
             doc: Doc::NONE,
             must_converge: false,
             counted: None,
-            report_bytes: None,
+            report_needs: None,
             graphalytics: None,
             examples: &[&[]],
             kernel,

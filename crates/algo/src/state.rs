@@ -1,7 +1,7 @@
 //! The state of a kernel, laid out once: what its parts take, and what makes them.
 //!
-//! A layout is a tuple of parts. An estimate asks it for its bytes and drops it; the kernel lets it make itself. So what
-//! is said and what is taken are the same.
+//! A layout is a tuple of parts. An estimate asks it for its bytes and drops it; the kernel lets it make itself. So
+//! what is said and what is taken are the same.
 
 use outcore_graph::{Bitmap, Direction, Graph, Result, SweepStats};
 use outcore_io::Array;

@@ -485,7 +485,7 @@ impl EdgeMap for Reach<'_> {
 pub static STRONGLY_CONNECTED_COMPONENTS: Algorithm = Algorithm {
     aliases: &["strong_components"],
     attributes: components::COUNT,
-    report_bytes: components::SIZES_BYTES,
+    report_needs: components::SIZES,
     doc: Doc {
         about: "Vertices are together if there are paths between them both ways, along the direction of the edges. \
                 Where edges have no direction, the result is that of `connected_components`.",

@@ -133,7 +133,7 @@ impl Parameter {
         "The name of the weights that edges count by; where edges have none named `weight`, all count the same",
     );
 
-    /// The value of a text, or of several if the option takes a list.
+    /// The value of a text.
     ///
     /// # Errors
     /// What the option takes, and what was found.
@@ -171,7 +171,15 @@ impl Parameter {
                 let names: Vec<_> = names().iter().map(|(name, _)| format!("'{name}'")).collect();
                 Err(format!("expected {name} to be one of {}, found '{found}'", names.join(", ")))
             }
-            _ => Ok(()),
+            (Kind::Whole { .. }, Value::Whole(_))
+            | (Kind::Real, Value::Real(_))
+            | (Kind::Flag, Value::Flag(_))
+            | (Kind::Choice(_) | Kind::Weight { .. }, Value::Name(_))
+            | (Kind::Weight { .. }, Value::Unweighted)
+            | (Kind::Vertex, Value::Vertex(_))
+            | (Kind::Vertices, Value::Vertices(_) | Value::Counted(_))
+            | (Kind::Seeds, Value::Seeds(_)) => Ok(()),
+            (kind, found) => Err(format!("expected {name} as {kind:?}, found {found:?}")),
         }
     }
 }

@@ -7,6 +7,7 @@ use engine::*;
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Error, Graph};
 use outcore_io::backend::{Faults, Sim};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -84,6 +85,7 @@ fn at_every_operation(
 
 #[test]
 fn the_kth_operation_fails_and_then_the_answer_is_right() {
+    let tried = Cell::new(0);
     for_every_answer(|image, sample, expected| {
         for threads in [1, 2] {
             let fails = |k| Faults { fail_at: Some(k), ..faults(3) };
@@ -92,9 +94,11 @@ fn the_kth_operation_fails_and_then_the_answer_is_right() {
                 assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{what}: {text}");
                 assert!(text.contains(".pages") && text.contains("at byte"), "{what}: {text}");
             });
-            assert!(found.0 == found.1 && found.1 > 3, "{sample:?}: {found:?}, a failure was swallowed");
+            assert!(found.0 == found.1 && found.1 > 0, "{sample:?}: {found:?}, a failure was swallowed");
+            tried.set(tried.get() + found.1);
         }
     });
+    assert!(tried.get() > 20 * Sample::all().count() as u64, "{} operations failed", tried.get());
 }
 
 #[test]
@@ -106,7 +110,7 @@ fn damaged_reads_are_refused_or_do_not_matter() {
             let damages =
                 |k| Faults { seed: k, flip_at: chosen(true, k), tear_at: chosen(false, k), ..Faults::default() };
             let (refused, _) = at_every_operation((image, sample, expected), 1, damages, check_damage);
-            assert!(refused >= 2, "{sample:?}: damage was noticed {refused} times, flips: {flip}");
+            assert!(refused >= 1, "{sample:?}: damage was noticed {refused} times, flips: {flip}");
         }
     });
 }

@@ -26,17 +26,17 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let graph = open(common)?;
     let plan = algorithm.plan(&graph, Values::new(algorithm, given.clone())?)?;
     let is_told = !common.limits.quiet;
-    let report = algorithm.report_bytes.filter(|_| is_told).map(|bytes| bytes(&graph));
+    let report = algorithm.report_needs.filter(|_| is_told);
     let estimate = plan.estimate(&graph);
     let estimate = match report {
-        Some((_, bytes)) => estimate.with_state(&graph, bytes),
+        Some(needs) => estimate.with_state(&graph, (needs.bytes)(&graph)),
         None => estimate,
     };
     if planned(&graph, common, &estimate)? {
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some((purpose, _)) = report {
-        graph.make_room(purpose, estimate.state_bytes)?;
+    if let Some(needs) = report {
+        graph.make_room(needs.purpose, estimate.state_bytes)?;
     }
     let mut say = |line: Arguments<'_>| common.say(line);
     let found = plan.run(&graph, common.verify, is_told.then_some(&mut say as Say<'_>))?;
