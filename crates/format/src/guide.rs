@@ -98,7 +98,7 @@ impl Guide {
                 guide.count += 1;
             }
             let lengths = walk.lengths((count - place).min(BLOCK))?;
-            walk.pass(&lengths, 0..lengths.count)?;
+            walk.pass(&lengths, lengths.count)?;
             if place == 0 {
                 outer[0] = lengths.get(0);
             }
@@ -155,7 +155,7 @@ pub fn decode_lists(
     while block < places.end {
         let lengths = walk.lengths((count - block).min(BLOCK))?;
         let wanted = places.start.saturating_sub(block).min(lengths.count)..lengths.count.min(places.end - block);
-        walk.pass(&lengths, 0..wanted.start)?;
+        walk.pass(&lengths, wanted.start)?;
         for lane in wanted {
             let (start, length) = (out.ends[done] as usize, lengths.get(lane) as usize);
             if length > 0 {
@@ -279,27 +279,44 @@ impl<'a> Walk<'a> {
         Ok(Lengths { bytes: self.bytes, from, word: word_at(self.bytes, from), width_bits, count })
     }
 
-    /// Goes behind lists of a block.
+    /// Goes behind the first `count` lists of a block.
     #[inline(always)]
-    fn pass(&mut self, lengths: &Lengths<'_>, lanes: Range<usize>) -> Result<()> {
+    fn pass(&mut self, lengths: &Lengths<'_>, count: usize) -> Result<()> {
         let (mut filled, mut sum, mut widest, mut at) = (0, 0, 0, self.gaps_at);
-        for lane in lanes {
-            let length = lengths.get(lane) as usize;
-            filled += usize::from(length > 0);
-            sum += length;
-            let mut gaps = length.saturating_sub(1);
-            while gaps > 0 {
-                let count = gaps.min(BLOCK);
-                let Some(&width_bits) = self.bytes.get(at) else {
-                    return Err(bad(at, "a block", "the end of a page"));
-                };
-                widest = widest.max(width_bits);
-                at += block_bytes(count, u32::from(width_bits));
-                gaps -= count;
+        let bytes = self.bytes;
+        let mut block = |gaps: usize| {
+            let width_bits = *bytes.get(at)?;
+            widest = widest.max(width_bits);
+            at += block_bytes(gaps, u32::from(width_bits));
+            Some(())
+        };
+        let mut go_on = Some(());
+        if lengths.width_bits <= 4 {
+            // No list has more than one block of gaps: the loop that grids and roads are bound by.
+            let mut word = lengths.word;
+            for _ in 0..count {
+                let length = word as usize & ((1 << lengths.width_bits) - 1);
+                word >>= lengths.width_bits;
+                filled += usize::from(length > 0);
+                sum += length;
+                if length > 1 {
+                    go_on = go_on.and(block(length - 1));
+                }
+            }
+        } else {
+            for lane in 0..count {
+                let length = lengths.get(lane) as usize;
+                filled += usize::from(length > 0);
+                sum += length;
+                let mut gaps = length.saturating_sub(1);
+                while gaps > 0 && go_on.is_some() {
+                    go_on = block(gaps.min(BLOCK));
+                    gaps = gaps.saturating_sub(BLOCK);
+                }
             }
         }
-        if widest > 32 || at > self.ends[2] {
-            return Err(bad(self.gaps_at, "blocks that fit their section", "wider ones"));
+        if go_on.is_none() || widest > 32 || at > self.ends[2] {
+            return Err(bad(self.gaps_at, "blocks of gaps that fit their section", "wider ones"));
         }
         self.gaps_at = at;
         self.take(sum)?;
@@ -340,12 +357,23 @@ impl<'a> Walk<'a> {
         *first = neighbour;
         for block in rest.chunks_mut(BLOCK) {
             let (width_bits, next) = self.block(self.gaps_at, block.len(), 32, self.ends[2])?;
-            for (lane, slot) in block.iter_mut().enumerate() {
-                let gap = value_at(self.bytes, self.gaps_at + 1, lane, width_bits);
-                neighbour = neighbour.wrapping_add(gap).wrapping_add(self.step);
-                // Hostile gaps may make neighbours wrap around: each of them is looked at.
+            let (from, step) = (self.gaps_at + 1, self.step);
+            // Hostile gaps may make neighbours wrap around: each of them is looked at.
+            let mut next_one = |slot: &mut u32, gap: u32| {
+                neighbour = neighbour.wrapping_add(gap).wrapping_add(step);
                 largest = largest.max(neighbour);
                 *slot = neighbour;
+            };
+            if block.len() * width_bits as usize <= 64 {
+                let (mut word, mask) = (word_at(self.bytes, from), ((1u64 << width_bits) - 1) as u32);
+                for slot in block {
+                    next_one(slot, word as u32 & mask);
+                    word >>= width_bits;
+                }
+            } else {
+                for (lane, slot) in block.iter_mut().enumerate() {
+                    next_one(slot, value_at(self.bytes, from, lane, width_bits));
+                }
             }
             self.gaps_at = next;
         }
