@@ -1,4 +1,10 @@
-//! Graphs larger than memory: import, and the ways to read them.
+//! Graphs larger than memory: made of records, read list by list, and written back.
+//!
+//! A [`Graph`] is an image whose pages hold lists. [`scan()`] and [`fold()`] visit the lists of a frontier on all
+//! workers, [`Graph::lists`] loops over them, an [`EdgeMapper`] moves a frontier along them, and [`run_program`] runs a
+//! [`VertexProgram`]. [`import`] makes an image of the records that `outcore-ingest` reads, [`export()`] writes one
+//! back, [`check()`] verifies every byte. What else is public are the parts of the crates below that a user of graphs
+//! needs: results and ids, errors, statistics.
 
 mod active;
 mod check;
