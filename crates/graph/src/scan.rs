@@ -188,8 +188,8 @@ pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> L
 /// `visit` returns nothing, or a `Result` whose error ends the scan. It may start other operations on the same graph.
 ///
 /// # Errors
-/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged, or
-/// a request to stop.
+/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged,
+/// or a request to stop.
 pub fn scan<S: Send, R: Outcome>(
     graph: &Graph,
     edges: impl Into<Edges>,

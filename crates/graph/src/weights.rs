@@ -1,9 +1,9 @@
 //! Weights beside lists: where those of a page of lists lie, and how they come to its visitor.
 //!
-//! Weights are the first column of values. Value `i` of a column belongs to entry `i` of the lists. How many entries lie
-//! before each page of lists, and before each page of values, two indexes say, of some 13 bits per page: so the values of
-//! a page of lists are read at the same time as the page. A sweep takes pages in batches whose weights fit a small
-//! buffer: first the weights of the batch are decoded, then its lists are visited beside them.
+//! Weights are the first column of values. Value `i` of a column belongs to entry `i` of the lists. How many entries
+//! lie before each page of lists, and before each page of values, two indexes say, of some 13 bits per page: so the
+//! values of a page of lists are read at the same time as the page. A sweep takes pages in batches whose weights fit a
+//! small buffer: first the weights of the batch are decoded, then its lists are visited beside them.
 
 use crate::graph::{Direction, Graph, Lists};
 use crate::ordered::list_file;

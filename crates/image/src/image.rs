@@ -423,8 +423,8 @@ impl Image {
         Ok(self.cache.fill(self.runtime.budget(), wanted)?)
     }
 
-    /// Gives back its share of the page cache and the read buffers, as soon as no operation uses them. Streams read with buffers of
-    /// their own; nothing else reads the image from then on.
+    /// Gives back its share of the page cache and the read buffers, as soon as no operation uses them. Streams read
+    /// with buffers of their own; nothing else reads the image from then on.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {

@@ -165,8 +165,8 @@ fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 
     (u128::from(capacity) * u128::from(of_file) / u128::from(all.max(1))) as u64
 }
 
-/// Visits the selected pages on at most so many workers. `make` gives every worker its visitor; the visitors are returned in the
-/// order of the workers.
+/// Visits the selected pages on at most so many workers. `make` gives every worker its visitor; the visitors are
+/// returned in the order of the workers.
 ///
 /// # Errors
 /// The first error of a visitor, a page that cannot be read, another operation that has the workers, or a request to

@@ -2,9 +2,9 @@
 //!
 //! A [`Runtime`] says how much memory, how many workers and which storage; everything above is given one. Memory is
 //! reserved in its [`Budget`] before it is allocated ([`buffer`]), and its page cache ([`CacheShare`]) gives back what
-//! others reserve. Nothing above this crate touches a file by itself: a [`Backend`] opens, reads, writes, syncs, renames
-//! and removes, a [`Reader`] keeps a worker's ring full of reads that are planned by [`plan`], and temporary data goes
-//! through [`Spill`] and [`Streams`].
+//! others reserve. Nothing above this crate touches a file by itself: a [`Backend`] opens, reads, writes, syncs,
+//! renames and removes, a [`Reader`] keeps a worker's ring full of reads that are planned by [`plan`], and temporary
+//! data goes through [`Spill`] and [`Streams`].
 #![deny(unsafe_code)]
 
 pub mod backend;
