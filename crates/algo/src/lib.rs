@@ -13,6 +13,7 @@ mod components;
 mod convergence;
 mod core_number;
 mod declare;
+mod degree_centrality;
 mod estimate;
 pub mod graph500;
 pub mod graphalytics;
@@ -60,6 +61,10 @@ pub mod kernels {
     };
     pub use crate::convergence::{Stop, StoppedBy};
     pub use crate::core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
+    pub use crate::degree_centrality::{
+        DegreeCentrality, DegreeCentralityOptions, DegreeEdges, degree_centrality, estimate_degree_centrality,
+        verify_degree_centrality,
+    };
     pub use crate::label_propagation::{
         LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation,
     };
@@ -91,6 +96,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &multi_source_bfs::MULTI_SOURCE_BFS,
     &all_pairs::ALL_PAIRS,
     &betweenness_centrality::BETWEENNESS_CENTRALITY,
+    &degree_centrality::DEGREE_CENTRALITY,
     &sssp::SSSP,
     &pagerank::PAGERANK,
     &personalized_pagerank::PERSONALIZED_PAGERANK,
