@@ -13,6 +13,7 @@ mod components;
 mod convergence;
 mod core_number;
 mod declare;
+mod degree_centrality;
 mod estimate;
 pub mod graph500;
 pub mod graphalytics;
@@ -23,6 +24,7 @@ mod neighbourhoods;
 mod pagerank;
 mod pagerank_delta;
 mod personalized_pagerank;
+mod reciprocity;
 mod scan_statistics;
 mod sources;
 mod sssp;
@@ -60,6 +62,10 @@ pub mod kernels {
     };
     pub use crate::convergence::{Stop, StoppedBy};
     pub use crate::core_number::{CoreNumbers, CoreNumbersOptions, core_number, estimate_core_number};
+    pub use crate::degree_centrality::{
+        DegreeCentrality, DegreeCentralityOptions, DegreeEdges, degree_centrality, estimate_degree_centrality,
+        verify_degree_centrality,
+    };
     pub use crate::label_propagation::{
         LabelPropagation, LabelPropagationOptions, estimate_label_propagation, label_propagation,
     };
@@ -71,6 +77,9 @@ pub mod kernels {
     pub use crate::personalized_pagerank::{
         PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
         seeds_of_ids,
+    };
+    pub use crate::reciprocity::{
+        Reciprocity, ReciprocityOptions, estimate_reciprocity, reciprocity, verify_reciprocity,
     };
     pub use crate::scan_statistics::{
         ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics,
@@ -91,6 +100,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &multi_source_bfs::MULTI_SOURCE_BFS,
     &all_pairs::ALL_PAIRS,
     &betweenness_centrality::BETWEENNESS_CENTRALITY,
+    &degree_centrality::DEGREE_CENTRALITY,
     &sssp::SSSP,
     &pagerank::PAGERANK,
     &personalized_pagerank::PERSONALIZED_PAGERANK,
@@ -101,5 +111,6 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &triangles::TRIANGLES,
     &clustering::CLUSTERING,
     &lcc::LCC,
+    &reciprocity::RECIPROCITY,
     &scan_statistics::SCAN_STATISTICS,
 ];

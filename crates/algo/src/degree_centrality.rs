@@ -1,0 +1,281 @@
+//! Degree centrality: the number of a vertex's edges, over the most that it could have in a simple graph.
+//!
+//! *Idea.* Degrees have columns of their own, so no list is read. An edge from a vertex to itself counts twice, as in
+//! NetworkX: in directed graphs it is in both lists, in others a pass over the lists adds it where there may be some.
+//!
+//! *Cost.* 8 bytes per vertex; the degree columns, and a pass in graphs without directions whose import kept edges from
+//! a vertex to itself.
+//!
+//! Freeman, *Centrality in social networks: conceptual clarification*, Social Networks 1978.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::state::{Layout, array};
+use crate::values::{DefaultValue, Kind, Parameter};
+use outcore_graph::{
+    Choice, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, scan,
+    vertex_map,
+};
+use outcore_io::{Array, AtomicF64};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Which edges of a vertex count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DegreeEdges {
+    /// All.
+    #[default]
+    Both,
+    /// Those that lead to it.
+    In,
+    /// Those that lead from it.
+    Out,
+}
+
+impl Choice for DegreeEdges {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (DegreeEdges::Both, "both", "All edges, as `networkx.degree_centrality`"),
+        (DegreeEdges::In, "in", "Those that lead to a vertex, as `networkx.in_degree_centrality`"),
+        (DegreeEdges::Out, "out", "Those that lead from it, as `networkx.out_degree_centrality`"),
+    ];
+}
+
+impl DegreeEdges {
+    /// The lists that hold these edges.
+    fn directions(self, graph: &Graph) -> &'static [Direction] {
+        match self {
+            _ if !graph.is_directed() => &[Direction::Out],
+            DegreeEdges::Both => &[Direction::Out, Direction::In],
+            DegreeEdges::In => &[Direction::In],
+            DegreeEdges::Out => &[Direction::Out],
+        }
+    }
+}
+
+/// How degree centrality is computed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DegreeCentralityOptions {
+    /// Which edges of a vertex count. Those without direction all do.
+    pub edges: DegreeEdges,
+}
+
+/// Degree centralities.
+#[derive(Debug)]
+pub struct DegreeCentrality {
+    /// Per vertex: the number of its edges over that of the other vertices; 1 if there are none.
+    pub centralities: Array<f64>,
+    /// The greatest number of edges of a vertex.
+    pub max_degree: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The number of every vertex's edges.
+fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> + use<'_> {
+    array(graph, "degree centralities", graph.vertices())
+}
+
+/// Whether the lists have to be read for edges from a vertex to itself.
+fn counts_loops(graph: &Graph) -> bool {
+    let import = &graph.manifest().import;
+    !graph.is_directed() && import.self_loops > 0 && import.self_loops_kept
+}
+
+/// What computing degree centrality over this graph will need.
+pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
+    let directions = options.edges.directions(graph);
+    Cost {
+        state_bytes: state(graph).bytes(),
+        passes: f64::from(u8::from(counts_loops(graph))),
+        bound: Bound::AtMost,
+        pages_per_pass: graph.pages(Direction::Out),
+        more_pages: directions.iter().map(|&direction| graph.degree_pages(direction)).sum(),
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: 0,
+        verify_bytes: counts(graph).bytes(),
+    }
+    .estimate(graph)
+}
+
+/// Computes the degree centrality of every vertex.
+///
+/// # Errors
+/// Too little memory (8 bytes per vertex), a column or page that cannot be read or is damaged, a request to stop.
+pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Result<DegreeCentrality> {
+    let mut stats = StatsBuilder::start();
+    let vertices = graph.vertices();
+    graph.make_room("degree centrality", estimate_degree_centrality(graph, options).state_bytes)?;
+    let degrees = state(graph).make()?;
+    graph.fill_cache()?;
+    // Whole numbers, whose sum does not depend on its order.
+    for &direction in options.edges.directions(graph) {
+        stats.other(graph.for_each_degree(direction, |vertex, degree| degrees[vertex as usize].add(degree.into()))?);
+    }
+    if counts_loops(graph) {
+        let again = |(): &mut (), list: ListPart<'_>| degrees[list.vertex as usize].add(loops_in(list));
+        let (_, read) = scan(graph, Direction::Out, Frontier::All, || (), again)?;
+        stats.step("self-loops", vertices, read);
+    }
+    let (scale, max_degree) = (scale(graph), AtomicU64::new(0));
+    vertex_map(graph.runtime(), vertices, |range| {
+        for slot in &degrees[range] {
+            max_degree.fetch_max(slot.load() as u64, Relaxed);
+            slot.store(scale.of(slot.load()));
+        }
+        Ok(())
+    })?;
+    let stats = stats.finish(graph.runtime(), graph.pages(Direction::Out));
+    Ok(DegreeCentrality { centralities: degrees.into_values(), max_degree: max_degree.into_inner(), stats })
+}
+
+/// How often the vertex of a list is its own neighbour.
+fn loops_in(list: ListPart<'_>) -> f64 {
+    let behind = |own: u32| list.neighbours.partition_point(|&neighbour| neighbour <= own);
+    let before = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
+    (behind(list.vertex) - before) as f64
+}
+
+/// What turns numbers of edges into centralities.
+#[derive(Clone, Copy)]
+struct Scale(Option<f64>);
+
+fn scale(graph: &Graph) -> Scale {
+    Scale((graph.vertices() > 1).then(|| 1.0 / (graph.vertices() - 1) as f64))
+}
+
+impl Scale {
+    /// A vertex without others has the centrality 1.
+    fn of(self, edges: f64) -> f64 {
+        self.0.map_or(1.0, |scale| edges * scale)
+    }
+}
+
+/// What verification counts: the edges at every vertex.
+fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> + use<'_> {
+    array(graph, "edges of vertices", graph.vertices())
+}
+
+/// Checks degree centralities by counting every edge at its other end, in the lists and not in the degree columns.
+///
+/// # Errors
+/// A vertex that has another centrality, too little memory (8 bytes per vertex), or a page that cannot be read.
+pub fn verify_degree_centrality(
+    graph: &Graph,
+    options: &DegreeCentralityOptions,
+    found: &DegreeCentrality,
+) -> Result<()> {
+    graph.make_room("verification of degree centrality", counts(graph).bytes())?;
+    let counts = counts(graph).make()?;
+    for &direction in options.edges.directions(graph) {
+        let opposite = if direction == Direction::Out { Direction::In } else { Direction::Out };
+        scan(
+            graph,
+            opposite,
+            Frontier::All,
+            || (),
+            |(), list: ListPart<'_>| {
+                for &neighbour in list.neighbours {
+                    let times = if neighbour == list.vertex && !graph.is_directed() { 2 } else { 1 };
+                    counts[neighbour as usize].fetch_add(times, Relaxed);
+                }
+            },
+        )?;
+    }
+    let scale = scale(graph);
+    for (vertex, (count, &found)) in counts.iter().zip(found.centralities.iter()).enumerate() {
+        let expected = scale.of(count.load(Relaxed) as f64);
+        if expected.to_bits() != found.to_bits() {
+            let found = format!("{found} at vertex {vertex} of the image");
+            return Err(Error::verification(format!("a degree centrality of {expected}"), found));
+        }
+    }
+    let most = counts.iter().map(|count| count.load(Relaxed)).max().unwrap_or(0);
+    match most == found.max_degree {
+        true => Ok(()),
+        false => Err(Error::verification(format!("a greatest degree of {most}"), found.max_degree.to_string())),
+    }
+}
+
+/// Its declaration.
+pub static DEGREE_CENTRALITY: Algorithm = Algorithm {
+    options: &[Parameter::new(
+        "edges",
+        Kind::choice::<DegreeEdges>(),
+        DefaultValue::Name("both"),
+        "Which edges of a vertex count; those without direction all do",
+    )],
+    attributes: &[Attribute::new("max_degree", AttributeKind::Whole, "The greatest number of edges of a vertex")],
+    doc: Doc {
+        about: "It is the number of a vertex's edges over the number of other vertices, as with \
+                `networkx.degree_centrality`, `in_degree_centrality` and `out_degree_centrality`. An edge from a vertex \
+                to itself counts twice, and parallel edges as often as they are stored.",
+        returns: "`vertex` and `degree_centrality`.",
+        cost: "columns of degrees only, and in graphs without directions that have edges from a vertex to itself one \
+               pass over the lists; 8 bytes of memory per vertex.",
+        differences: "With `edges` as 'in' or 'out', NetworkX refuses graphs whose edges have no direction; here all \
+                      edges count there.",
+        networkx: Some(Oracle { options: &[], expression: "nx.degree_centrality(G)" }),
+        references: "Freeman: Centrality in social networks, conceptual clarification. Social Networks, 1978.",
+        example: ">>> found = oc.degree_centrality(g, edges='in', verify=True)\n\
+                  >>> found.max_degree, found.row('home')\n\
+                  (2, {'vertex': 'home', 'degree_centrality': 0.6666666666666666})",
+        ..Doc::NONE
+    },
+    examples: &[&[], &[("edges", "in")], &[("edges", "out")]],
+    ..Algorithm::new(
+        "degree_centrality",
+        "DegreeCentrality",
+        "Degree centrality: the number of a vertex's edges over that of the other vertices",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
+    options: |_, values| Ok(DegreeCentralityOptions { edges: values.choice("edges") }),
+    estimate: estimate_degree_centrality,
+    run: degree_centrality,
+    verify: verify_degree_centrality,
+    report: |told, say| {
+        say(format_args!("the greatest degree is {}", told.found.max_degree));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let centralities = vec![("degree_centrality", Column::Real(Arc::new(found.centralities)))];
+        Ok(Finding::new(centralities, vec![Datum::Whole(found.max_degree)], found.stats).shown(""))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_graph::GraphOptions;
+    use outcore_graph::generate::{GenerateOptions, Shape, source};
+    use outcore_graph::import::{ImportOptions, import};
+    use outcore_io::{Runtime, RuntimeOptions};
+
+    #[test]
+    fn what_is_wrong_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("k.oc");
+        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        let shape = Shape::Kronecker;
+        for directed in [true, false] {
+            let given = GenerateOptions { shape, scale: 7, edge_factor: 4, seed: 3, weights: None };
+            let options = ImportOptions { directed: Some(directed), replace: true, ..ImportOptions::default() };
+            import(&runtime, source(&given).unwrap(), &image, &options).unwrap();
+            let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+            for &(edges, ..) in DegreeEdges::ALL {
+                let options = DegreeCentralityOptions { edges };
+                let mut found = degree_centrality(&graph, &options).unwrap();
+                verify_degree_centrality(&graph, &options, &found).unwrap();
+                let right = found.centralities[5];
+                found.centralities[5] += 1.0 / 127.0;
+                let wrong = verify_degree_centrality(&graph, &options, &found).unwrap_err().to_string();
+                assert!(wrong.contains("at vertex 5 of the image"), "{wrong}");
+                found.centralities[5] = right;
+                found.max_degree += 1;
+                assert!(verify_degree_centrality(&graph, &options, &found).is_err());
+            }
+        }
+    }
+}
