@@ -67,6 +67,7 @@ __all__ = [
     "Triangles",
     "Clustering",
     "Lcc",
+    "Reciprocity",
     "ScanStatistics",
     "bfs",
     "breadth_first_search",
@@ -90,6 +91,8 @@ __all__ = [
     "triangles",
     "clustering",
     "lcc",
+    "reciprocity",
+    "overall_reciprocity",
     "scan_statistics",
 ]
 
@@ -189,6 +192,11 @@ class PageRank(AlgorithmResult):
     @property
     def stopped_by(self) -> str:
         """What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or 'iterations'."""
+
+class Reciprocity(AlgorithmResult):
+    @property
+    def overall(self) -> float:
+        """The share of all edges whose opposite edge is there, too, as `networkx.overall_reciprocity`; not a number if there are no edges."""
 
 class ScanStatistics(AlgorithmResult):
     @property
@@ -781,6 +789,44 @@ def personalized_pagerank(
     (['vertex', 'pagerank_0', 'pagerank_1'], 'about')
     """
 
+def reciprocity(
+    graph: Graph,
+    *,
+    verify: bool = False,
+) -> Reciprocity:
+    """Reciprocity: the share of a vertex's edges whose opposite edge is there, too.
+
+    It is the share of a vertex's edges, to it and from it, whose opposite edge is there, too. Parallel edges count
+    once. Where edges have no direction, all of them have their opposites.
+
+    Args:
+        graph: The graph.
+        verify: Whether to check the result with an independent algorithm.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `reciprocity`, missing where a vertex has no edges.
+        `overall`: The share of all edges whose opposite edge is there, too, as `networkx.overall_reciprocity`; not
+            a number if there are no edges.
+
+    Cost: one pass over the lists of both directions, and one more where edges from a vertex to itself were
+    imported; 24.2 bytes of memory per vertex, and a chunk of lists; without directions no pass.
+
+    Raises:
+        MemoryLimitError: Too little memory, said beforehand.
+        CorruptImageError: A damaged page.
+        VerificationError: A result that `verify` finds wrong.
+
+    `networkx.reciprocity` and `overall_reciprocity` refuse graphs whose edges have no direction, and the latter
+    those without edges. As there, an edge from a vertex to itself is its own opposite at the vertex, and is none in
+    `overall`.
+
+    Garlaschelli, Loffredo: Patterns of link reciprocity in directed networks. Physical Review Letters 93, 2004.
+
+    >>> found = oc.reciprocity(g, verify=True)
+    >>> found.overall, found.row('home')
+    (0.8, {'vertex': 'home', 'reciprocity': 1.0})
+    """
+
 def scan_statistics(
     graph: Graph,
     *,
@@ -949,6 +995,7 @@ def triangles(
 betweenness = betweenness_centrality
 breadth_first_search = bfs
 components = connected_components
+overall_reciprocity = reciprocity
 single_source_dijkstra = sssp
 single_source_shortest_path_length = bfs
 strong_components = strongly_connected_components

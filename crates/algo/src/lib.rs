@@ -24,6 +24,7 @@ mod neighbourhoods;
 mod pagerank;
 mod pagerank_delta;
 mod personalized_pagerank;
+mod reciprocity;
 mod scan_statistics;
 mod sources;
 mod sssp;
@@ -77,6 +78,9 @@ pub mod kernels {
         PersonalizedPageRank, PersonalizedPageRankOptions, estimate_personalized_pagerank, personalized_pagerank,
         seeds_of_ids,
     };
+    pub use crate::reciprocity::{
+        Reciprocity, ReciprocityOptions, estimate_reciprocity, reciprocity, verify_reciprocity,
+    };
     pub use crate::scan_statistics::{
         ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics,
     };
@@ -107,5 +111,6 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &triangles::TRIANGLES,
     &clustering::CLUSTERING,
     &lcc::LCC,
+    &reciprocity::RECIPROCITY,
     &scan_statistics::SCAN_STATISTICS,
 ];

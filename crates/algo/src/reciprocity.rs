@@ -1,0 +1,285 @@
+//! Reciprocity: of a vertex's neighbours, how many edges lead to that also lead back.
+//!
+//! *Idea.* A chunk of vertices at a time has its lists of both directions in memory (`neighbourhoods.rs`), where they
+//! are merged. An edge from a vertex to itself leads back, and is noted in a pass before, where there may be some.
+//!
+//! *Encoding.* `reciprocities[v]` is the complement of the bits of a real number from 0 to 1; 0 is none, which vertices
+//! without edges have.
+//!
+//! *Cost.* 8 bytes and a bit per vertex; the lists of a chunk, at 8 bytes per entry, and per thread 5 bytes per
+//! neighbour of the largest neighbourhood. One pass over the lists of both directions, and one for edges from a vertex
+//! to itself. In graphs without directions, where every edge leads back, the degree column only.
+//!
+//! Garlaschelli, Loffredo, *Patterns of link reciprocity in directed networks*, Physical Review Letters 93, 2004.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
+use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
+use crate::neighbourhoods::{Neighbourhoods, Neighbours};
+use crate::state::{Layout, array, bitmap, part};
+use crate::verify::loops_bytes;
+use outcore_graph::{
+    Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, WeightKind,
+    distance_bits, scan,
+};
+use outcore_io::{Array, lock};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+/// How reciprocity is computed: there is nothing to choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReciprocityOptions {}
+
+/// The reciprocity of every vertex, and of the graph.
+#[derive(Debug)]
+pub struct Reciprocity {
+    /// Per vertex: the complement of its reciprocity's bits; 0 if it has no edges.
+    pub reciprocities: Array<u64>,
+    /// The share of all edges that have an opposite one, those from a vertex to itself left out above the line; not a
+    /// number if there are no edges.
+    pub overall: f64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// A chunk has room for so many entries, or for the longest lists.
+const CHUNK_ENTRIES: u64 = 1 << 20;
+/// So many vertices are a worker's at a time.
+const STEP: usize = 1 << 12;
+
+fn entries(graph: &Graph) -> u64 {
+    longest_lists(graph).max(CHUNK_ENTRIES.min(all_entries(graph)))
+}
+
+/// The result, the vertices with an edge to themselves, and what looking at a chunk takes.
+fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Bitmap, ())> + use<'_> {
+    let vertices = graph.vertices();
+    let chunks = match graph.is_directed() {
+        // Degrees are there while chunks are cut.
+        true => Neighbourhoods::bytes(graph, entries(graph)).max(8 * vertices) + 8 * vertices,
+        false => 0,
+    };
+    let workers = graph.runtime().threads() as u64 * Neighbours::bytes(graph);
+    let looking = part(chunks + workers, || Ok(()));
+    (array(graph, "reciprocities", vertices), bitmap(graph, "edges from a vertex to itself", vertices), looking)
+}
+
+/// What computing reciprocities over this graph will need.
+pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
+    let room = entries(graph).max(1);
+    // Where two chunks meet, both read a page of each direction.
+    let chunks = 2 * all_entries(graph) / room + graph.vertices() / room + 2;
+    let borders = 2.0 * chunks as f64 / graph.all_pages().max(1) as f64;
+    Cost {
+        state_bytes: state(graph).bytes(),
+        passes: if graph.is_directed() { 2.0 + borders } else { 0.0 },
+        bound: Bound::AtMost,
+        pages_per_pass: graph.all_pages(),
+        more_pages: degree_pages(graph),
+        columns: vec![ColumnKind::Distance],
+        more_result_bytes: 0,
+        verify_bytes: loops_bytes(graph),
+    }
+    .estimate(graph)
+}
+
+/// What is summed over all vertices: edges that lead back, and ends of edges, those from a vertex to itself left out;
+/// and vertices with such edges.
+#[derive(Default)]
+struct Sums {
+    both: u64,
+    ends: u64,
+    loops: u64,
+}
+
+impl Sums {
+    /// The overall reciprocity: no edge from a vertex to itself counts as one that leads back.
+    fn overall(&self) -> f64 {
+        self.both as f64 / (self.ends / 2 + self.loops) as f64
+    }
+
+    /// Adds a vertex with so many neighbours, so many of which edges join with it both ways; returns its reciprocity.
+    fn add(&mut self, neighbours: u64, both: u64, has_loop: bool) -> Option<f64> {
+        let own = u64::from(has_loop);
+        self.both += both;
+        self.ends += neighbours + both;
+        self.loops += own;
+        let ends = neighbours + both + 2 * own;
+        (ends > 0).then(|| (2 * (both + own)) as f64 / ends as f64)
+    }
+}
+
+/// Computes the reciprocity of every vertex: the share of its edges whose opposite edge is there, too.
+///
+/// Parallel edges count once. Where edges have no direction, all lead back.
+///
+/// # Errors
+/// Too little memory (8.2 bytes per vertex, 16 more while chunks are cut, and a chunk), a page that cannot be read or
+/// is damaged, a request to stop.
+pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Reciprocity> {
+    let mut stats = StatsBuilder::start();
+    graph.make_room("reciprocity", estimate_reciprocity(graph).state_bytes)?;
+    let (found, loops, ()) = state(graph).make()?;
+    let overall = match graph.is_directed() {
+        true => of_directed(graph, &found, &loops, &mut stats)?,
+        false => {
+            let set = |vertex: u32, degree: u32| {
+                if degree > 0 {
+                    found[vertex as usize].store(!1f64.to_bits(), Relaxed);
+                }
+            };
+            stats.other(graph.for_each_degree(Direction::Out, set)?);
+            if graph.edges() == 0 { f64::NAN } else { 1.0 }
+        }
+    };
+    let stats = stats.finish(graph.runtime(), graph.all_pages());
+    Ok(Reciprocity { reciprocities: found.into_values(), overall, stats })
+}
+
+fn of_directed(graph: &Graph, found: &[AtomicU64], loops: &Bitmap, stats: &mut StatsBuilder) -> Result<f64> {
+    let import = &graph.manifest().import;
+    let mut chunks = Neighbourhoods::new(graph, entries(graph), stats)?;
+    graph.fill_cache()?;
+    if import.self_loops > 0 && import.self_loops_kept {
+        let note = |(): &mut (), list: ListPart<'_>| {
+            if list.neighbours.binary_search(&list.vertex).is_ok() {
+                loops.insert(list.vertex);
+            }
+        };
+        let (_, read) = scan(graph, Direction::Out, Frontier::All, || (), note)?;
+        stats.step("self-loops", graph.vertices(), read);
+    }
+    let all = Mutex::new(Sums::default());
+    for chunk in 0..chunks.chunks() {
+        let read = chunks.load(chunk)?;
+        let (vertices, chunks) = (chunks.range(chunk), &chunks);
+        graph.runtime().for_each_range::<Error>(vertices.len(), STEP, |range| {
+            let (mut neighbours, mut sums) = (Neighbours::new(graph)?, Sums::default());
+            for vertex in range.map(|place| vertices.start + place as u32) {
+                chunks.of(vertex, &mut neighbours);
+                let both = neighbours.both.iter().map(|&both| u64::from(both)).sum();
+                let share = sums.add(neighbours.vertices.len() as u64, both, loops.contains(vertex));
+                found[vertex as usize].store(share.map_or(0, |share| !share.to_bits()), Relaxed);
+            }
+            let mut all = lock(&all);
+            *all = Sums { both: all.both + sums.both, ends: all.ends + sums.ends, loops: all.loops + sums.loops };
+            Ok(())
+        })?;
+        stats.step("chunk", vertices.len() as u64, read);
+    }
+    Ok(outcore_io::into_inner(all).overall())
+}
+
+/// Checks reciprocities with a loop over the lists of both directions, side by side, each as a set.
+///
+/// # Errors
+/// A vertex that has another one, another overall reciprocity, too little memory for the longest lists, or a page that
+/// cannot be read.
+pub fn verify_reciprocity(graph: &Graph, found: &Reciprocity) -> Result<()> {
+    let mut into = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
+    let mut sums = Sums::default();
+    for list in graph.lists(Direction::Out, Frontier::All) {
+        let (vertex, out) = list?;
+        let behind = into.as_mut().and_then(Iterator::next).transpose()?;
+        let (out, behind) = (&*out, behind.as_ref().map_or(&*out, |(_, list)| &**list));
+        // Lists rise: of parallel edges the first counts.
+        let others = |list: &[u32]| list.chunk_by(|a, b| a == b).filter(|same| same[0] != vertex).count() as u64;
+        let is_both = |other: u32| other != vertex && behind.binary_search(&other).is_ok();
+        let both = out.chunk_by(|a, b| a == b).filter(|same| is_both(same[0])).count() as u64;
+        let has_loop = out.binary_search(&vertex).is_ok();
+        let expected = sums.add(others(out) + others(behind) - both, both, has_loop);
+        let stored = distance_bits(found.reciprocities[vertex as usize]).map(f64::from_bits);
+        if expected.map(f64::to_bits) != stored.map(f64::to_bits) {
+            let found = format!("{stored:?} at vertex {vertex} of the image");
+            return Err(Error::verification(format!("a reciprocity of {expected:?}"), found));
+        }
+    }
+    // Edges without direction from a vertex to itself lead back as well.
+    let expected = if graph.is_directed() || graph.edges() == 0 { sums.overall() } else { 1.0 };
+    match expected.to_bits() == found.overall.to_bits() || expected.is_nan() && found.overall.is_nan() {
+        true => Ok(()),
+        false => Err(Error::verification(format!("an overall reciprocity of {expected}"), found.overall.to_string())),
+    }
+}
+
+/// Its declaration.
+pub static RECIPROCITY: Algorithm = Algorithm {
+    aliases: &["overall_reciprocity"],
+    attributes: &[Attribute::new(
+        "overall",
+        AttributeKind::Real,
+        "The share of all edges whose opposite edge is there, too, as `networkx.overall_reciprocity`; not a number if \
+         there are no edges",
+    )],
+    doc: Doc {
+        about: "It is the share of a vertex's edges, to it and from it, whose opposite edge is there, too. Parallel \
+                edges count once. Where edges have no direction, all of them have their opposites.",
+        returns: "`vertex` and `reciprocity`, missing where a vertex has no edges.",
+        cost: "one pass over the lists of both directions, and one more where edges from a vertex to itself were \
+               imported; 24.2 bytes of memory per vertex, and a chunk of lists; without directions no pass.",
+        differences: "`networkx.reciprocity` and `overall_reciprocity` refuse graphs whose edges have no direction, and \
+                      the latter those without edges. As there, an edge from a vertex to itself is its own opposite at \
+                      the vertex, and is none in `overall`.",
+        networkx: Some(Oracle { options: &[], expression: "nx.reciprocity(G.to_directed(), G)" }),
+        references: "Garlaschelli, Loffredo: Patterns of link reciprocity in directed networks. Physical Review \
+                     Letters 93, 2004.",
+        example: ">>> found = oc.reciprocity(g, verify=True)\n\
+                  >>> found.overall, found.row('home')\n\
+                  (0.8, {'vertex': 'home', 'reciprocity': 1.0})",
+        ..Doc::NONE
+    },
+    ..Algorithm::new(
+        "reciprocity",
+        "Reciprocity",
+        "Reciprocity: the share of a vertex's edges whose opposite edge is there, too",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
+    options: |_, _| Ok(ReciprocityOptions {}),
+    estimate: |graph, _| estimate_reciprocity(graph),
+    run: reciprocity,
+    verify: |graph, _, found| verify_reciprocity(graph, found),
+    report: |told, say| {
+        say(format_args!("overall reciprocity {}", told.found.overall));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let column = Column::Distance(Arc::new(found.reciprocities), WeightKind::F64);
+        Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(found.overall)], found.stats).shown(""))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_graph::GraphOptions;
+    use outcore_graph::generate::{GenerateOptions, Shape, source};
+    use outcore_graph::import::{ImportOptions, import};
+    use outcore_io::{Runtime, RuntimeOptions};
+
+    #[test]
+    fn what_is_wrong_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("k.oc");
+        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        let shape = Shape::Kronecker;
+        for directed in [true, false] {
+            let given = GenerateOptions { shape, scale: 7, edge_factor: 4, seed: 3, weights: None };
+            let options = ImportOptions { directed: Some(directed), replace: true, ..ImportOptions::default() };
+            import(&runtime, source(&given).unwrap(), &image, &options).unwrap();
+            let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+            let mut found = reciprocity(&graph, &ReciprocityOptions {}).unwrap();
+            verify_reciprocity(&graph, &found).unwrap();
+            let right = found.reciprocities[5];
+            for wrong in [0.25f64, 2.0, -1.0] {
+                found.reciprocities[5] = !wrong.to_bits();
+                let said = verify_reciprocity(&graph, &found).unwrap_err().to_string();
+                assert!(said.contains("at vertex 5 of the image"), "{said}");
+            }
+            found.reciprocities[5] = right;
+            found.overall *= 0.5;
+            assert!(verify_reciprocity(&graph, &found).is_err());
+        }
+    }
+}
