@@ -823,8 +823,8 @@ def reciprocity(
     Garlaschelli, Loffredo: Patterns of link reciprocity in directed networks. Physical Review Letters 93, 2004.
 
     >>> found = oc.reciprocity(g, verify=True)
-    >>> found.overall, found.to_dict()
-    (0.8, {'about': 1.0, 'home': 1.0, 'lone': None, 'news': 1.0})
+    >>> found.overall, found.row('home')
+    (0.8, {'vertex': 'home', 'reciprocity': 1.0})
     """
 
 def scan_statistics(
