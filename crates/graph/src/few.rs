@@ -27,10 +27,10 @@ const FEW_PAGES: usize = 1024;
 const FEW_EDGES: u64 = 1 << 15;
 /// Of a page with more than one wanted list in so many, all are decoded.
 const SOME_SHARE: usize = 8;
-/// Whether the next wanted page is looked for from the page before or through the index: from the page before if it is
-/// about so near, and found after so many pages.
+/// The next wanted page is looked for page by page if it seems to be so near, and so many have not been passed over in
+/// vain; otherwise through the index.
 const NEAR_PAGES: u64 = 3;
-const MOST_PAGES: u64 = 16;
+const MOST_PASSED: u64 = 16;
 
 /// A page with wanted lists: its number, and where in the list of vertices those stand that it holds lists of.
 pub(crate) struct WantedPage {
@@ -44,19 +44,25 @@ pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnM
     let mut next_vertex = 0;
     while let Some(&vertex) = vertices.get(next_vertex) {
         let Some((mut number, mut keys)) = lists.index.seek(2 * u64::from(vertex)) else { return };
-        for _ in 0..MOST_PAGES {
+        let mut passed_over = 0;
+        loop {
             let end = keys.next().unwrap_or(u64::MAX);
             let first = next_vertex;
             let here = vertices[first..].iter().take_while(|&&vertex| 2 * u64::from(vertex) < end);
             next_vertex += here.count();
+            let mut goes_on = false;
             if next_vertex > first {
                 if !visit(WantedPage { number, vertices: first..next_vertex }) {
                     return;
                 }
                 // A list that goes on in the next page is wanted there too.
-                next_vertex -= usize::from(end == 2 * u64::from(vertices[next_vertex - 1]) + 1);
+                goes_on = end == 2 * u64::from(vertices[next_vertex - 1]) + 1;
+                next_vertex -= usize::from(goes_on);
+            } else {
+                passed_over += 1;
             }
-            if vertices.get(next_vertex).is_none_or(|&vertex| 2 * u64::from(vertex) > end.saturating_add(near_keys)) {
+            let is_near = |&vertex: &u32| 2 * u64::from(vertex) <= end.saturating_add(near_keys);
+            if !goes_on && (passed_over == MOST_PASSED || !vertices.get(next_vertex).is_some_and(is_near)) {
                 break;
             }
             number += 1;
@@ -221,4 +227,59 @@ impl PageAt<'_> {
 /// Whether it is faster to decode so many lists of a page alone.
 pub(crate) fn are_some(wanted: usize, page: &Page<'_>) -> bool {
     wanted * SOME_SHARE <= page.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::ImageFile;
+    use outcore_format::{Index, index_bytes};
+    use std::sync::Mutex;
+
+    fn random(state: &mut u64, below: u64) -> u64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*state >> 33) % below
+    }
+
+    /// Pages that begin with a list of their own, or go on with one of an earlier page, up to dozens of times.
+    fn lists(state: &mut u64, vertices: u64) -> (Lists, Vec<u64>) {
+        let (mut keys, mut vertex) = (vec![0], 0);
+        while vertex + 1 < vertices {
+            let pages = if random(state, 8) == 0 { random(state, 70) } else { 0 };
+            keys.extend((0..pages).map(|_| 2 * vertex + 1));
+            let far = [1, 10, 300][random(state, 3) as usize];
+            vertex = (vertex + 1 + random(state, far)).min(vertices - 1);
+            keys.extend((random(state, 3) > 0).then_some(2 * vertex));
+        }
+        let origin = ImageFile::OutLists.origin(1);
+        let index = Index::from_bytes(&origin, &index_bytes(&origin, &keys)).unwrap();
+        let pages = keys.len() as u64;
+        (Lists { index, file: 0, origin, pages, weights: Mutex::default(), _reservation: None }, keys)
+    }
+
+    #[test]
+    fn every_page_with_a_list_of_the_vertices_is_found_once() {
+        let mut state = 1;
+        for round in 0..if cfg!(miri) { 5 } else { 400 } {
+            let vertices = 1 + random(&mut state, 5000);
+            let (lists, keys) = lists(&mut state, vertices);
+            let count = random(&mut state, [2, 30, 2000][round % 3]);
+            let mut chosen: Vec<u32> = (0..count).map(|_| random(&mut state, vertices) as u32).collect();
+            chosen.sort_unstable();
+            chosen.dedup();
+            let mut found = Vec::new();
+            pages_of_list(&lists, &chosen, |page| {
+                found.push((page.number, chosen[page.vertices].to_vec()));
+                true
+            });
+            // A page has the lists from the one that it goes on with, or begins with, to the one before the next key.
+            let of_page = |page: usize| {
+                let (first, end) = (keys[page] / 2, keys.get(page + 1).map_or(vertices, |key| key.div_ceil(2)));
+                let here = chosen.iter().filter(|&&v| (first..end).contains(&u64::from(v)));
+                (page as u64, here.copied().collect::<Vec<_>>())
+            };
+            let expected: Vec<_> = (0..keys.len()).map(of_page).filter(|(_, vertices)| !vertices.is_empty()).collect();
+            assert_eq!(found, expected, "round {round}");
+        }
+    }
 }

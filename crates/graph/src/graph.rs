@@ -91,7 +91,7 @@ pub(crate) struct Lists {
     /// The weights beside them, from when they are asked for until the memory is needed.
     pub weights: Mutex<Option<Arc<WeightColumn>>>,
     /// The index.
-    _reservation: Option<Reservation>,
+    pub(crate) _reservation: Option<Reservation>,
 }
 
 impl Lists {
