@@ -23,8 +23,8 @@ use crate::sources::check_vertices;
 use crate::verify;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE, Stats,
-    StatsBuilder, SweepStats, WeightKind, distance_bits, fold, scan,
+    Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, Labels, ListFold, ListPart, Relaxer, Result,
+    SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Thin, WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, into_inner, lock};
@@ -247,11 +247,14 @@ impl<'a, L: Length> Search<'a, L> {
         graph.fill_cache()?;
         self.distances[source as usize].store(!0, Ordering::Relaxed);
         self.wait(source);
-        let mut limit = L::beyond(0, 0.0);
+        let (mut limit, mut thin) = (L::beyond(0, 0.0), Thin::default());
         loop {
             let taken = self.take(limit)?;
             if taken.count > 0 {
                 self.relax(&taken)?;
+                if thin.step(graph, taken.count) && self.relax_rest()? {
+                    break;
+                }
             } else if taken.nearest == NONE {
                 break;
             } else {
@@ -377,6 +380,21 @@ impl<'a, L: Length> Search<'a, L> {
         self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })
     }
 
+    /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, page by page; `false`
+    /// if there is no memory for it.
+    fn relax_rest(&mut self) -> Result<bool> {
+        let edges = Edges { direction: Direction::Out, weights: self.options.weights };
+        let Some(relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };
+        let relaxed = match self.options.weights {
+            true => relaxer.run(&Distances::<L, false> { search: self }, &self.waiting)?,
+            false => relaxer.run(&Distances::<L, true> { search: self }, &self.waiting)?,
+        };
+        self.blocks.clear();
+        self.stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
+        self.refused.check(self.graph, edges)?;
+        Ok(true)
+    }
+
     fn relax_list(&self, (sum, count): &mut (f64, u64), list: &ListPart<'_>) {
         let from = self.distance(list.vertex);
         for (i, target) in prefetched(&self.distances, list.neighbours).enumerate() {
@@ -395,6 +413,34 @@ impl<'a, L: Length> Search<'a, L> {
             }
         }
         *count += list.neighbours.len() as u64;
+    }
+}
+
+/// Distances as labels; `EVEN` says that all edges have the same length.
+struct Distances<'a, L, const EVEN: bool> {
+    search: &'a Search<'a, L>,
+}
+
+impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
+    const EVEN: bool = EVEN;
+
+    #[inline]
+    fn get(&self, vertex: u32) -> u64 {
+        self.search.distance(vertex)
+    }
+
+    #[inline]
+    fn lower(&self, vertex: u32, label: u64) -> bool {
+        self.search.distances[vertex as usize].fetch_max(!label, Ordering::Relaxed) < !label
+    }
+
+    #[inline]
+    fn along(&self, label: u64, list: &ListPart<'_>, edge: usize) -> Option<u64> {
+        let weight = length::<L>(list, edge);
+        if weight > MOST_BITS && self.search.refused.look(list.vertex, list.weights.real(edge)) {
+            return None;
+        }
+        L::add(label, weight)
     }
 }
 

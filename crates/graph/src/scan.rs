@@ -137,6 +137,8 @@ impl<'a> Frontier<'a> {
             Selection::Pages(pages) => pages.end - pages.start,
             Selection::Units(units) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
             Selection::Set(set, pages) => count_pages(graph, direction, set, &pages),
+            // No frontier is asked for page by page.
+            Selection::Asked(_) => 0,
         }
     }
 

@@ -24,6 +24,9 @@ use std::time::Instant;
 
 /// What happens to the pages of a sweep.
 pub(crate) trait PageVisitor: Send {
+    /// Which page comes next.
+    #[inline]
+    fn begin(&mut self, _page: u64) {}
     /// The next page of the unit that this worker is at, and the weights of its edges if they are wanted.
     fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()>;
     /// The unit's wanted pages have all been visited.
@@ -38,7 +41,12 @@ pub(crate) enum Selection<'a> {
     Units(Vec<(u64, u64)>),
     /// Those of adjacent pages that have a list of a vertex in the set, found while the sweep goes on.
     Set(&'a Bitmap, Range<u64>),
+    /// One page after the other, as somebody asks for them while the sweep goes on.
+    Asked(&'a (dyn Fn() -> Option<u64> + Sync)),
 }
+
+/// A worker reads at most so many pages at once that were asked for one by one: which are next may change meanwhile.
+const MOST_ASKED: usize = 8;
 
 /// The units and pages that hold the lists of vertices in rising order.
 pub(crate) fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
@@ -121,6 +129,8 @@ pub(crate) struct Sweep<'a> {
     gap_pages: u32,
     /// The most pages of lists that are visited at once.
     batch_pages: u32,
+    /// Whether the cache keeps all pages, so that those around an asked one are read with it.
+    reads_around: bool,
     next: AtomicUsize,
     prepared: SweepStats,
 }
@@ -135,7 +145,7 @@ impl<'a> Sweep<'a> {
         };
         // All pages have no gaps but those of what is cached, which ends the extents anyway.
         let (gap_pages, measured) = match selection {
-            Selection::Pages(_) => (USUAL_GAP_PAGES, SweepStats::default()),
+            Selection::Pages(_) | Selection::Asked(_) => (USUAL_GAP_PAGES, SweepStats::default()),
             _ => graph.merge_gap(direction)?,
         };
         prepared.add(&measured);
@@ -146,6 +156,10 @@ impl<'a> Sweep<'a> {
             _ => u64::MAX,
         };
         let keep_weights_below = keep_below.saturating_sub(lists.pages);
+        let all_pages = lists.pages + weights.as_ref().map_or(0, |_| graph.weight_pages(direction));
+        // Sets of the cache do not fill evenly.
+        let holds_all = cache.as_ref().is_some_and(|cache| cache.capacity_pages() >= all_pages + all_pages / 8);
+        let reads_around = holds_all && matches!(selection, Selection::Asked(_));
         let next = AtomicUsize::new(0);
         Ok(Sweep {
             graph,
@@ -157,6 +171,7 @@ impl<'a> Sweep<'a> {
             keep_weights_below,
             gap_pages,
             batch_pages,
+            reads_around,
             next,
             prepared,
         })
@@ -171,6 +186,7 @@ impl<'a> Sweep<'a> {
     fn units(&self) -> usize {
         match &self.selection {
             Selection::Units(units) => units.len(),
+            Selection::Asked(_) => usize::MAX,
             Selection::Pages(pages) | Selection::Set(_, pages) => {
                 (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize
             }
@@ -208,6 +224,8 @@ struct Reads {
     unit: u64,
     /// The pages that are not cached.
     wanted: u64,
+    /// Those that are read for the cache alone.
+    kept: u64,
     cached: Vec<(u32, Pinned)>,
     spans: Vec<Span>,
     pushed: usize,
@@ -221,6 +239,13 @@ struct Flight {
     /// The edges whose weights are wanted.
     edges: Vec<Range<u64>>,
     ends_unit: bool,
+}
+
+impl Flight {
+    /// Nothing of it is read.
+    fn is_cached(&self) -> bool {
+        self.reads.iter().all(|reads| reads.spans.is_empty())
+    }
 }
 
 /// One worker's part of a sweep.
@@ -249,6 +274,12 @@ impl Pass {
     pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<bool> {
         sweep.graph.runtime().cancel().check()?;
         self.push(sweep, &mut worker.reader)?;
+        // What was asked for and is in memory does not wait for what is being read.
+        if matches!(sweep.selection, Selection::Asked(_))
+            && let Some(last) = self.flights.pop_back_if(|flight| flight.is_cached())
+        {
+            self.flights.push_front(last);
+        }
         if self.flights.is_empty() {
             return Ok(false);
         }
@@ -272,13 +303,16 @@ impl Pass {
                     }
                 }
                 // Units that are all in the cache need no reads: do not run ahead with them.
-                reading = last.reads.iter().any(|reads| !reads.spans.is_empty());
+                reading = !last.is_cached();
             }
-            if self.exhausted || !reading {
+            let asked = matches!(sweep.selection, Selection::Asked(_));
+            if self.exhausted || !reading || asked && self.flights.len() >= MOST_ASKED {
                 return Ok(reader.submit()?);
             }
             match self.take_unit(sweep) {
                 Some((unit, wanted)) => self.plan(sweep, unit, wanted),
+                // There may be more later.
+                None if asked => return Ok(reader.submit()?),
                 None => self.exhausted = true,
             }
         }
@@ -289,9 +323,13 @@ impl Pass {
         if let Some(rest) = self.rest.take() {
             return Some(rest);
         }
+        if let Selection::Asked(next) = &sweep.selection {
+            return next().map(|page| (page / UNIT_PAGES, 1 << (page % UNIT_PAGES)));
+        }
         loop {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
             let (unit, wanted) = match &sweep.selection {
+                Selection::Asked(_) => return None,
                 Selection::Units(chosen) => *chosen.get(place)?,
                 Selection::Pages(pages) | Selection::Set(_, pages) => {
                     let unit = pages.start / UNIT_PAGES + place as u64;
@@ -343,8 +381,20 @@ impl Pass {
         }
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
-        let spans = extents(missing, sweep.gap_pages).collect();
-        Reads { file, unit, wanted: missing, cached, spans, pushed: 0 }
+        let kept = if sweep.reads_around && missing != 0 { self.around(sweep, file, unit) & !wanted } else { 0 };
+        let spans = extents(missing | kept, sweep.gap_pages).collect();
+        Reads { file, unit, wanted: missing, kept, cached, spans, pushed: 0 }
+    }
+
+    /// The pages of a unit that the cache does not have.
+    fn around(&self, sweep: &Sweep<'_>, file: usize, unit: u64) -> u64 {
+        let Some(cache) = &sweep.cache else { return 0 };
+        let pages = sweep.graph.data_file(file).len_bytes() / PAGE_BYTES as u64;
+        let missing = |&bit: &u32| {
+            let key = PageKey { file: file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
+            cache.get(key).is_none()
+        };
+        bits(pages_within(&(0..pages), unit)).filter(missing).map(|bit| 1 << bit).sum()
     }
 
     /// Visits the pages of the oldest flight, as its extents arrive.
@@ -386,6 +436,8 @@ impl Pass {
                 }
                 if reads.wanted >> bit & 1 == 1 {
                     arrival.page(bit, bytes, false, visitor)?;
+                } else if reads.kept >> bit & 1 == 1 {
+                    arrival.keep(bit, bytes);
                 }
             }
             done += 1;
@@ -434,6 +486,7 @@ impl Arrival<'_> {
                     Some(column) => self.weights.next(column, number, lists).map_err(corrupt)?,
                     None => Weights::NONE,
                 };
+                visitor.begin(number);
                 visitor.page(lists, weights)?;
                 self.sweep.keep_below
             }
@@ -444,6 +497,21 @@ impl Arrival<'_> {
             cache.insert(PageKey { file: file as u32, page: number }, bytes);
         }
         Ok(())
+    }
+
+    /// Gives a page that was read around another to the cache. One that is damaged is left to whoever wants it.
+    fn keep(&mut self, bit: u32, bytes: &PageBytes) {
+        let Reads { file, unit, .. } = *self.reads;
+        let number = unit * UNIT_PAGES + u64::from(bit);
+        let origin = match &self.sweep.weights {
+            Some(column) if column.file == file => column.origin,
+            _ => self.sweep.lists.origin,
+        };
+        if let Some(cache) = &self.sweep.cache
+            && origin.verify(number, bytes).is_ok()
+        {
+            cache.insert(PageKey { file: file as u32, page: number }, bytes);
+        }
     }
 }
 

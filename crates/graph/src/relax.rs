@@ -1,0 +1,571 @@
+//! Relaxing edges asynchronously: labels that only fall, worked off page by page, the page with the least label first.
+//!
+//! *Idea.* Where the final labels are unique (levels, distances), steps are not needed. Vertices whose label fell are
+//! active. The page that holds the active vertex with the least label is taken next, and is used until no vertex in it
+//! is active: labels that fall within the page are worked off at once, least first, and only those that fall in other
+//! pages make these wait. On a grid in the order of its rows every page is visited about once, where steps visit it
+//! once per level. Workers take pages from one queue. While some pages are being read, others that are in memory are
+//! worked off.
+//!
+//! *Encoding.* A bit per vertex says that it is active. The list of a vertex may span pages: its bit stands for the
+//! first of them, and each of the others has a bit of its own. Of every page its first vertex is kept, and of every 64
+//! vertices the page of the first, so that the page of a vertex is found without the index.
+//!
+//! *Ordering.* Who lowers a label first writes the label, then sets the vertex's bit, then lets the page wait. Who
+//! visits a page first says that it no longer waits, then takes the bits, then reads the labels. So no label that fell
+//! is missed, and a page that was taken but not visited yet need not wait once more.
+//!
+//! *Cost.* A bit and half a byte per vertex for finding pages, 20 bytes per page, and 36 bytes per list of the page with
+//! the most lists for each worker. Pages are read as often as they are visited, but for what the cache holds; where it
+//! holds all pages, the 64 around a page are read with it.
+//!
+//! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC 2010;
+//! *ACGraph*, SIGMOD 2026, works off blocks by priority.
+
+use crate::error::{Error, Result};
+use crate::graph::{Edges, Graph, Lists};
+use crate::least_first::LeastFirst;
+use crate::scan::{ListPart, list_at};
+use crate::stats::SweepStats;
+use crate::sweep::{PageVisitor, Pass, Selection, Sweep};
+use crate::vertex_set::Bitmap;
+use crate::weights::Weights;
+use outcore_format::Lists as DecodedLists;
+use outcore_io::plan::UNIT_PAGES;
+use outcore_io::{Reservation, lock};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The label of a vertex that has none.
+pub const NO_LABEL: u64 = u64::MAX;
+/// Of so many vertices the page of the first is known.
+const GROUP: u64 = 64;
+/// So many pages that wait because of one visit are kept before the queue is told.
+const MOST_TOUCHED: usize = 256;
+
+/// Labels of vertices, which only fall. Workers call all of it at the same time.
+pub trait Labels: Sync {
+    /// Whether greater labels give greater or equal ones along every edge, whatever the edge is.
+    const EVEN: bool;
+
+    /// The label of a vertex, or [`NO_LABEL`].
+    fn get(&self, vertex: u32) -> u64;
+
+    /// Replaces a label by a smaller one; returns whether it was smaller.
+    fn lower(&self, vertex: u32, label: u64) -> bool;
+
+    /// The label that an edge of a list offers its target, if any, where the list's vertex has this one. It is not
+    /// below that.
+    fn along(&self, label: u64, list: &ListPart<'_>, edge: usize) -> Option<u64>;
+}
+
+/// What it took until no label could fall any more.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Relaxed {
+    /// How often a vertex's list was worked off, or a part of one.
+    pub vertices: u64,
+    /// How often a page was visited.
+    pub visits: u64,
+    /// What was read.
+    pub sweep: SweepStats,
+}
+
+/// Says when a search that goes in steps turned out long and thin, so that [`Relaxer`] is the better way.
+///
+/// The rule is for all searches the same (`docs/decisions/0014-asynchronous.md`): of the last 32 steps, all together
+/// had fewer active vertices than one in sixteen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Thin {
+    steps: u64,
+    active: u64,
+}
+
+impl Thin {
+    const STEPS: u64 = 32;
+    const SHARE: u64 = 16;
+
+    /// Takes note of a step; returns whether it is time.
+    pub fn step(&mut self, graph: &Graph, active: u64) -> bool {
+        self.steps += 1;
+        self.active += active;
+        if self.steps < Self::STEPS {
+            return false;
+        }
+        let thin = self.active < graph.vertices() / Self::SHARE;
+        *self = Thin::default();
+        thin
+    }
+}
+
+/// Works off the active vertices of a graph until none is left.
+pub struct Relaxer<'a> {
+    graph: &'a Graph,
+    edges: Edges,
+    map: PageMap,
+    /// The most lists in a page.
+    most_lists: usize,
+    queue: Queue,
+    /// Pages whose first list began in an earlier page and is to be worked off.
+    parts: Bitmap,
+    _reservation: Reservation,
+}
+
+impl std::fmt::Debug for Relaxer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relaxer").field("edges", &self.edges).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Relaxer<'a> {
+    /// Prepares for a graph, if there is memory for that.
+    ///
+    /// # Errors
+    /// Any but too little memory.
+    pub fn new(graph: &'a Graph, edges: Edges) -> Result<Option<Self>> {
+        let lists = graph.list_pages(edges.direction);
+        if lists.pages == 0 || lists.pages >= u64::from(u32::MAX) {
+            return Ok(None);
+        }
+        match Self::prepare(graph, edges, &lists) {
+            Err(Error::Io(outcore_io::Error::Memory { .. })) => Ok(None),
+            prepared => prepared.map(Some),
+        }
+    }
+
+    fn prepare(graph: &'a Graph, edges: Edges, lists: &Lists) -> Result<Self> {
+        let (budget, vertices, purpose) = (graph.runtime().budget(), graph.vertices(), "pages by priority");
+        let most_lists = most_lists(lists, vertices);
+        let worker = most_lists * Work::LIST_BYTES + Work::BYTES;
+        let bytes = PageMap::bytes(lists.pages, vertices)
+            + LeastFirst::bytes(lists.pages)
+            + graph.runtime().threads() as u64 * worker;
+        let reservation = budget.reserve(purpose, bytes)?;
+        let bits = || Bitmap::new(budget, purpose, lists.pages);
+        Ok(Relaxer {
+            graph,
+            edges,
+            most_lists: most_lists as usize,
+            queue: Queue::new(lists.pages as usize, bits()?),
+            parts: bits()?,
+            map: PageMap::new(lists, vertices, bits()?),
+            _reservation: reservation,
+        })
+    }
+
+    /// Lowers labels along edges until none can fall any more, beginning with those edges that lead from the active
+    /// vertices. Takes them out of the set.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, another operation on the graph, a request to stop. Then labels and set
+    /// are somewhere on the way.
+    pub fn run<L: Labels>(&self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
+        self.begin(labels, active);
+        let next = || self.queue.take();
+        let sweep = Sweep::new(self.graph, self.edges, Selection::Asked(&next), UNIT_PAGES as u32)?;
+        let (outcome, mut total) = self.graph.with_workers(usize::MAX, |worker, stop| {
+            // The others wait for this one: they are told whatever ends it.
+            let _leaving = Leaving(&self.queue);
+            let mut visitor = Visitor { relaxer: self, labels, active, work: Work::new(self.most_lists), page: 0 };
+            let mut pass = Pass::new(&sweep);
+            while !stop.load(Ordering::Relaxed) {
+                if !pass.step(&sweep, worker, &mut visitor)? && !self.queue.wait() {
+                    break;
+                }
+            }
+            Ok((visitor.work.relaxed, pass.stats))
+        })?;
+        total.add(sweep.prepared());
+        let mut relaxed = Relaxed::default();
+        for (part, stats) in outcome {
+            relaxed.vertices += part.vertices;
+            relaxed.visits += part.visits;
+            total.add(&stats);
+        }
+        relaxed.sweep = total;
+        Ok(relaxed)
+    }
+
+    /// Lets the pages of the active vertices wait.
+    fn begin<L: Labels>(&self, labels: &L, active: &Bitmap) {
+        self.queue.restart();
+        let mut touched = Vec::with_capacity(MOST_TOUCHED);
+        for vertex in active.iter(0..active.words()) {
+            let page = self.map.page(vertex);
+            self.touch_list(vertex, page, labels.get(vertex), &mut touched);
+        }
+        self.queue.lower(&mut touched);
+    }
+
+    /// Lets the pages wait that a vertex's list lies in.
+    fn touch_list(&self, vertex: u32, page: u32, label: u64, touched: &mut Vec<(u32, u64)>) {
+        self.touch(page, label, touched);
+        if self.map.begins[page as usize + 1] == vertex + 1 {
+            self.touch_parts(vertex, page, label, touched);
+        }
+    }
+
+    /// Lets the pages wait in which the list goes on that begins last in a page.
+    fn touch_parts(&self, vertex: u32, page: u32, label: u64, touched: &mut Vec<(u32, u64)>) {
+        for page in page + 1..self.map.pages() {
+            if !self.map.continues.contains(page) || self.map.begins[page as usize] != vertex + 1 {
+                break;
+            }
+            self.parts.announce(page);
+            self.touch(page, label, touched);
+        }
+    }
+
+    #[inline]
+    fn touch(&self, page: u32, label: u64, touched: &mut Vec<(u32, u64)>) {
+        match touched.last_mut() {
+            Some((last, least)) if *last == page => *least = label.min(*least),
+            _ => {
+                if touched.len() == MOST_TOUCHED {
+                    self.queue.lower(touched);
+                }
+                touched.push((page, label));
+            }
+        }
+    }
+}
+
+/// The most lists that a page has.
+fn most_lists(lists: &Lists, vertices: u64) -> u64 {
+    let (mut most, mut before) = (0, 0);
+    for key in lists.index.iter_from(0).take(lists.pages as usize).chain([2 * vertices]) {
+        // The last list may go on in the next page.
+        most = most.max(key.div_ceil(2) - before / 2);
+        before = key;
+    }
+    most
+}
+
+/// Which page a vertex's list begins in.
+struct PageMap {
+    /// The first vertex whose list begins in a page or a later one; behind the last page, the number of vertices.
+    begins: Vec<u32>,
+    /// The pages whose first list began in an earlier page.
+    continues: Bitmap,
+    /// The page of every vertex whose number is a multiple of [`GROUP`], and the last page.
+    groups: Vec<u32>,
+}
+
+impl PageMap {
+    /// The memory that it takes beside the bitmap.
+    fn bytes(pages: u64, vertices: u64) -> u64 {
+        4 * (pages + 1) + 4 * (vertices / GROUP + 2)
+    }
+
+    fn new(lists: &Lists, vertices: u64, continues: Bitmap) -> Self {
+        let mut begins = Vec::with_capacity(lists.pages as usize + 1);
+        for (page, key) in lists.index.iter_from(0).take(lists.pages as usize).enumerate() {
+            begins.push(key.div_ceil(2) as u32);
+            if key % 2 == 1 {
+                continues.insert(page as u32);
+            }
+        }
+        begins.push(vertices as u32);
+        let mut groups = Vec::with_capacity((vertices / GROUP) as usize + 2);
+        let mut page = 0;
+        for first in (0..vertices).step_by(GROUP as usize) {
+            while page + 1 < lists.pages as usize && u64::from(begins[page + 1]) <= first {
+                page += 1;
+            }
+            groups.push(page as u32);
+        }
+        groups.push(lists.pages.saturating_sub(1) as u32);
+        PageMap { begins, continues, groups }
+    }
+
+    fn pages(&self) -> u32 {
+        self.begins.len() as u32 - 1
+    }
+
+    #[inline]
+    fn page(&self, vertex: u32) -> u32 {
+        let group = vertex as usize / GROUP as usize;
+        let (first, last) = (self.groups[group], self.groups[group + 1]);
+        if first == last {
+            return first;
+        }
+        let later = &self.begins[first as usize + 1..=last as usize];
+        first + later.partition_point(|&begin| begin <= vertex) as u32
+    }
+}
+
+/// The pages that wait, which workers share.
+struct Queue {
+    pages: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+struct Waiting {
+    queue: LeastFirst,
+    /// Pages that were taken and whose visit has not begun.
+    taken: Bitmap,
+    /// Pages that were taken and whose visit has not ended.
+    under_way: usize,
+    sleepers: usize,
+    stopped: bool,
+}
+
+impl Queue {
+    fn new(pages: usize, taken: Bitmap) -> Self {
+        let waiting = Waiting { queue: LeastFirst::new(pages), taken, under_way: 0, sleepers: 0, stopped: false };
+        Queue { pages: Mutex::new(waiting), changed: Condvar::new() }
+    }
+
+    fn restart(&self) {
+        let mut waiting = lock(&self.pages);
+        while waiting.queue.take().is_some() {}
+        waiting.taken.clear();
+        (waiting.under_way, waiting.stopped) = (0, false);
+    }
+
+    /// The page with the least label.
+    fn take(&self) -> Option<u64> {
+        let mut waiting = lock(&self.pages);
+        if waiting.stopped {
+            return None;
+        }
+        let (page, _) = waiting.queue.take()?;
+        waiting.taken.insert(page);
+        waiting.under_way += 1;
+        Some(page.into())
+    }
+
+    /// The visit of a page begins: what becomes active in it from now on may be too late for that.
+    fn begin(&self, page: u32) {
+        lock(&self.pages).taken.remove(page);
+    }
+
+    /// Lets pages wait, by these labels.
+    fn lower(&self, touched: &mut Vec<(u32, u64)>) {
+        let waiting = lock(&self.pages);
+        self.lower_in(waiting, touched);
+    }
+
+    /// The visit of a page has ended, because of which others wait.
+    fn end(&self, touched: &mut Vec<(u32, u64)>) {
+        let mut waiting = lock(&self.pages);
+        waiting.under_way -= 1;
+        self.lower_in(waiting, touched);
+    }
+
+    fn lower_in(&self, mut waiting: MutexGuard<'_, Waiting>, touched: &mut Vec<(u32, u64)>) {
+        for (page, label) in touched.drain(..) {
+            if !waiting.taken.contains(page) {
+                waiting.queue.lower(page, label);
+            }
+        }
+        if waiting.sleepers > 0 && (waiting.under_way == 0 || !waiting.queue.is_empty()) {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until there is a page to take; `false` if there will be none.
+    fn wait(&self) -> bool {
+        let mut waiting = lock(&self.pages);
+        loop {
+            if waiting.stopped || (waiting.queue.is_empty() && waiting.under_way == 0) {
+                self.changed.notify_all();
+                return false;
+            }
+            if !waiting.queue.is_empty() {
+                return true;
+            }
+            waiting.sleepers += 1;
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting.sleepers -= 1;
+        }
+    }
+}
+
+/// A worker that leaves, for whatever reason, stops the queue. It leaves in peace when there is nothing left to do.
+struct Leaving<'a>(&'a Queue);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.pages).stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// What a worker needs for the page that it visits.
+struct Work {
+    /// Lists that were active when the visit began, by rising label, where labels are even.
+    seeds: Vec<(u64, u32)>,
+    /// Lists whose vertices' labels fell since, by rising label, where labels are even.
+    fallen: Vec<u32>,
+    /// The label with which a list was worked off last in this visit, where labels are even.
+    done: Vec<u64>,
+    /// The active lists, where labels are not even.
+    waiting: LeastFirst,
+    touched: Vec<(u32, u64)>,
+    relaxed: Relaxed,
+}
+
+impl Work {
+    const LIST_BYTES: u64 = 16 + 2 * 4 + 8 + 16;
+    const BYTES: u64 = 16 * MOST_TOUCHED as u64;
+
+    fn new(lists: usize) -> Self {
+        Work {
+            seeds: Vec::with_capacity(lists),
+            fallen: Vec::with_capacity(2 * lists),
+            done: vec![NO_LABEL; lists],
+            waiting: LeastFirst::new(lists),
+            touched: Vec::with_capacity(MOST_TOUCHED),
+            relaxed: Relaxed::default(),
+        }
+    }
+}
+
+struct Visitor<'a, L> {
+    relaxer: &'a Relaxer<'a>,
+    labels: &'a L,
+    active: &'a Bitmap,
+    work: Work,
+    page: u32,
+}
+
+impl<L: Labels> PageVisitor for Visitor<'_, L> {
+    fn begin(&mut self, page: u64) {
+        self.page = page as u32;
+    }
+
+    fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
+        self.work.relaxed.visits += 1;
+        self.relaxer.queue.begin(self.page);
+        self.take_active(lists);
+        if L::EVEN {
+            self.work_off_even(lists, weights)
+        } else {
+            self.work_off(lists, weights)
+        }
+        self.relaxer.queue.end(&mut self.work.touched);
+        Ok(())
+    }
+
+    fn end_unit(&mut self, _unit: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<L: Labels> Visitor<'_, L> {
+    /// Takes the page's active vertices.
+    fn take_active(&mut self, lists: &DecodedLists) {
+        let (labels, work) = (self.labels, &mut self.work);
+        let first = lists.first_vertex as u32;
+        work.seeds.clear();
+        let mut seed = |vertex: u32| {
+            let label = labels.get(vertex);
+            if L::EVEN { work.seeds.push((label, vertex - first)) } else { work.waiting.lower(vertex - first, label) }
+        };
+        let page = self.page;
+        if lists.continues && self.relaxer.parts.take(page as usize / 64, 1 << (page % 64)) != 0 {
+            seed(first);
+        }
+        let begun = lists.first_vertex + u64::from(lists.continues)..lists.first_vertex + lists.count as u64;
+        for i in (begun.start / 64) as usize..begun.end.div_ceil(64) as usize {
+            let mut left = self.active.take(i, word_within(&begun, i as u64));
+            while left != 0 {
+                seed(64 * i as u32 + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Works off active lists, the one with the least label first.
+    fn work_off(&mut self, lists: &DecodedLists, weights: Weights<'_>) {
+        while let Some((i, _)) = self.work.waiting.take() {
+            let label = self.labels.get(lists.first_vertex as u32 + i);
+            self.relax(lists, weights, i, label, |work, i, label| {
+                work.waiting.lower(i, label);
+                true
+            });
+        }
+    }
+
+    /// The same where edges keep the order of labels: those that fell are in order without sorting.
+    fn work_off_even(&mut self, lists: &DecodedLists, weights: Weights<'_>) {
+        if !self.work.seeds.is_sorted() {
+            self.work.seeds.sort_unstable();
+        }
+        self.work.done[..lists.count].fill(NO_LABEL);
+        self.work.fallen.clear();
+        let first = lists.first_vertex as u32;
+        let (mut next_seed, mut next_fallen) = (0, 0);
+        loop {
+            let seed = self.work.seeds.get(next_seed).copied();
+            let fallen = self.work.fallen.get(next_fallen).map(|&i| (self.labels.get(first + i), i));
+            let (label, i) = match (seed, fallen) {
+                (Some(seed), Some(fallen)) if seed.0 > fallen.0 => {
+                    next_fallen += 1;
+                    fallen
+                }
+                (Some(seed), _) => {
+                    next_seed += 1;
+                    seed
+                }
+                (None, Some(fallen)) => {
+                    next_fallen += 1;
+                    fallen
+                }
+                (None, None) => break,
+            };
+            // Meanwhile the label may have fallen further, or the list have been worked off.
+            let label = label.min(self.labels.get(first + i));
+            if label >= self.work.done[i as usize] {
+                continue;
+            }
+            self.work.done[i as usize] = label;
+            self.relax(lists, weights, i, label, |work, i, _| {
+                let room = work.fallen.len() < work.fallen.capacity();
+                if room {
+                    work.fallen.push(i);
+                }
+                room
+            });
+        }
+    }
+
+    /// Offers labels along the edges of a list. `wait` lets a list of the page wait, if it can.
+    #[inline(always)]
+    fn relax(
+        &mut self,
+        lists: &DecodedLists,
+        weights: Weights<'_>,
+        i: u32,
+        label: u64,
+        wait: impl Fn(&mut Work, u32, u64) -> bool,
+    ) {
+        self.work.relaxed.vertices += 1;
+        let first = lists.first_vertex as u32;
+        let begun = u32::from(lists.continues)..lists.count as u32;
+        let list = list_at(lists, weights, i as usize);
+        for (edge, &target) in list.neighbours.iter().enumerate() {
+            let Some(offered) = self.labels.along(label, &list, edge) else { continue };
+            if offered >= self.labels.get(target) || !self.labels.lower(target, offered) {
+                continue;
+            }
+            let place = target.wrapping_sub(first);
+            if begun.contains(&place) && wait(&mut self.work, place, offered) {
+                if lists.continued && place + 1 == begun.end {
+                    self.relaxer.touch_parts(target, self.page, offered, &mut self.work.touched);
+                }
+                continue;
+            }
+            self.active.announce(target);
+            let page = self.relaxer.map.page(target);
+            self.relaxer.touch_list(target, page, offered, &mut self.work.touched);
+        }
+    }
+}
+
+/// The bits of word `i` that are those of a range.
+fn word_within(range: &Range<u64>, i: u64) -> u64 {
+    let (head, tail) = (range.start.saturating_sub(64 * i), (64 * i + 64).saturating_sub(range.end));
+    u64::MAX << head & u64::MAX >> tail
+}
