@@ -424,6 +424,11 @@ struct Distances<'a, L, const EVEN: bool> {
 impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
     const EVEN: bool = EVEN;
 
+    fn horizon(&self, least: u64) -> u64 {
+        let k: f64 = std::env::var("OUTCORE_K").map_or(16.0, |k| k.parse().unwrap());
+        L::beyond(least, self.search.delta() / 0.5 * k)
+    }
+
     #[inline]
     fn get(&self, vertex: u32) -> u64 {
         self.search.distance(vertex)

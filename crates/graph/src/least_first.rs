@@ -47,6 +47,11 @@ impl LeastFirst {
         self.put(at, item);
     }
 
+    /// The item with the least key.
+    pub fn first(&self) -> Option<u32> {
+        self.heap.first().copied()
+    }
+
     /// Takes the item with the least key.
     #[inline]
     pub fn take(&mut self) -> Option<(u32, u64)> {

@@ -21,6 +21,7 @@ mod ids;
 mod image;
 pub mod import;
 mod info;
+mod kept_pages;
 mod least_first;
 mod lists;
 mod messages;

@@ -24,6 +24,7 @@
 
 use crate::error::{Error, Result};
 use crate::graph::{Edges, Graph, Lists};
+use crate::kept_pages::{KeptPage, KeptPages};
 use crate::least_first::LeastFirst;
 use crate::scan::{ListPart, list_at};
 use crate::stats::SweepStats;
@@ -35,12 +36,16 @@ use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, lock};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The label of a vertex that has none.
 pub const NO_LABEL: u64 = u64::MAX;
 /// Of so many vertices the page of the first is known.
 const GROUP: u64 = 64;
+/// Decoded pages take what is free, and this share of a page cache that does not have room for all pages.
+const KEPT_SHARE: u64 = 4;
+/// So many kept pages are visited before a worker looks again at what it reads.
+const KEPT_IN_A_ROW: usize = 64;
 /// So many pages that wait because of one visit are kept before the queue is told.
 const MOST_TOUCHED: usize = 256;
 
@@ -48,6 +53,11 @@ const MOST_TOUCHED: usize = 256;
 pub trait Labels: Sync {
     /// Whether greater labels give greater or equal ones along every edge, whatever the edge is.
     const EVEN: bool;
+
+    /// Up to which label a page is worked off whose least label is this: what lies farther is likely to fall again.
+    fn horizon(&self, _least: u64) -> u64 {
+        NO_LABEL
+    }
 
     /// The label of a vertex, or [`NO_LABEL`].
     fn get(&self, vertex: u32) -> u64;
@@ -108,7 +118,7 @@ pub struct Relaxer<'a> {
     queue: Queue,
     /// Pages whose first list began in an earlier page and is to be worked off.
     parts: Bitmap,
-    _reservation: Reservation,
+    _reservations: [Reservation; 2],
 }
 
 impl std::fmt::Debug for Relaxer<'_> {
@@ -139,17 +149,26 @@ impl<'a> Relaxer<'a> {
         let worker = most_lists * Work::LIST_BYTES + Work::BYTES;
         let bytes = PageMap::bytes(lists.pages, vertices)
             + LeastFirst::bytes(lists.pages)
+            + KeptPages::bytes(lists.pages)
             + graph.runtime().threads() as u64 * worker;
         let reservation = budget.reserve(purpose, bytes)?;
         let bits = || Bitmap::new(budget, purpose, lists.pages);
+        let (taken, parts, continues) = (bits()?, bits()?, bits()?);
+        let entries = graph.list_facts(edges.direction).entries;
+        let decoded_bytes = entries * if edges.weights { 12 } else { 4 } + 4 * vertices + 512 * lists.pages;
+        // A cache that has room for all pages is left alone.
+        let has_all = graph.cache().is_some_and(|cache| cache.capacity_pages() > lists.pages);
+        let from_cache = if has_all { 0 } else { graph.cache_bytes() / KEPT_SHARE };
+        let kept_bytes = decoded_bytes.min(budget.free_bytes() + from_cache);
+        let kept = budget.reserve(purpose, kept_bytes)?;
         Ok(Relaxer {
             graph,
             edges,
             most_lists: most_lists as usize,
-            queue: Queue::new(lists.pages as usize, bits()?),
-            parts: bits()?,
-            map: PageMap::new(lists, vertices, bits()?),
-            _reservation: reservation,
+            queue: Queue::new(lists.pages as usize, taken, kept_bytes),
+            parts,
+            map: PageMap::new(lists, vertices, continues),
+            _reservations: [reservation, kept],
         })
     }
 
@@ -166,9 +185,11 @@ impl<'a> Relaxer<'a> {
         let (outcome, mut total) = self.graph.with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
             let _leaving = Leaving(&self.queue);
-            let mut visitor = Visitor { relaxer: self, labels, active, work: Work::new(self.most_lists), page: 0 };
+            let mut visitor =
+                Visitor { relaxer: self, labels, active, work: Work::new(self.most_lists), page: 0, horizon: 0 };
             let mut pass = Pass::new(&sweep);
             while !stop.load(Ordering::Relaxed) {
+                visitor.visit_kept();
                 if !pass.step(&sweep, worker, &mut visitor)? && !self.queue.wait() {
                     break;
                 }
@@ -302,6 +323,7 @@ struct Queue {
 
 struct Waiting {
     queue: LeastFirst,
+    kept: KeptPages,
     /// Pages that were taken and whose visit has not begun.
     taken: Bitmap,
     /// Pages that were taken and whose visit has not ended.
@@ -311,8 +333,9 @@ struct Waiting {
 }
 
 impl Queue {
-    fn new(pages: usize, taken: Bitmap) -> Self {
-        let waiting = Waiting { queue: LeastFirst::new(pages), taken, under_way: 0, sleepers: 0, stopped: false };
+    fn new(pages: usize, taken: Bitmap, kept_bytes: u64) -> Self {
+        let (queue, kept) = (LeastFirst::new(pages), KeptPages::new(pages, kept_bytes));
+        let waiting = Waiting { queue, kept, taken, under_way: 0, sleepers: 0, stopped: false };
         Queue { pages: Mutex::new(waiting), changed: Condvar::new() }
     }
 
@@ -323,16 +346,39 @@ impl Queue {
         (waiting.under_way, waiting.stopped) = (0, false);
     }
 
-    /// The page with the least label.
+    /// The page with the least label, unless it is kept.
     fn take(&self) -> Option<u64> {
         let mut waiting = lock(&self.pages);
-        if waiting.stopped {
+        let page = waiting.queue.first()?;
+        if waiting.stopped || waiting.kept.has(page) {
             return None;
         }
-        let (page, _) = waiting.queue.take()?;
+        waiting.queue.take();
         waiting.taken.insert(page);
         waiting.under_way += 1;
         Some(page.into())
+    }
+
+    /// The page with the least label, if it is kept. Its visit begins.
+    fn take_kept(&self) -> Option<(u32, Arc<KeptPage>)> {
+        let mut waiting = lock(&self.pages);
+        let page = waiting.queue.first()?;
+        if waiting.stopped {
+            return None;
+        }
+        let kept = waiting.kept.get(page)?;
+        waiting.queue.take();
+        waiting.under_way += 1;
+        Some((page, kept))
+    }
+
+    /// A page was visited that is not kept, and may be from now on.
+    fn keep(&self, page: u32, lists: &DecodedLists, weights: Weights<'_>) {
+        if !lock(&self.pages).kept.visit(page, lists, weights) {
+            return;
+        }
+        let copy = KeptPages::copy(lists, weights);
+        lock(&self.pages).kept.keep(page, copy);
     }
 
     /// The visit of a page begins: what becomes active in it from now on may be too late for that.
@@ -428,6 +474,8 @@ struct Visitor<'a, L> {
     active: &'a Bitmap,
     work: Work,
     page: u32,
+    /// Up to which label the page is worked off.
+    horizon: u64,
 }
 
 impl<L: Labels> PageVisitor for Visitor<'_, L> {
@@ -436,15 +484,9 @@ impl<L: Labels> PageVisitor for Visitor<'_, L> {
     }
 
     fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
-        self.work.relaxed.visits += 1;
         self.relaxer.queue.begin(self.page);
-        self.take_active(lists);
-        if L::EVEN {
-            self.work_off_even(lists, weights)
-        } else {
-            self.work_off(lists, weights)
-        }
-        self.relaxer.queue.end(&mut self.work.touched);
+        self.relaxer.queue.keep(self.page, lists, weights);
+        self.visit(lists, weights);
         Ok(())
     }
 
@@ -454,6 +496,31 @@ impl<L: Labels> PageVisitor for Visitor<'_, L> {
 }
 
 impl<L: Labels> Visitor<'_, L> {
+    /// Visits kept pages as long as they have the least labels, but not for ever.
+    fn visit_kept(&mut self) {
+        for _ in 0..KEPT_IN_A_ROW {
+            let Some((page, kept)) = self.relaxer.queue.take_kept() else { break };
+            self.page = page;
+            self.visit(&kept.lists, kept.weights());
+        }
+    }
+
+    /// Works off a page, and lets others wait because of that.
+    fn visit(&mut self, lists: &DecodedLists, weights: Weights<'_>) {
+        self.work.relaxed.visits += 1;
+        self.take_active(lists);
+        self.horizon = NO_LABEL;
+        if let Some(least) = self.work.seeds.iter().map(|seed| seed.0).min() {
+            self.horizon = self.labels.horizon(least);
+        }
+        if L::EVEN {
+            self.work_off_even(lists, weights)
+        } else {
+            self.work_off(lists, weights)
+        }
+        self.relaxer.queue.end(&mut self.work.touched);
+    }
+
     /// Takes the page's active vertices.
     fn take_active(&mut self, lists: &DecodedLists) {
         let (labels, work) = (self.labels, &mut self.work);
@@ -461,7 +528,7 @@ impl<L: Labels> Visitor<'_, L> {
         work.seeds.clear();
         let mut seed = |vertex: u32| {
             let label = labels.get(vertex);
-            if L::EVEN { work.seeds.push((label, vertex - first)) } else { work.waiting.lower(vertex - first, label) }
+            work.seeds.push((label, vertex - first));
         };
         let page = self.page;
         if lists.continues && self.relaxer.parts.take(page as usize / 64, 1 << (page % 64)) != 0 {
@@ -479,11 +546,28 @@ impl<L: Labels> Visitor<'_, L> {
 
     /// Works off active lists, the one with the least label first.
     fn work_off(&mut self, lists: &DecodedLists, weights: Weights<'_>) {
+        let horizon = self.horizon;
+        for place in 0..self.work.seeds.len() {
+            let (label, i) = self.work.seeds[place];
+            if label <= horizon {
+                self.work.waiting.lower(i, label);
+            } else {
+                if i == 0 && lists.continues {
+                    self.relaxer.parts.announce(self.page);
+                } else {
+                    self.active.announce(lists.first_vertex as u32 + i);
+                }
+                self.relaxer.touch(self.page, label, &mut self.work.touched);
+            }
+        }
         while let Some((i, _)) = self.work.waiting.take() {
             let label = self.labels.get(lists.first_vertex as u32 + i);
             self.relax(lists, weights, i, label, |work, i, label| {
-                work.waiting.lower(i, label);
-                true
+                let near = label <= horizon;
+                if near {
+                    work.waiting.lower(i, label);
+                }
+                near
             });
         }
     }
@@ -493,7 +577,6 @@ impl<L: Labels> Visitor<'_, L> {
         if !self.work.seeds.is_sorted() {
             self.work.seeds.sort_unstable();
         }
-        self.work.done[..lists.count].fill(NO_LABEL);
         self.work.fallen.clear();
         let first = lists.first_vertex as u32;
         let (mut next_seed, mut next_fallen) = (0, 0);
@@ -529,6 +612,8 @@ impl<L: Labels> Visitor<'_, L> {
                 room
             });
         }
+        let Work { seeds, fallen, done, .. } = &mut self.work;
+        seeds.iter().map(|seed| &seed.1).chain(fallen.iter()).for_each(|&i| done[i as usize] = NO_LABEL);
     }
 
     /// Offers labels along the edges of a list. `wait` lets a list of the page wait, if it can.

@@ -19,7 +19,7 @@ use outcore_io::{PageCache, PageKey, Pinned, Reader};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What happens to the pages of a sweep.
@@ -129,8 +129,9 @@ pub(crate) struct Sweep<'a> {
     gap_pages: u32,
     /// The most pages of lists that are visited at once.
     batch_pages: u32,
-    /// Whether the cache keeps all pages, so that those around an asked one are read with it.
-    reads_around: bool,
+    /// Where the cache keeps all pages, those around an asked one are read with it, once: a bit per unit of each file
+    /// says that this was done.
+    around: Option<Vec<Vec<AtomicU64>>>,
     next: AtomicUsize,
     prepared: SweepStats,
 }
@@ -159,7 +160,11 @@ impl<'a> Sweep<'a> {
         let all_pages = lists.pages + weights.as_ref().map_or(0, |_| graph.weight_pages(direction));
         // Sets of the cache do not fill evenly.
         let holds_all = cache.as_ref().is_some_and(|cache| cache.capacity_pages() >= all_pages + all_pages / 8);
-        let reads_around = holds_all && matches!(selection, Selection::Asked(_));
+        let units = |place| graph.data_file(place).len_bytes() / (64 * UNIT_PAGES * PAGE_BYTES as u64) + 1;
+        let around = (holds_all && matches!(selection, Selection::Asked(_))).then(|| {
+            let places = lists.file.max(weights.as_ref().map_or(0, |column| column.file));
+            (0..=places).map(|place| (0..units(place)).map(|_| AtomicU64::new(0)).collect()).collect()
+        });
         let next = AtomicUsize::new(0);
         Ok(Sweep {
             graph,
@@ -171,7 +176,7 @@ impl<'a> Sweep<'a> {
             keep_weights_below,
             gap_pages,
             batch_pages,
-            reads_around,
+            around,
             next,
             prepared,
         })
@@ -381,14 +386,18 @@ impl Pass {
         }
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
-        let kept = if sweep.reads_around && missing != 0 { self.around(sweep, file, unit) & !wanted } else { 0 };
+        let kept = if missing != 0 { self.around(sweep, file, unit) & !wanted } else { 0 };
         let spans = extents(missing | kept, sweep.gap_pages).collect();
         Reads { file, unit, wanted: missing, kept, cached, spans, pushed: 0 }
     }
 
-    /// The pages of a unit that the cache does not have.
+    /// The pages of a unit that are read with one of them, for the cache.
     fn around(&self, sweep: &Sweep<'_>, file: usize, unit: u64) -> u64 {
-        let Some(cache) = &sweep.cache else { return 0 };
+        let (Some(cache), Some(around)) = (&sweep.cache, &sweep.around) else { return 0 };
+        let bit = 1 << (unit % 64);
+        if around[file][unit as usize / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            return 0;
+        }
         let pages = sweep.graph.data_file(file).len_bytes() / PAGE_BYTES as u64;
         let missing = |&bit: &u32| {
             let key = PageKey { file: file as u32, page: unit * UNIT_PAGES + u64::from(bit) };
