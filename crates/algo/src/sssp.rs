@@ -84,6 +84,9 @@ const BLOCK: usize = 4096;
 const FEW_BLOCKS: u64 = 16;
 /// The `delta` that is chosen, in mean weights.
 const DELTA_WEIGHTS: f64 = 0.5;
+/// The same where pages are worked off one by one: they are visited more often if it is smaller, and vertices are
+/// relaxed more often if it is greater.
+const HORIZON_WEIGHTS: f64 = 8.0;
 
 /// What a search over this graph will need; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
@@ -385,9 +388,11 @@ impl<'a, L: Length> Search<'a, L> {
     fn relax_rest(&mut self) -> Result<bool> {
         let edges = Edges { direction: Direction::Out, weights: self.options.weights };
         let Some(relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };
+        let mean = self.weight_sum / self.weight_count.max(1) as f64;
+        let horizon = self.options.delta.unwrap_or(mean * HORIZON_WEIGHTS);
         let relaxed = match self.options.weights {
-            true => relaxer.run(&Distances::<L, false> { search: self }, &self.waiting)?,
-            false => relaxer.run(&Distances::<L, true> { search: self }, &self.waiting)?,
+            true => relaxer.run(&Distances::<L, false> { search: self, horizon }, &self.waiting)?,
+            false => relaxer.run(&Distances::<L, true> { search: self, horizon }, &self.waiting)?,
         };
         self.blocks.clear();
         self.stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
@@ -419,14 +424,15 @@ impl<'a, L: Length> Search<'a, L> {
 /// Distances as labels; `EVEN` says that all edges have the same length.
 struct Distances<'a, L, const EVEN: bool> {
     search: &'a Search<'a, L>,
+    /// How much farther than a page's nearest active vertex others may be that are worked off with it.
+    horizon: f64,
 }
 
 impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
     const EVEN: bool = EVEN;
 
     fn horizon(&self, least: u64) -> u64 {
-        let k: f64 = std::env::var("OUTCORE_K").map_or(16.0, |k| k.parse().unwrap());
-        L::beyond(least, self.search.delta() / 0.5 * k)
+        L::beyond(least, self.horizon)
     }
 
     #[inline]

@@ -5,8 +5,8 @@ mod engine;
 #[path = "engine/model.rs"]
 mod model;
 
-use model::Model;
 use engine::*;
+use model::Model;
 use outcore_algo::verify::{verify_bfs, verify_sssp};
 use outcore_algo::{Bfs, BfsOptions, Sssp, SsspOptions, bfs, estimate_bfs, estimate_sssp, sssp};
 use outcore_graph::import::OrderChoice;
@@ -79,11 +79,12 @@ fn shapes() -> Vec<(&'static str, Given, u32)> {
     let stars: Vec<_> = (1..=900).map(|v| (v - 1, v)).chain(leaves).collect();
     let back: Vec<_> = path.iter().chain(&[(8999, 0), (7000, 3000)]).copied().collect();
     let mut many = grid(60, 61);
-    many.extend(grid(90, 41).iter().map(|&(one, other)| (one + 3700, other + 3700)));
+    many.extend(grid(300, 41).iter().map(|&(one, other)| (one + 3700, other + 3700)));
+    let mixed = shuffled(25_600, &grid(160, 160));
     vec![
         ("grid by rows", Given::new(150 * 160, grid(150, 160), false), 0),
         ("grid from the middle", Given::new(150 * 160, grid(150, 160), false), 12_000),
-        ("shuffled grid", Given::new(10_000, shuffled(10_000, &grid(100, 100)), false), 77),
+        ("shuffled grid", Given::new(25_600, mixed.clone(), false), mixed[0].0),
         ("directed grid", Given::new(150 * 160, grid(150, 160), true), 3),
         ("path", Given::new(9000, path.clone(), true), 0),
         ("shuffled path", Given::new(9000, shuffled(9000, &path), false), 5),
@@ -91,7 +92,7 @@ fn shapes() -> Vec<(&'static str, Given, u32)> {
         ("caterpillar", Given { parallel: true, ..Given::new(9003, spine.clone().collect(), true) }, 0),
         ("undirected caterpillar", Given::new(9003, spine.collect(), false), 1500),
         ("path between stars", Given::new(282_000, stars, false), 450),
-        ("two grids", Given::new(8000, many, false), 4000),
+        ("two grids", Given::new(40_000, many, false), 4000),
     ]
 }
 
@@ -147,16 +148,19 @@ fn searches_of_long_graphs_are_those_of_the_model_and_the_same_bits_everywhere()
 #[test]
 fn limits_and_targets_are_those_of_the_steps() {
     let directory = tempfile::tempdir().unwrap();
-    let given = Given::new(10_000, shuffled(10_000, &grid(100, 100)), false);
+    let edges = shuffled(25_600, &grid(160, 160));
+    // A corner.
+    let source = edges[0].0;
+    let given = Given::new(25_600, edges, false);
     let image = given.image(directory.path(), OrderChoice::Input);
     let (graph, steps) = (open(&image, 2, None, None), open(&image, 2, None, Some(0)));
     let _held = leave_only(&steps, estimate_bfs(&steps).state_bytes);
-    let levels = Model::new(&given).levels(7);
+    let levels = Model::new(&given).levels(source);
     let at = |level| levels.iter().position(|&there| there == Some(level)).unwrap() as u32;
     for (depth_limit, target) in
         [(Some(33), None), (Some(60), None), (None, Some(at(50))), (Some(40), Some(at(70))), (None, Some(at(5)))]
     {
-        let options = BfsOptions { source: 7, depth_limit, target };
+        let options = BfsOptions { source, depth_limit, target };
         let (found, expected) = (bfs(&graph, &options).unwrap(), bfs(&steps, &options).unwrap());
         assert_eq!(asynchronous(&found.stats).is_some(), target != Some(at(5)), "{options:?}");
         same(&bfs_numbers(&expected), &bfs_numbers(&found), &format!("{options:?}"));
@@ -187,7 +191,8 @@ fn shortest_paths_of_long_graphs_are_those_of_the_model_and_the_same_bits_everyw
             let steps = open(&image, 2, None, Some(0));
             let _held = leave_only(&steps, estimate_sssp(&steps, &options).state_bytes);
             let expected = sssp(&steps, &options).unwrap();
-            assert!(asynchronous(&expected.stats).is_none(), "{name}");
+            // The memory for the weights of in-lists is free until they are read.
+            assert!(asynchronous(&expected.stats).is_none() || (given.directed && weighted), "{name}");
             let expected = sssp_numbers(&expected);
             same(&expected, &sssp_numbers(&found), name);
             for case in CASES {
@@ -246,7 +251,14 @@ fn pages_that_are_visited_often_are_decoded_once() {
 fn graphs_with_hubs_are_searched_in_steps() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&kronecker(directory.path(), 13, 16, false, OrderChoice::Auto), 2, None, None);
-    let source = (0..8192).find(|&v| graph.lists(Direction::Out, outcore_graph::Frontier::List(&[v])).into_iter().any(|l| !l.unwrap().1.is_empty())).unwrap();
+    let source = (0..8192)
+        .find(|&v| {
+            graph
+                .lists(Direction::Out, outcore_graph::Frontier::List(&[v]))
+                .into_iter()
+                .any(|l| !l.unwrap().1.is_empty())
+        })
+        .unwrap();
     let found = bfs(&graph, &BfsOptions { source, ..BfsOptions::default() }).unwrap();
     assert!(found.reached > 4000 && asynchronous(&found.stats).is_none());
     let found = sssp(&graph, &SsspOptions { source, weights: true, delta: None }).unwrap();

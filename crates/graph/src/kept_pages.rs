@@ -2,12 +2,13 @@
 //!
 //! Where all of it is in use, a page that was not visited since the last look at it makes room (second chance).
 
+use crate::graph::{Edges, Graph};
 use crate::weights::Weights;
 use outcore_format::{Lists, WeightKind};
 use std::sync::Arc;
 
-/// A larger page is not kept: workers may hold each a page more than is counted.
-const MOST_BYTES: usize = 1 << 18;
+/// A larger page is not kept.
+pub(crate) const MOST_KEPT_BYTES: u64 = 1 << 18;
 /// A page is kept from so many visits on: most pages of a graph in a good order have fewer.
 const KEPT_FROM: u8 = 3;
 
@@ -60,6 +61,13 @@ impl KeptPages {
         pages * (size_of::<Slot>() + size_of::<u32>()) as u64
     }
 
+    /// What all pages of one direction take decoded, or a little more.
+    pub fn decoded_bytes(graph: &Graph, edges: Edges) -> u64 {
+        let lists = graph.list_facts(edges.direction);
+        let page_bytes = 2 * size_of::<KeptPage>() as u64;
+        lists.entries * if edges.weights { 12 } else { 4 } + 4 * graph.vertices() + page_bytes * lists.pages
+    }
+
     /// Room for `free_bytes` of decoded pages.
     pub fn new(pages: usize, free_bytes: u64) -> Self {
         let free_bytes = usize::try_from(free_bytes).unwrap_or(usize::MAX);
@@ -82,7 +90,7 @@ impl KeptPages {
     pub fn visit(&mut self, page: u32, lists: &Lists, weights: Weights<'_>) -> bool {
         let slot = &mut self.pages[page as usize];
         slot.visits = slot.visits.saturating_add(1);
-        slot.page.is_none() && slot.visits >= KEPT_FROM && KeptPage::bytes(lists, weights) <= MOST_BYTES
+        slot.page.is_none() && slot.visits >= KEPT_FROM && KeptPage::bytes(lists, weights) as u64 <= MOST_KEPT_BYTES
     }
 
     /// Copies a page, to be kept.

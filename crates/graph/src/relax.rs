@@ -15,16 +15,20 @@
 //! visits a page first says that it no longer waits, then takes the bits, then reads the labels. So no label that fell
 //! is missed, and a page that was taken but not visited yet need not wait once more.
 //!
-//! *Cost.* A bit and half a byte per vertex for finding pages, 20 bytes per page, and 36 bytes per list of the page with
-//! the most lists for each worker. Pages are read as often as they are visited, but for what the cache holds; where it
-//! holds all pages, the 64 around a page are read with it.
+//! *Kept pages.* Where the order of vertices does not suit the search, a page is visited many times for a few lists.
+//! From its third visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the few
+//! lists cost.
+//!
+//! *Cost.* Half a bit per vertex for finding pages, 40 bytes per page, and 48 bytes per list of the page with the most
+//! lists for each worker; decoded pages take what is free. Pages are read as often as they are visited, but for what is
+//! cached or kept; where the cache has room for all pages, the 64 around a page are read with it.
 //!
 //! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC 2010;
 //! *ACGraph*, SIGMOD 2026, works off blocks by priority.
 
 use crate::error::{Error, Result};
 use crate::graph::{Edges, Graph, Lists};
-use crate::kept_pages::{KeptPage, KeptPages};
+use crate::kept_pages::{KeptPage, KeptPages, MOST_KEPT_BYTES};
 use crate::least_first::LeastFirst;
 use crate::scan::{ListPart, list_at};
 use crate::stats::SweepStats;
@@ -37,12 +41,13 @@ use outcore_io::{Reservation, lock};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// The label of a vertex that has none.
 pub const NO_LABEL: u64 = u64::MAX;
 /// Of so many vertices the page of the first is known.
 const GROUP: u64 = 64;
-/// Decoded pages take what is free, and this share of a page cache that does not have room for all pages.
+/// Decoded pages may take this share of a page cache that does not have room for all pages.
 const KEPT_SHARE: u64 = 4;
 /// So many kept pages are visited before a worker looks again at what it reads.
 const KEPT_IN_A_ROW: usize = 64;
@@ -154,18 +159,17 @@ impl<'a> Relaxer<'a> {
         let reservation = budget.reserve(purpose, bytes)?;
         let bits = || Bitmap::new(budget, purpose, lists.pages);
         let (taken, parts, continues) = (bits()?, bits()?, bits()?);
-        let entries = graph.list_facts(edges.direction).entries;
-        let decoded_bytes = entries * if edges.weights { 12 } else { 4 } + 4 * vertices + 512 * lists.pages;
-        // A cache that has room for all pages is left alone.
-        let has_all = graph.cache().is_some_and(|cache| cache.capacity_pages() > lists.pages);
-        let from_cache = if has_all { 0 } else { graph.cache_bytes() / KEPT_SHARE };
-        let kept_bytes = decoded_bytes.min(budget.free_bytes() + from_cache);
+        let decoded_bytes = KeptPages::decoded_bytes(graph, edges);
+        let kept_bytes = decoded_bytes.min(free_for_kept(graph, lists.pages));
         let kept = budget.reserve(purpose, kept_bytes)?;
+        // Whoever visits a page that has just made room holds it a little longer.
+        let held_bytes =
+            if kept_bytes < decoded_bytes { graph.runtime().threads() as u64 * MOST_KEPT_BYTES } else { 0 };
         Ok(Relaxer {
             graph,
             edges,
             most_lists: most_lists as usize,
-            queue: Queue::new(lists.pages as usize, taken, kept_bytes),
+            queue: Queue::new(lists.pages as usize, taken, kept_bytes.saturating_sub(held_bytes)),
             parts,
             map: PageMap::new(lists, vertices, continues),
             _reservations: [reservation, kept],
@@ -179,6 +183,7 @@ impl<'a> Relaxer<'a> {
     /// A page that cannot be read or is damaged, another operation on the graph, a request to stop. Then labels and set
     /// are somewhere on the way.
     pub fn run<L: Labels>(&self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
+        let start = Instant::now();
         self.begin(labels, active);
         let next = || self.queue.take();
         let sweep = Sweep::new(self.graph, self.edges, Selection::Asked(&next), UNIT_PAGES as u32)?;
@@ -203,7 +208,7 @@ impl<'a> Relaxer<'a> {
             relaxed.visits += part.visits;
             total.add(&stats);
         }
-        relaxed.sweep = total;
+        relaxed.sweep = SweepStats { seconds: start.elapsed().as_secs_f64(), ..total };
         Ok(relaxed)
     }
 
@@ -249,6 +254,14 @@ impl<'a> Relaxer<'a> {
             }
         }
     }
+}
+
+/// The memory that decoded pages may take: most of what is free, and a share of a page cache that does not have room
+/// for all pages.
+fn free_for_kept(graph: &Graph, pages: u64) -> u64 {
+    let free_bytes = graph.runtime().budget().free_bytes();
+    let has_all = graph.cache().is_some_and(|cache| cache.capacity_pages() > pages);
+    free_bytes - free_bytes / 8 + if has_all { 0 } else { graph.cache_bytes() / KEPT_SHARE }
 }
 
 /// The most lists that a page has.
