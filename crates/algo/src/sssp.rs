@@ -6,6 +6,10 @@
 //! Distances fall only, and where none can fall any more they are what they are whatever the order was, to the last
 //! bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
 //!
+//! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on grids
+//! and roads, the rest is relaxed page by page ([`Relaxer`]): a page as far as eight mean weights beyond its nearest
+//! waiting vertex, since what is farther is likely to come nearer still.
+//!
 //! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour
 //! that explains its distance and is nearer to the source. Vertices that only edges of length zero lead to get theirs
 //! in further rounds, from those that have one already, so that parents never run in a circle.

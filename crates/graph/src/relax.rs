@@ -82,7 +82,7 @@ pub struct Relaxed {
     pub vertices: u64,
     /// How often a page was visited.
     pub visits: u64,
-    /// What was read.
+    /// What was read. A visit of a page that is kept counts as one that was found in the cache.
     pub sweep: SweepStats,
 }
 
@@ -199,7 +199,10 @@ impl<'a> Relaxer<'a> {
                     break;
                 }
             }
-            Ok((visitor.work.relaxed, pass.stats))
+            let mut stats = pass.stats;
+            stats.pages_wanted += visitor.work.kept_visits;
+            stats.cache_hits += visitor.work.kept_visits;
+            Ok((visitor.work.relaxed, stats))
         })?;
         total.add(sweep.prepared());
         let mut relaxed = Relaxed::default();
@@ -463,6 +466,8 @@ struct Work {
     waiting: LeastFirst,
     touched: Vec<(u32, u64)>,
     relaxed: Relaxed,
+    /// Visits of pages that were kept, which nobody read or decoded.
+    kept_visits: u64,
 }
 
 impl Work {
@@ -477,6 +482,7 @@ impl Work {
             waiting: LeastFirst::new(lists),
             touched: Vec::with_capacity(MOST_TOUCHED),
             relaxed: Relaxed::default(),
+            kept_visits: 0,
         }
     }
 }
@@ -514,6 +520,7 @@ impl<L: Labels> Visitor<'_, L> {
         for _ in 0..KEPT_IN_A_ROW {
             let Some((page, kept)) = self.relaxer.queue.take_kept() else { break };
             self.page = page;
+            self.work.kept_visits += 1;
             self.visit(&kept.lists, kept.weights());
         }
     }

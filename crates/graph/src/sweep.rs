@@ -280,10 +280,8 @@ impl Pass {
         sweep.graph.runtime().cancel().check()?;
         self.push(sweep, &mut worker.reader)?;
         // What was asked for and is in memory does not wait for what is being read.
-        if matches!(sweep.selection, Selection::Asked(_))
-            && let Some(last) = self.flights.pop_back_if(|flight| flight.is_cached())
-        {
-            self.flights.push_front(last);
+        if matches!(sweep.selection, Selection::Asked(_)) && self.flights.back().is_some_and(Flight::is_cached) {
+            self.flights.rotate_right(1);
         }
         if self.flights.is_empty() {
             return Ok(false);
