@@ -5,10 +5,10 @@
 //! is on the last level gets that as its parent. On graphs with hubs this settles nearly all vertices, and only the
 //! lists of the others are read.
 //!
-//! *Long searches.* Where so few vertices are active for so many steps that pages hold one each ([`Thin`]), as on grids,
-//! roads and paths, the rest is searched page by page ([`Relaxer`]): levels only fall, and in the end they are what they
-//! are in whatever order that happened. Parents follow from the levels: the hub column first, then one visit of the
-//! in-lists of the vertices that it leaves.
+//! *Long searches.* Where so few vertices are active for so many steps that pages hold one each ([`Thin`]), as on
+//! grids, roads and paths, the rest is searched page by page ([`Relaxer`]): levels only fall, and in the end they are
+//! what they are in whatever order that happened. Parents follow from the levels: the hub column first, then one visit
+//! of the in-lists of the vertices that it leaves.
 //!
 //! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends
 //! on the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the
@@ -20,8 +20,8 @@
 //! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both,
 //! so fresh memory is the initial state, and the smallest parent is the greatest number.
 //!
-//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once. Going page by page takes more memory
-//! if there is some, and is left alone if there is not.
+//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once. Going page by page takes more
+//! memory if there is some, and is left alone if there is not.
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;

@@ -6,9 +6,9 @@
 //! Distances fall only, and where none can fall any more they are what they are whatever the order was, to the last
 //! bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
 //!
-//! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on grids
-//! and roads, the rest is relaxed page by page ([`Relaxer`]): a page as far as eight mean weights beyond its nearest
-//! waiting vertex, since what is farther is likely to come nearer still.
+//! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on
+//! grids and roads, the rest is relaxed page by page ([`Relaxer`]): a page as far as eight mean weights beyond its
+//! nearest waiting vertex, since what is farther is likely to come nearer still.
 //!
 //! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour
 //! that explains its distance and is nearer to the source. Vertices that only edges of length zero lead to get theirs
@@ -387,8 +387,8 @@ impl<'a, L: Length> Search<'a, L> {
         self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })
     }
 
-    /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, page by page; `false`
-    /// if there is no memory for it.
+    /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, page by page;
+    /// `false` if there is no memory for it.
     fn relax_rest(&mut self) -> Result<bool> {
         let edges = Edges { direction: Direction::Out, weights: self.options.weights };
         let Some(relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };

@@ -23,8 +23,8 @@
 //! lists for each worker; decoded pages take what is free. Pages are read as often as they are visited, but for what is
 //! cached or kept; where the cache has room for all pages, the 64 around a page are read with it.
 //!
-//! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC 2010;
-//! *ACGraph*, SIGMOD 2026, works off blocks by priority.
+//! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC
+//! 2010; *ACGraph*, SIGMOD 2026, works off blocks by priority.
 
 use crate::error::{Error, Result};
 use crate::graph::{Edges, Graph, Lists};
