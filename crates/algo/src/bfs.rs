@@ -134,12 +134,12 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
         reached += mapper.active();
         depth += 1;
         if thin.step(graph, mapper.active())
-            && let Some(relaxer) = Relaxer::new(graph, Direction::Out.into())?
+            && let Some(mut relaxer) = Relaxer::new(graph, Direction::Out.into())?
         {
             // Its bitmaps make room for those of the rest.
             drop(mapper);
             let rest = Rest { search: &search, depth, depth_limit: options.depth_limit, target: options.target };
-            (reached, depth) = rest.search(graph, &relaxer, &mut stats)?;
+            (reached, depth) = rest.search(graph, &mut relaxer, &mut stats)?;
             break;
         }
     }
@@ -219,7 +219,7 @@ struct Rest<'a> {
 
 impl Rest<'_> {
     /// Returns how many vertices are reached in all, and the greatest level.
-    fn search(&self, graph: &Graph, relaxer: &Relaxer<'_>, stats: &mut StatsBuilder) -> Result<(u64, u32)> {
+    fn search(&self, graph: &Graph, relaxer: &mut Relaxer<'_>, stats: &mut StatsBuilder) -> Result<(u64, u32)> {
         let levels = &self.search.levels;
         let set = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
         vertex_map(graph.runtime(), graph.vertices(), |range| {

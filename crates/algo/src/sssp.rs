@@ -391,7 +391,7 @@ impl<'a, L: Length> Search<'a, L> {
     /// `false` if there is no memory for it.
     fn relax_rest(&mut self) -> Result<bool> {
         let edges = Edges { direction: Direction::Out, weights: self.options.weights };
-        let Some(relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };
+        let Some(mut relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };
         let mean = self.weight_sum / self.weight_count.max(1) as f64;
         let horizon = self.options.delta.unwrap_or(mean * HORIZON_WEIGHTS);
         let relaxed = match self.options.weights {

@@ -94,21 +94,22 @@ pub struct Relaxed {
 pub struct Thin {
     steps: u64,
     active: u64,
+    said: bool,
 }
 
 impl Thin {
     const STEPS: u64 = 32;
     const SHARE: u64 = 16;
 
-    /// Takes note of a step; returns whether it is time.
+    /// Takes note of a step; returns whether it is time. That is said once: who cannot follow goes on in steps.
     pub fn step(&mut self, graph: &Graph, active: u64) -> bool {
         self.steps += 1;
         self.active += active;
         if self.steps < Self::STEPS {
             return false;
         }
-        let thin = self.active < graph.vertices() / Self::SHARE;
-        *self = Thin::default();
+        let thin = !self.said && self.active < graph.vertices() / Self::SHARE;
+        *self = Thin { said: self.said || thin, ..Thin::default() };
         thin
     }
 }
@@ -182,20 +183,20 @@ impl<'a> Relaxer<'a> {
     /// # Errors
     /// A page that cannot be read or is damaged, another operation on the graph, a request to stop. Then labels and set
     /// are somewhere on the way.
-    pub fn run<L: Labels>(&self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
-        let start = Instant::now();
-        self.begin(labels, active);
-        let next = || self.queue.take();
-        let sweep = Sweep::new(self.graph, self.edges, Selection::Asked(&next), UNIT_PAGES as u32)?;
-        let (outcome, mut total) = self.graph.with_workers(usize::MAX, |worker, stop| {
+    pub fn run<L: Labels>(&mut self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
+        let (start, relaxer) = (Instant::now(), &*self);
+        relaxer.begin(labels, active);
+        let next = || relaxer.queue.take();
+        let sweep = Sweep::new(relaxer.graph, relaxer.edges, Selection::Asked(&next), UNIT_PAGES as u32)?;
+        let (outcome, mut total) = relaxer.graph.with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
-            let _leaving = Leaving(&self.queue);
+            let _leaving = Leaving(&relaxer.queue);
             let mut visitor =
-                Visitor { relaxer: self, labels, active, work: Work::new(self.most_lists), page: 0, horizon: 0 };
+                Visitor { relaxer, labels, active, work: Work::new(relaxer.most_lists), page: 0, horizon: 0 };
             let mut pass = Pass::new(&sweep);
             while !stop.load(Ordering::Relaxed) {
                 visitor.visit_kept();
-                if !pass.step(&sweep, worker, &mut visitor)? && !self.queue.wait() {
+                if !pass.step(&sweep, worker, &mut visitor)? && !relaxer.queue.wait() {
                     break;
                 }
             }
@@ -218,6 +219,7 @@ impl<'a> Relaxer<'a> {
     /// Lets the pages of the active vertices wait.
     fn begin<L: Labels>(&self, labels: &L, active: &Bitmap) {
         self.queue.restart();
+        self.parts.clear();
         let mut touched = Vec::with_capacity(MOST_TOUCHED);
         for vertex in active.iter(0..active.words()) {
             let page = self.map.page(vertex);
