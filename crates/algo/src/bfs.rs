@@ -5,6 +5,11 @@
 //! is on the last level gets that as its parent. On graphs with hubs this settles nearly all vertices, and only the
 //! lists of the others are read.
 //!
+//! *Long searches.* Where so few vertices are active for so many steps that pages hold one each ([`Thin`]), as on
+//! grids, roads and paths, the rest is searched page by page ([`Relaxer`]): levels only fall, and in the end they are
+//! what they are in whatever order that happened. Parents follow from the levels: the hub column first, then one visit
+//! of the in-lists of the vertices that it leaves.
+//!
 //! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends
 //! on the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the
 //! first hit.
@@ -15,7 +20,8 @@
 //! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both,
 //! so fresh memory is the initial state, and the smallest parent is the greatest number.
 //!
-//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once.
+//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once. Going page by page takes more
+//! memory if there is some, and is left alone if there is not.
 
 use crate::declare::{
     Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, say_ids,
@@ -26,8 +32,8 @@ use crate::state::{Layout, array, hubs, part};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Graph, Result, Stats, StatsBuilder,
-    SweepStats, vertex_map,
+    Bitmap, Column, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Error, Frontier, Graph, Labels, ListPart,
+    NO_LABEL, Relaxer, Result, Stats, StatsBuilder, SweepStats, Thin, scan, vertex_map,
 };
 use outcore_io::Array;
 use std::sync::Arc;
@@ -124,7 +130,7 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut search = Search { levels, parents, hubs, level: AtomicU32::new(1) };
     graph.fill_cache()?;
     search.set(options.source, options.source, 1);
-    let (mut reached, mut depth) = (1, 0);
+    let (mut reached, mut depth, mut thin) = (1, 0, Thin::default());
     while options.depth_limit.is_none_or(|most| depth < most)
         && !options.target.is_some_and(|vertex| search.has(vertex))
     {
@@ -136,6 +142,15 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
         }
         reached += mapper.active();
         depth += 1;
+        if thin.step(graph, mapper.active())
+            && let Some(mut relaxer) = Relaxer::new(graph, Direction::Out.into())?
+        {
+            // Its bitmaps make room for those of the rest.
+            drop(mapper);
+            let rest = Rest { search: &search, depth, depth_limit: options.depth_limit, target: options.target };
+            (reached, depth) = rest.search(graph, &mut relaxer, &mut stats)?;
+            break;
+        }
     }
     let pages = graph.pages(if graph.is_directed() { Direction::In } else { Direction::Out });
     let stats = stats.finish(graph.runtime(), pages);
@@ -199,6 +214,121 @@ impl EdgeMap for Search {
             slot.fetch_max(parent, Ordering::Relaxed);
         }
         true
+    }
+}
+
+/// The rest of a long search, which goes page by page instead of level by level.
+struct Rest<'a> {
+    search: &'a Search,
+    /// The level that was searched last.
+    depth: u32,
+    depth_limit: Option<u32>,
+    target: Option<u32>,
+}
+
+impl Rest<'_> {
+    /// Returns how many vertices are reached in all, and the greatest level.
+    fn search(&self, graph: &Graph, relaxer: &mut Relaxer<'_>, stats: &mut StatsBuilder) -> Result<(u64, u32)> {
+        let levels = &self.search.levels;
+        let set = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let last = range.filter(|&vertex| levels[vertex].load(Ordering::Relaxed) == self.depth + 1);
+            for vertex in last {
+                set.insert(vertex as u32);
+            }
+            Ok(())
+        })?;
+        let relaxed = relaxer.run(self, &set)?;
+        stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
+        let found = self.take_hubs(graph, &set)?;
+        let undecided = set.count();
+        if undecided > 0 {
+            let (_, sweep) = scan(graph, Direction::In, Frontier::Set(&set), || (), |(), list| self.take_first(&list))?;
+            stats.step("parents", undecided, sweep);
+        }
+        if let Some(vertex) =
+            set.iter(0..set.words()).find(|&v| self.search.parents[v as usize].load(Ordering::Relaxed) == 0)
+        {
+            let (id, image) = (graph.id(vertex)?, graph.path().display());
+            let text = format!(
+                "expected in-lists with the edges of the out-lists, found none that leads to {id} in {image}; run \
+                 `outcore check` on it"
+            );
+            return Err(Error::Unsuitable(text));
+        }
+        Ok(found)
+    }
+
+    /// Gives vertices their hub as parent, where it is on the level before, and puts the others into the set. Vertices
+    /// behind the last level that counts are forgotten. Returns how many are reached, and the greatest level.
+    fn take_hubs(&self, graph: &Graph, undecided: &Bitmap) -> Result<(u64, u32)> {
+        let Search { levels, parents, hubs, .. } = self.search;
+        let level = |vertex: u32| levels[vertex as usize].load(Ordering::Relaxed);
+        let last = self.target.map(level).filter(|&level| level != 0).unwrap_or(u32::MAX);
+        let (reached, depth) = (AtomicU64::new(0), AtomicU32::new(0));
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let (mut count, mut greatest) = (0, 0);
+            for vertex in range {
+                let own = level(vertex as u32);
+                if own > last {
+                    levels[vertex].store(0, Ordering::Relaxed);
+                }
+                if own == 0 || own > last {
+                    continue;
+                }
+                count += 1;
+                greatest = own.max(greatest);
+                if own > self.depth + 1 {
+                    let hub = hubs[vertex].load(Ordering::Relaxed);
+                    match level(hub) == own - 1 {
+                        true => parents[vertex].store(!hub, Ordering::Relaxed),
+                        false => drop(undecided.insert(vertex as u32)),
+                    }
+                }
+            }
+            reached.fetch_add(count, Ordering::Relaxed);
+            depth.fetch_max(greatest, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok((reached.into_inner(), depth.into_inner() - 1))
+    }
+
+    /// Gives a vertex its first in-neighbour on the level before.
+    fn take_first(&self, list: &ListPart<'_>) {
+        let Search { levels, parents, .. } = self.search;
+        let before = levels[list.vertex as usize].load(Ordering::Relaxed) - 1;
+        let first = list.neighbours.iter().find(|&&source| levels[source as usize].load(Ordering::Relaxed) == before);
+        if let Some(&source) = first {
+            parents[list.vertex as usize].fetch_max(!source, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Labels for Rest<'_> {
+    const EVEN: bool = true;
+
+    #[inline]
+    fn get(&self, vertex: u32) -> u64 {
+        match self.search.levels[vertex as usize].load(Ordering::Relaxed) {
+            0 => NO_LABEL,
+            level => level.into(),
+        }
+    }
+
+    #[inline]
+    fn lower(&self, vertex: u32, label: u64) -> bool {
+        // Zero, which is no level, becomes the greatest.
+        let rank = (label as u32).wrapping_sub(1);
+        let lowered = |level: u32| (rank < level.wrapping_sub(1)).then_some(label as u32);
+        self.search.levels[vertex as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, lowered).is_ok()
+    }
+
+    #[inline]
+    fn along(&self, label: u64, _list: &ListPart<'_>, _edge: usize) -> Option<u64> {
+        let most = self.depth_limit.map_or(u32::MAX.into(), |limit| u64::from(limit) + 1);
+        // Nobody asks for vertices behind the target, but for those on its level.
+        let most = self.target.map_or(most, |target| most.min(self.get(target)));
+        Some(label + 1).filter(|&next| next <= most)
     }
 }
 

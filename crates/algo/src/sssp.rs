@@ -6,6 +6,10 @@
 //! Distances fall only, and where none can fall any more they are what they are whatever the order was, to the last
 //! bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
 //!
+//! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on
+//! grids and roads, the rest is relaxed page by page ([`Relaxer`]): a page as far as eight mean weights beyond its
+//! nearest waiting vertex, since what is farther is likely to come nearer still.
+//!
 //! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour
 //! that explains its distance and is nearer to the source. Vertices that only edges of length zero lead to get theirs
 //! in further rounds, from those that have one already, so that parents never run in a circle.
@@ -26,8 +30,8 @@ use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, SPARSE_SHARE,
-    Stats, StatsBuilder, SweepStats, WeightKind, distance_bits, fold, scan,
+    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, Labels, ListFold, ListPart, Relaxer, Result,
+    SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Thin, WeightKind, distance_bits, fold, scan,
 };
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, into_inner, lock};
@@ -88,6 +92,9 @@ const BLOCK: usize = 4096;
 const FEW_BLOCKS: u64 = 16;
 /// The `delta` that is chosen, in mean weights.
 const DELTA_WEIGHTS: f64 = 0.5;
+/// The same where pages are worked off one by one: they are visited more often if it is smaller, and vertices are
+/// relaxed more often if it is greater.
+const HORIZON_WEIGHTS: f64 = 8.0;
 
 /// Distances, parents, vertices that wait, blocks that have some, and the frontier.
 type State = (Array<AtomicU64>, Array<AtomicU32>, Bitmap, Bitmap, Bitmap);
@@ -270,11 +277,14 @@ impl<'a, L: Length> Search<'a, L> {
         graph.fill_cache()?;
         self.distances[source as usize].store(!0, Ordering::Relaxed);
         self.wait(source);
-        let mut limit = L::beyond(0, 0.0);
+        let (mut limit, mut thin) = (L::beyond(0, 0.0), Thin::default());
         loop {
             let taken = self.take(limit)?;
             if taken.count > 0 {
                 self.relax(&taken)?;
+                if thin.step(graph, taken.count) && self.relax_rest()? {
+                    break;
+                }
             } else if taken.nearest == NONE {
                 break;
             } else {
@@ -400,6 +410,23 @@ impl<'a, L: Length> Search<'a, L> {
         self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })
     }
 
+    /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, page by page;
+    /// `false` if there is no memory for it.
+    fn relax_rest(&mut self) -> Result<bool> {
+        let edges = Edges { direction: Direction::Out, weights: self.options.weights };
+        let Some(mut relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };
+        let mean = self.weight_sum / self.weight_count.max(1) as f64;
+        let horizon = self.options.delta.unwrap_or(mean * HORIZON_WEIGHTS);
+        let relaxed = match self.options.weights {
+            true => relaxer.run(&Distances::<L, false> { search: self, horizon }, &self.waiting)?,
+            false => relaxer.run(&Distances::<L, true> { search: self, horizon }, &self.waiting)?,
+        };
+        self.blocks.clear();
+        self.stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
+        self.refused.check(self.graph, edges)?;
+        Ok(true)
+    }
+
     fn relax_list(&self, (sum, count): &mut (f64, u64), list: &ListPart<'_>) {
         let from = self.distance(list.vertex);
         for (i, target) in prefetched(&self.distances, list.neighbours).enumerate() {
@@ -418,6 +445,40 @@ impl<'a, L: Length> Search<'a, L> {
             }
         }
         *count += list.neighbours.len() as u64;
+    }
+}
+
+/// Distances as labels; `EVEN` says that all edges have the same length.
+struct Distances<'a, L, const EVEN: bool> {
+    search: &'a Search<'a, L>,
+    /// How much farther than a page's nearest active vertex others may be that are worked off with it.
+    horizon: f64,
+}
+
+impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
+    const EVEN: bool = EVEN;
+
+    fn horizon(&self, least: u64) -> u64 {
+        L::beyond(least, self.horizon)
+    }
+
+    #[inline]
+    fn get(&self, vertex: u32) -> u64 {
+        self.search.distance(vertex)
+    }
+
+    #[inline]
+    fn lower(&self, vertex: u32, label: u64) -> bool {
+        self.search.distances[vertex as usize].fetch_max(!label, Ordering::Relaxed) < !label
+    }
+
+    #[inline]
+    fn along(&self, label: u64, list: &ListPart<'_>, edge: usize) -> Option<u64> {
+        let weight = length::<L>(list, edge);
+        if weight > MOST_BITS && self.search.refused.look(list.vertex, list.weights.real(edge)) {
+            return None;
+        }
+        L::add(label, weight)
     }
 }
 

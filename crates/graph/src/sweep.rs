@@ -17,6 +17,9 @@ use std::sync::Arc;
 
 /// What happens to the lists of a sweep.
 pub(crate) trait ListVisitor: Send {
+    /// Which page comes next, where all of its lists are visited.
+    #[inline]
+    fn begin(&mut self, _page: u64) {}
     /// The lists of the next page of the unit that this worker is at, and the weights of its edges if they are wanted.
     fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()>;
     /// The unit's wanted pages have all been visited.
@@ -93,6 +96,8 @@ pub(crate) fn count_pages(graph: &Graph, direction: Direction, wanted: &Wanted<'
             });
             count
         }
+        // No frontier is asked for page by page.
+        Wanted::Pages(Selection::Asked(_)) => 0,
         Wanted::Pages(Selection::Pages(pages)) => pages.end - pages.start,
         Wanted::Pages(Selection::Units(units)) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
         Wanted::Pages(Selection::Chosen(wanted, pages)) => {
@@ -133,6 +138,10 @@ impl<'a> Swept<'a> {
 }
 
 impl Besides for WeightColumn {
+    fn files(&self) -> Vec<usize> {
+        vec![self.file]
+    }
+
     fn batch(&self, unit: u64, wanted: u64) -> (u64, Vec<UnitPages>) {
         let (pages, edges) = self.edges_of(unit, wanted);
         let units = self.units(&edges).into_iter();
@@ -208,6 +217,7 @@ impl<'a, V: ListVisitor> ListPages<'a, V> {
             Some(column) => self.weights.next(column, number, lists).map_err(|error| at.corrupt(error))?,
             None => Weights::NONE,
         };
+        self.visitor.begin(number);
         self.visitor.page(lists, weights)
     }
 }

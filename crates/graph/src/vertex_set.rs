@@ -63,6 +63,21 @@ impl Bitmap {
         self.words[vertex as usize / 64].fetch_and(!(1 << (vertex % 64)), Ordering::Relaxed);
     }
 
+    /// Adds a vertex. Whoever takes it with [`Bitmap::take`] sees what was written before.
+    #[inline]
+    pub(crate) fn announce(&self, vertex: u32) {
+        self.words[vertex as usize / 64].fetch_or(1 << (vertex % 64), Ordering::Release);
+    }
+
+    /// Removes those of the vertices `64 i .. 64 i + 64` that are in a word, and returns which of them were there.
+    #[inline]
+    pub(crate) fn take(&self, i: usize, word: u64) -> u64 {
+        if self.word(i) & word == 0 {
+            return 0;
+        }
+        self.words[i].fetch_and(!word, Ordering::AcqRel) & word
+    }
+
     /// Replaces vertices `64 i .. 64 i + 64`.
     #[inline]
     pub fn set_word(&self, i: usize, word: u64) {

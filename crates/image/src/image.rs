@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::files::ImageFiles;
 use crate::stats::SweepStats;
-use outcore_format::{ImageFile, Index, Manifest, PAGE_BYTES};
+use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{CacheShare, DataFile, PageCache, PageKey, Reader, Reservation, Runtime, lock};
 use std::path::{Path, PathBuf};
@@ -256,6 +256,11 @@ impl Image {
     /// The open file at a place among the readers' files.
     pub fn data_file(&self, place: usize) -> &Arc<DataFile> {
         &self.files.pages()[place].1
+    }
+
+    /// What the checksums of the file at a place are seeded with.
+    pub fn origin(&self, place: usize) -> Origin {
+        self.files.pages()[place].0.origin(self.manifest().image_id)
     }
 
     /// How many pages a file has; none if the image has no such file.

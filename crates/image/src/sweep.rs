@@ -15,7 +15,7 @@ use outcore_io::{PageCache, Pinned, Reader};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Which pages of a file a sweep visits.
@@ -26,7 +26,13 @@ pub enum Selection<'a> {
     Units(Vec<(u64, u64)>),
     /// Those of adjacent pages that a function of the unit names, asked while the sweep goes on.
     Chosen(Box<dyn Fn(u64) -> u64 + Sync + 'a>, Range<u64>),
+    /// One page after the other, as a function names them while the sweep goes on; it may name more after it has named
+    /// none.
+    Asked(&'a (dyn Fn() -> Option<u64> + Sync)),
 }
+
+/// A worker reads at most so many pages at once that were asked for one by one: which are next may change meanwhile.
+const MOST_ASKED: usize = 8;
 
 /// Wanted pages of a unit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +47,9 @@ pub struct UnitPages {
 
 /// Which pages of other files belong to pages of the one that is swept.
 pub trait Besides: Send + Sync {
+    /// The places of the other files among the image's files.
+    fn files(&self) -> Vec<usize>;
+
     /// As many of the wanted pages of a unit, from the first on, as are visited at once, and the pages of other files
     /// that arrive before them.
     fn batch(&self, unit: u64, wanted: u64) -> (u64, Vec<UnitPages>);
@@ -91,6 +100,9 @@ pub struct Sweep<'a> {
     gap_pages: u32,
     /// The most pages that are visited at once.
     batch_pages: u32,
+    /// Where the cache has room for all pages, those around an asked one are read with it, once: a bit per unit of each
+    /// file says that this was done.
+    around: Option<Vec<Vec<AtomicU64>>>,
     next: AtomicUsize,
     prepared: SweepStats,
 }
@@ -110,7 +122,7 @@ impl<'a> Sweep<'a> {
     ) -> Result<Self> {
         // All pages have no gaps but those of what is cached, which ends the extents anyway.
         let (gap_pages, prepared) = match selection {
-            Selection::Pages(_) => (USUAL_GAP_PAGES, SweepStats::default()),
+            Selection::Pages(_) | Selection::Asked(_) => (USUAL_GAP_PAGES, SweepStats::default()),
             _ => image.merge_gap(file)?,
         };
         let pages_of_file = image.data_file(file).len_bytes() / PAGE_BYTES as u64;
@@ -122,6 +134,10 @@ impl<'a> Sweep<'a> {
             _ => u64::MAX,
         };
         let keep_besides_below = keep_below.saturating_sub(pages_of_file);
+        let around = match (&cache, &selection) {
+            (Some(cache), Selection::Asked(_)) => units_around(image, file, besides.as_deref(), cache),
+            _ => None,
+        };
         let next = AtomicUsize::new(0);
         Ok(Sweep {
             image,
@@ -133,6 +149,7 @@ impl<'a> Sweep<'a> {
             keep_besides_below,
             gap_pages,
             batch_pages,
+            around,
             next,
             prepared,
         })
@@ -147,11 +164,31 @@ impl<'a> Sweep<'a> {
     fn units(&self) -> usize {
         match &self.selection {
             Selection::Units(units) => units.len(),
+            Selection::Asked(_) => usize::MAX,
             Selection::Pages(pages) | Selection::Chosen(_, pages) => {
                 (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize
             }
         }
     }
+}
+
+/// A bit for every unit of the files that a sweep reads, if the cache has room for all their pages.
+fn units_around(
+    image: &Image,
+    file: usize,
+    besides: Option<&dyn Besides>,
+    cache: &PageCache,
+) -> Option<Vec<Vec<AtomicU64>>> {
+    let mut files = besides.map_or(Vec::new(), Besides::files);
+    files.push(file);
+    let pages = |place: usize| image.data_file(place).len_bytes() / PAGE_BYTES as u64;
+    let all: u64 = files.iter().map(|&place| pages(place)).sum();
+    // Sets of the cache do not fill evenly.
+    if cache.capacity_pages() < all + all / 8 {
+        return None;
+    }
+    let bits = |place| (0..pages(place) / (64 * UNIT_PAGES) + 1).map(|_| AtomicU64::new(0)).collect();
+    Some((0..=files.iter().copied().max().unwrap_or(0)).map(bits).collect())
 }
 
 /// How many first pages of a file of `of_file` a sweep over adjacent pages keeps in the cache.
@@ -198,6 +235,8 @@ struct Reads {
     unit: u64,
     /// The pages that are not cached.
     wanted: u64,
+    /// Those that are read for the cache alone.
+    kept: u64,
     cached: Vec<(u32, Pinned)>,
     spans: Vec<Span>,
     pushed: usize,
@@ -210,6 +249,13 @@ struct Flight {
     /// First those of other files, last the one of the swept file.
     reads: Vec<Reads>,
     ends_unit: bool,
+}
+
+impl Flight {
+    /// Nothing of it is read.
+    fn is_cached(&self) -> bool {
+        self.reads.iter().all(|reads| reads.spans.is_empty())
+    }
 }
 
 /// One worker's part of a sweep.
@@ -231,6 +277,10 @@ impl Pass {
     pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<bool> {
         sweep.image.runtime().cancel().check()?;
         self.push(sweep, &mut worker.reader)?;
+        // What was asked for and is in memory does not wait for what is being read.
+        if matches!(sweep.selection, Selection::Asked(_)) && self.flights.back().is_some_and(Flight::is_cached) {
+            self.flights.rotate_right(1);
+        }
         if self.flights.is_empty() {
             return Ok(false);
         }
@@ -254,13 +304,16 @@ impl Pass {
                     }
                 }
                 // Units that are all in the cache need no reads: do not run ahead with them.
-                reading = last.reads.iter().any(|reads| !reads.spans.is_empty());
+                reading = !last.is_cached();
             }
-            if self.exhausted || !reading {
+            let asked = matches!(sweep.selection, Selection::Asked(_));
+            if self.exhausted || !reading || asked && self.flights.len() >= MOST_ASKED {
                 return Ok(reader.submit()?);
             }
             match self.take_unit(sweep) {
                 Some((unit, wanted)) => self.plan(sweep, unit, wanted),
+                // There may be more later.
+                None if asked => return Ok(reader.submit()?),
                 None => self.exhausted = true,
             }
         }
@@ -271,9 +324,13 @@ impl Pass {
         if let Some(rest) = self.rest.take() {
             return Some(rest);
         }
+        if let Selection::Asked(next) = &sweep.selection {
+            return next().map(|page| (page / UNIT_PAGES, 1 << (page % UNIT_PAGES)));
+        }
         loop {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
             let (unit, wanted) = match &sweep.selection {
+                Selection::Asked(_) => return None,
                 Selection::Units(units) => *units.get(place)?,
                 Selection::Pages(pages) | Selection::Chosen(_, pages) => {
                     let unit = pages.start / UNIT_PAGES + place as u64;
@@ -324,8 +381,9 @@ impl Pass {
         }
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
-        let spans = extents(missing, sweep.gap_pages).collect();
-        Reads { file, unit, wanted: missing, cached, spans, pushed: 0 }
+        let kept = if missing != 0 { sweep.pages_around(file, unit) & !wanted } else { 0 };
+        let spans = extents(missing | kept, sweep.gap_pages).collect();
+        Reads { file, unit, wanted: missing, kept, cached, spans, pushed: 0 }
     }
 
     /// Visits the pages of the oldest flight, as its extents arrive.
@@ -347,7 +405,7 @@ impl Pass {
         i: usize,
         visitor: &mut impl PageVisitor,
     ) -> Result<()> {
-        let Reads { file, unit, wanted, .. } = self.flights[0].reads[i];
+        let Reads { file, unit, wanted, kept, .. } = self.flights[0].reads[i];
         let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
         let mut visit = |bit: u32, bytes: &PageBytes, verified| {
             let number = unit * UNIT_PAGES + u64::from(bit);
@@ -370,6 +428,8 @@ impl Pass {
                 }
                 if wanted >> bit & 1 == 1 {
                     visit(bit, bytes, false)?;
+                } else if kept >> bit & 1 == 1 {
+                    sweep.keep_unasked(file, unit * UNIT_PAGES + u64::from(bit), bytes);
                 }
             }
             done += 1;
@@ -379,6 +439,27 @@ impl Pass {
 }
 
 impl Sweep<'_> {
+    /// The pages of a unit that are read with one of them, for the cache.
+    fn pages_around(&self, file: usize, unit: u64) -> u64 {
+        let (Some(cache), Some(around)) = (&self.cache, &self.around) else { return 0 };
+        let bit = 1 << (unit % 64);
+        if around[file][unit as usize / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            return 0;
+        }
+        let pages = self.image.data_file(file).len_bytes() / PAGE_BYTES as u64;
+        let missing = |&bit: &u32| cache.get(self.image.page_key(file, unit * UNIT_PAGES + u64::from(bit))).is_none();
+        bits(pages_within(&(0..pages), unit)).filter(missing).map(|bit| 1 << bit).sum()
+    }
+
+    /// Gives a page that was read around another to the cache. One that is damaged is left to whoever wants it.
+    fn keep_unasked(&self, file: usize, number: u64, bytes: &PageBytes) {
+        if let Some(cache) = &self.cache
+            && self.image.origin(file).verify(number, bytes).is_ok()
+        {
+            cache.insert(self.image.page_key(file, number), bytes);
+        }
+    }
+
     /// Lets the cache keep a page that was read and is sound.
     fn keep(&self, file: usize, number: u64, bytes: &PageBytes, cached: bool) {
         let keep_below = if file == self.file { self.keep_below } else { self.keep_besides_below };
