@@ -232,7 +232,7 @@ pub(crate) fn are_some(wanted: usize, page: &Page<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::ImageFile;
+    use outcore_image::ImageFile;
     use outcore_format::{Index, index_bytes};
     use std::sync::Mutex;
 
@@ -251,7 +251,7 @@ mod tests {
             vertex = (vertex + 1 + random(state, far)).min(vertices - 1);
             keys.extend((random(state, 3) > 0).then_some(2 * vertex));
         }
-        let origin = ImageFile::OutLists.origin(1);
+        let origin = ImageFile::OUT_LISTS.origin(1);
         let index = Index::from_bytes(&origin, &index_bytes(&origin, &keys)).unwrap();
         let pages = keys.len() as u64;
         (Lists { index, file: 0, origin, pages, weights: Mutex::default(), _reservation: None }, keys)
