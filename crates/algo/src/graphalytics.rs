@@ -18,8 +18,7 @@ use crate::pagerank::{PageRankOptions, pagerank};
 use crate::sssp::{SsspOptions, sssp};
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Choice, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
-use outcore_io::{Array, Error as IoError};
-use std::fs::File;
+use outcore_io::{Array, Error as IoError, Input};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,7 +135,7 @@ pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result
     let at = |place: u64| order.as_ref().map_or(place as u32, |order| order[place as usize]);
     let seen = Bitmap::new(budget, "a comparison", vertices)?;
     let mut classes = if components { Some(Classes::new(graph)?) } else { None };
-    let mut lines = Lines::open(reference)?;
+    let mut lines = Lines::open(graph, reference)?;
     let mut next = 0;
     while let Some((named, value)) = lines.next(graph)? {
         if next == vertices || id(at(next)) != named {
@@ -246,14 +245,14 @@ impl Classes {
 /// The lines of a reference.
 struct Lines {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: BufReader<Input>,
     line: Vec<u8>,
     number: u64,
 }
 
 impl Lines {
-    fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| IoError::file(path, "open", error))?;
+    fn open(graph: &Graph, path: &Path) -> Result<Self> {
+        let file = graph.runtime().backend().input(path)?;
         Ok(Lines { path: path.to_owned(), reader: BufReader::new(file), line: Vec::new(), number: 0 })
     }
 

@@ -5,6 +5,7 @@ use crate::progress::{note_memory, runtime, scratch};
 use crate::run::Answer;
 use outcore::graphalytics::{Kernel, comparison_bytes, run, verify_output};
 use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
+use outcore::io::backend::Location;
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 /// `outcore graphalytics`.
 pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
     let runtime = runtime(&args.limits, args.temporary.clone())?;
-    let names = if args.names.is_empty() { data_sets(&args.folder)? } else { args.names.clone() };
+    let names = if args.names.is_empty() { data_sets(&runtime, &args.folder)? } else { args.names.clone() };
     let (answer, mut reports, mut failure) = (Answer::default(), Vec::new(), None);
     for name in &names {
         match benchmark(&runtime, &args.folder, name) {
@@ -55,11 +56,11 @@ pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
 }
 
 /// The names of the data sets of a folder.
-fn data_sets(folder: &Path) -> Result<Vec<String>> {
+fn data_sets(runtime: &Runtime, folder: &Path) -> Result<Vec<String>> {
     let failed = |error| outcore::io::Error::file(folder, "list", error);
     let mut names = BTreeSet::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let file = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+    for file in runtime.backend().list(Location::at(folder)).map_err(failed)? {
+        let file = file.to_string_lossy().into_owned();
         let plain = PACKED[1..].iter().find_map(|packed| file.strip_suffix(packed)).unwrap_or(&file);
         names.extend(ENDINGS.iter().find_map(|ending| plain.strip_suffix(ending)).map(str::to_owned));
     }
@@ -98,10 +99,10 @@ struct DataSetReport {
 
 /// Imports a data set into an image that is not kept, and runs and validates all kernels that it has parameters for.
 fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetReport> {
-    let properties = GraphalyticsProperties::read(runtime, &file(folder, name, ".properties"))?;
+    let properties = GraphalyticsProperties::read(runtime, &file(runtime, folder, name, ".properties"))?;
     let place = scratch(runtime)?;
     let image = place.path().join("graph.oc");
-    let load_seconds = load(&runtime.renewed()?, &file(folder, name, ".e"), &image)?;
+    let load_seconds = load(&runtime.renewed()?, &file(runtime, folder, name, ".e"), &image)?;
     let graph = Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default())?;
     graph.make_room("a result and its comparison with the reference", comparison_bytes(&graph))?;
     let mut kernels = Vec::new();
@@ -110,14 +111,15 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
             None => (0.0, Outcome::NotRun),
             Some((output, stats)) => {
                 let reference = folder.join(format!("{name}-{kernel_name}"));
-                let outcome = match reference.exists().then(|| verify_output(&graph, &output, &reference)) {
-                    None => Outcome::NoReference(packed(&reference)),
-                    Some(Ok(())) => Outcome::Valid,
-                    Some(Err(Error::Verification { expected, found })) => {
-                        Outcome::Invalid(format!("expected {expected}, found {found}"))
-                    }
-                    Some(Err(error)) => return Err(error),
-                };
+                let outcome =
+                    match runtime.backend().named(&reference).map(|_| verify_output(&graph, &output, &reference)) {
+                        None => Outcome::NoReference(packed(runtime, &reference)),
+                        Some(Ok(())) => Outcome::Valid,
+                        Some(Err(Error::Verification { expected, found })) => {
+                            Outcome::Invalid(format!("expected {expected}, found {found}"))
+                        }
+                        Some(Err(error)) => return Err(error),
+                    };
                 (stats.total.seconds, outcome)
             }
         };
@@ -134,10 +136,10 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
 }
 
 /// The name of a reference that is there compressed only.
-fn packed(reference: &Path) -> Option<String> {
+fn packed(runtime: &Runtime, reference: &Path) -> Option<String> {
     let name = reference.file_name()?.to_string_lossy();
     let mut names = PACKED[1..].iter().map(|packed| format!("{name}{packed}"));
-    names.find(|name| reference.with_file_name(name).exists())
+    names.find(|name| runtime.backend().named(&reference.with_file_name(name)).is_some())
 }
 
 /// What is to be done about a reference that is there compressed only.
@@ -153,9 +155,9 @@ fn load(runtime: &Runtime, edges: &Path, image: &Path) -> Result<f64> {
 }
 
 /// A file of a data set: as it is, or compressed if only that is there.
-fn file(folder: &Path, name: &str, ending: &str) -> PathBuf {
+fn file(runtime: &Runtime, folder: &Path, name: &str, ending: &str) -> PathBuf {
     let paths = PACKED.map(|packed| folder.join(format!("{name}{ending}{packed}")));
-    paths.iter().find(|path| path.exists()).unwrap_or(&paths[0]).clone()
+    paths.iter().find(|path| runtime.backend().named(path).is_some()).unwrap_or(&paths[0]).clone()
 }
 
 impl DataSetReport {

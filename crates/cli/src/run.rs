@@ -474,7 +474,8 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         graph.check_output(output, &estimate.columns)?;
     }
     if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
-        let place = |file: &Path| (folder(file).canonicalize().ok(), file.file_name().map(ToOwned::to_owned));
+        let backend = graph.runtime().backend();
+        let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
         if common.output.as_ref().is_some_and(|output| place(output) == place(file)) {
             let text = format!("expected different files for --output and --stats, found {} for both", file.display());
             return Err(Error::Usage(text));

@@ -7,8 +7,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::partial::Partial;
-use outcore_io::backend::Output;
-use outcore_io::{Reservation, Runtime, folder};
+use outcore_io::{Output, Reservation, Runtime, folder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +25,7 @@ pub(crate) struct AtomicFile {
     runtime: Arc<Runtime>,
     target: PathBuf,
     temporary: Partial,
-    output: Option<Box<dyn Output>>,
+    output: Option<Output>,
     buffer: Vec<u8>,
     failure: Option<outcore_io::Error>,
     _reservation: Reservation,
@@ -44,7 +43,7 @@ impl AtomicFile {
 
     fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
         let reservation = runtime.budget().reserve("an output buffer", BUFFER_BYTES as u64)?;
-        let (temporary, output) = Partial::file(&**runtime.backend(), target)?;
+        let (temporary, output) = Partial::file(runtime.backend(), target)?;
         Ok(AtomicFile {
             runtime: Arc::clone(runtime),
             target: target.to_owned(),

@@ -30,8 +30,8 @@ use crate::import::own_comment::OwnComment;
 use crate::output::push_quoted;
 use crate::stream::ColumnStream;
 use outcore_format::{IdColumn, WeightKind};
-use outcore_io::{Error as IoError, Unit};
-use std::io::{ErrorKind, Write as _};
+use outcore_io::Unit;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What a graph can be exported as: `--help` and errors list it.
@@ -482,11 +482,9 @@ impl Job<'_> {
         if files.is_empty() {
             // What an earlier export left beside would add its vertices to this graph.
             let stale = self::beside(self.output);
-            match std::fs::remove_file(&stale) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(IoError::file(stale, "remove", error).into());
-                }
-                _ => {}
+            let backend = self.graph.runtime().backend();
+            if backend.named_itself(&stale).is_some() {
+                backend.remove(&stale)?;
             }
         }
         files.push(self.output.to_owned());

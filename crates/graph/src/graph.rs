@@ -221,7 +221,7 @@ impl Graph {
     /// the indexes and read buffers.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: GraphOptions) -> Result<Self> {
         let path = path.as_ref();
-        let image = ImageFiles::open(path, runtime.cancel())?;
+        let image = ImageFiles::open(runtime, path)?;
         let manifest = image.manifest();
         let runtime = &Arc::new(runtime.in_name_of(&path.display().to_string()));
         let budget = runtime.budget();

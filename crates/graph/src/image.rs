@@ -6,7 +6,8 @@
 
 use crate::error::{Error, Result};
 use outcore_format::{IdColumn, Index, Kind, Manifest, Origin, PAGE_BYTES};
-use outcore_io::{CancelFlag, DataFile, Directory, bytes_text};
+use outcore_io::backend::{FileKind, Location, Posix, What};
+use outcore_io::{Backend, DataFile, Directory, Runtime, bytes_text};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -115,10 +116,10 @@ impl ImageFiles {
     ///
     /// # Errors
     /// A path that is no image, a damaged manifest, files that are missing, of the wrong size or no plain files.
-    pub fn open(path: &Path, cancel: &CancelFlag) -> Result<Self> {
+    pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
         loop {
-            cancel.check()?;
-            let directory = Arc::new(open_directory(path)?);
+            runtime.cancel().check()?;
+            let directory = Arc::new(open_directory(runtime.backend(), path)?);
             match Self::open_in(&directory) {
                 // The files of an image that has been replaced are removed: start again with the one that has the path.
                 Err(_) if !directory.is_current() => {}
@@ -229,28 +230,28 @@ fn most_index_bytes(pages: u64) -> u64 {
 /// # Errors
 /// A path that is no image, or a damaged manifest.
 pub fn read_manifest(image: &Path) -> Result<Manifest> {
-    Ok(open_manifest(&open_directory(image)?)?.1)
+    let system: Arc<dyn Backend> = Arc::new(Posix);
+    Ok(open_manifest(&open_directory(&system, image)?)?.1)
 }
 
 /// What is in an image's directory and is no file of an image: the first by its name.
 ///
 /// # Errors
 /// A directory that cannot be read.
-pub(crate) fn foreign_entry(image: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn foreign_entry(backend: &Arc<dyn Backend>, image: &Path) -> Result<Option<PathBuf>> {
     let indexes = ImageFile::ALL.iter().filter_map(|file| file.index_name());
     let files: Vec<&str> = ImageFile::ALL.iter().map(|file| file.name()).chain(indexes).chain([MANIFEST]).collect();
     let mut foreign = Vec::new();
+    let directory = Directory::open(backend, image)?;
+    let kind =
+        |name: &Path| backend.look(What::Itself(Location::within(&directory, name))).ok().map(|found| found.kind);
     for folder in ["", "columns", "edges"] {
-        let directory = image.join(folder);
-        if !std::fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_dir()) {
+        if kind(Path::new(folder)) != Some(FileKind::Directory) {
             continue;
         }
-        let failed = |error| outcore_io::Error::file(&directory, "read", error);
-        for entry in std::fs::read_dir(&directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let is_directory = entry.file_type().map_err(failed)?.is_dir();
-            let name = Path::new(folder).join(entry.file_name());
-            let is_own = match is_directory {
+        for name in directory.names(folder)? {
+            let name = Path::new(folder).join(name);
+            let is_own = match kind(&name) == Some(FileKind::Directory) {
                 true => name == Path::new("columns") || name == Path::new("edges"),
                 false => files.iter().any(|file| name == Path::new(file)),
             };
@@ -261,9 +262,9 @@ pub(crate) fn foreign_entry(image: &Path) -> Result<Option<PathBuf>> {
     Ok(foreign.into_iter().next())
 }
 
-fn open_directory(image: &Path) -> Result<Directory> {
+fn open_directory(backend: &Arc<dyn Backend>, image: &Path) -> Result<Directory> {
     let path = image.display();
-    Directory::open(image).map_err(|error| match io_kind(&error) {
+    Directory::open(backend, image).map_err(|error| match io_kind(&error) {
         Some(ErrorKind::NotFound) => Error::NoImage {
             path: image.to_owned(),
             found: "there is no such directory".into(),

@@ -6,13 +6,13 @@
 
 use crate::error::{Error, Result};
 use crate::image::MANIFEST;
-use outcore_io::backend::Output;
-use outcore_io::{Backend, Error as IoError, folder, free_disk_bytes, lock_path, random};
+use outcore_io::backend::{FileKind, Location, Lock, Posix};
+use outcore_io::{Backend, Error as IoError, Output, folder, random};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What temporary names end in.
 const ENDING: &str = ".outcore-partial";
@@ -20,41 +20,40 @@ const ENDING: &str = ".outcore-partial";
 const MOST_NAME_BYTES: usize = 100;
 
 /// An error if a file is not to be written, or replaced, at a path.
-fn check_target(target: &Path) -> Result<()> {
+fn check_target(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
     let refused = |found: &str, advice: &str| {
         let path = target.display();
         Err(Error::Usage(format!(
             "{path}: expected the name of a file to write or to replace, found {found}; {advice}"
         )))
     };
-    if target.file_name().is_none() || target.is_dir() {
+    if target.file_name().is_none() || backend.named(target).is_some_and(|found| found.kind == FileKind::Directory) {
         return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
     }
-    match std::fs::symlink_metadata(target) {
-        Ok(there) if there.is_symlink() => return refused("a link", "name the file that it leads to"),
-        Ok(there) if !there.is_file() => {
+    match backend.named_itself(target).map(|found| found.kind) {
+        Some(FileKind::Link) => return refused("a link", "name the file that it leads to"),
+        Some(FileKind::Directory | FileKind::Other) => {
             return refused("a device, a pipe or something else", "write a file, and copy it there");
         }
-        _ => {}
+        Some(FileKind::File) | None => {}
     }
-    match std::fs::symlink_metadata(folder(target).join(MANIFEST)) {
-        Ok(_) => refused("a place within an image", "choose another folder"),
-        Err(_) => Ok(()),
+    match backend.named_itself(&folder(target).join(MANIFEST)) {
+        Some(_) => refused("a place within an image", "choose another folder"),
+        None => Ok(()),
     }
 }
 
 /// A file or directory under a temporary name; what still has that name when this is dropped is removed.
 pub(crate) struct Partial {
+    backend: Arc<dyn Backend>,
     path: PathBuf,
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl Partial {
     /// An empty directory in `parent`, which will perhaps be named `name`.
-    pub fn directory(parent: &Path, name: &OsStr) -> Result<Self> {
-        let created = Partial::create(parent, name, |path| {
-            std::fs::create_dir(path).map_err(|error| IoError::file(path, "create", error))
-        });
+    pub fn directory(backend: &Arc<dyn Backend>, parent: &Path, name: &OsStr) -> Result<Self> {
+        let created = Partial::create(backend, parent, name, |path| backend.create_directory(path));
         created.map(|(partial, ())| partial)
     }
 
@@ -63,13 +62,19 @@ impl Partial {
     /// # Errors
     /// What is there already and is no plain file: whoever named a device, a pipe or a link did not want it replaced.
     /// A folder that is an image, which such a file does not belong into.
-    pub fn file(backend: &dyn Backend, target: &Path) -> Result<(Self, Box<dyn Output>)> {
-        check_target(target)?;
-        remove_leftovers(folder(target));
-        Partial::create(folder(target), target.file_name().unwrap_or_default(), |path| backend.create(path))
+    pub fn file(backend: &Arc<dyn Backend>, target: &Path) -> Result<(Self, Output)> {
+        check_target(backend, target)?;
+        remove_leftovers(backend, folder(target));
+        Partial::create(backend, folder(target), target.file_name().unwrap_or_default(), |path| backend.create(path))
     }
 
-    fn create<T>(parent: &Path, name: &OsStr, make: impl Fn(&Path) -> outcore_io::Result<T>) -> Result<(Self, T)> {
+    fn create<T>(
+        backend: &Arc<dyn Backend>,
+        parent: &Path,
+        name: &OsStr,
+        make: impl Fn(&Path) -> outcore_io::Result<T>,
+    ) -> Result<(Self, T)> {
+        let partial = |path, lock| Partial { backend: Arc::clone(backend), path, _lock: lock };
         loop {
             let mut own = OsString::from(".");
             own.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]));
@@ -83,13 +88,13 @@ impl Partial {
                 }
                 made => made?,
             };
-            match lock_path(&path) {
-                Ok(Some(lock)) => return Ok((Partial { path, _lock: Some(lock) }, made)),
+            match backend.lock(&path) {
+                Ok(Some(lock)) => return Ok((partial(path, Some(lock)), made)),
                 // Another process took it for what somebody left, and removes it.
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 // Where nothing can be locked nothing is removed either.
-                Err(_) => return Ok((Partial { path, _lock: None }, made)),
+                Err(_) => return Ok((partial(path, None), made)),
             }
         }
     }
@@ -103,14 +108,14 @@ impl Partial {
 impl Drop for Partial {
     fn drop(&mut self) {
         // What resists is removed by whoever comes next.
-        remove(&self.path);
+        let _ = self.backend.remove_all(&self.path);
     }
 }
 
 /// An error if a directory has less left than is the least of what is announced.
 pub(crate) fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
     // A file system that does not tell how much it has left may have enough.
-    let free_bytes = free_disk_bytes(directory).unwrap_or(u64::MAX);
+    let free_bytes = Posix.free_bytes(directory).unwrap_or(u64::MAX);
     if least_bytes <= free_bytes {
         return Ok(());
     }
@@ -119,11 +124,20 @@ pub(crate) fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, d
 }
 
 /// Removes what killed processes left in a directory; returns what that was.
-pub(crate) fn remove_leftovers(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let paths = entries.flatten().filter(|entry| is_temporary(&entry.file_name())).map(|entry| entry.path());
-    let mut removed: Vec<PathBuf> =
-        paths.filter(|path| matches!(lock_path(path), Ok(Some(_lock)) if remove(path))).collect();
+///
+/// The directory is synced before. A process that was killed between giving a name and syncing the directory left an
+/// older image under its temporary name: if a power failure could still undo the exchange of names, that image would
+/// be the only one.
+pub(crate) fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<PathBuf> {
+    let Ok(names) = backend.list(Location::at(directory)) else { return Vec::new() };
+    let paths = names.iter().filter(|name| is_temporary(name)).map(|name| directory.join(name));
+    let held = paths.filter_map(|path| Some((backend.lock(&path).ok()??, path)));
+    let mut held: Vec<(Lock, PathBuf)> = held.collect();
+    if held.is_empty() || backend.sync_directory(directory).is_err() {
+        return Vec::new();
+    }
+    held.retain(|(_, path)| backend.remove_all(path).is_ok());
+    let mut removed: Vec<PathBuf> = held.into_iter().map(|(_, path)| path).collect();
     removed.sort();
     removed
 }
@@ -134,14 +148,6 @@ fn is_temporary(name: &OsStr) -> bool {
     number.is_some_and(|number| number.len() == 16 && number.iter().all(u8::is_ascii_hexdigit))
 }
 
-fn remove(path: &Path) -> bool {
-    match std::fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path).is_ok(),
-        Ok(_) => std::fs::remove_file(path).is_ok(),
-        Err(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,12 +155,13 @@ mod tests {
     #[test]
     fn what_nobody_holds_is_removed_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
+        let system: Arc<dyn Backend> = Arc::new(Posix);
         let at = |name: &str| directory.path().join(name);
         let long = "x".repeat(250);
         let held = [
-            Partial::directory(directory.path(), "held.oc".as_ref()).unwrap(),
-            Partial::file(&outcore_io::backend::Posix, &at("held.csv")).unwrap().0,
-            Partial::directory(directory.path(), long.as_ref()).unwrap(),
+            Partial::directory(&system, directory.path(), "held.oc".as_ref()).unwrap(),
+            Partial::file(&system, &at("held.csv")).unwrap().0,
+            Partial::directory(&system, directory.path(), long.as_ref()).unwrap(),
         ];
         let others = ["graph.oc", ".x.0123456789abcdef.partial", ".x.01234567.outcore-partial", "x.outcore-partial"];
         others.iter().for_each(|name| std::fs::create_dir(at(name)).unwrap());
@@ -164,8 +171,8 @@ mod tests {
         std::fs::write(&left[1], "x").unwrap();
         // A link is not followed, whatever its name is.
         std::os::unix::fs::symlink(at("graph.oc"), at(".c.00000000000000cc.outcore-partial")).unwrap();
-        assert_eq!(remove_leftovers(directory.path()), left);
-        assert_eq!(remove_leftovers(directory.path()), Vec::<PathBuf>::new());
+        assert_eq!(remove_leftovers(&system, directory.path()), left);
+        assert_eq!(remove_leftovers(&system, directory.path()), Vec::<PathBuf>::new());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3 + 4 + 1);
         drop(held);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4 + 1);

@@ -3,16 +3,15 @@
 //! What lies in a directory that somebody else made may be anything. A file is opened relative to the open directory,
 //! so that it does not matter which directory has the path meanwhile; links are not followed, a FIFO or a device does
 //! not keep the caller waiting, and what is no plain file is refused before a byte is read.
-#![allow(unsafe_code)]
 
+use crate::backend::system::{BY_PATH, set_flags};
+use crate::backend::{Backend, Change, Location, Open, Posix, What};
 use crate::error::{Error, Result};
-use std::ffi::CString;
-use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::ErrorKind;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The directory that a path is in.
 pub fn folder(path: &Path) -> &Path {
@@ -20,10 +19,16 @@ pub fn folder(path: &Path) -> &Path {
 }
 
 /// An open directory.
-#[derive(Debug)]
 pub struct Directory {
+    backend: Arc<dyn Backend>,
     path: PathBuf,
     file: File,
+}
+
+impl std::fmt::Debug for Directory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Directory").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 impl Directory {
@@ -31,12 +36,14 @@ impl Directory {
     ///
     /// # Errors
     /// What the operating system refuses: no such path, no directory, no permission.
-    pub fn open(path: &Path) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        let flags = if BY_PATH { 0 } else { libc::O_DIRECTORY | libc::O_NONBLOCK };
-        let opened = options.read(true).custom_flags(flags).open(path);
-        let file = opened.map_err(|error| Error::file(path, "open", error))?;
-        Ok(Directory { path: path.to_owned(), file })
+    pub fn open(backend: &Arc<dyn Backend>, path: &Path) -> Result<Self> {
+        Directory::open_as(backend, Location::at(path), Open::Directory)
+    }
+
+    pub(crate) fn open_as(backend: &Arc<dyn Backend>, place: Location<'_>, how: Open) -> Result<Self> {
+        let path = place.path().into_owned();
+        let file = backend.open(place, how).map_err(|error| Error::file(&path, "open", error))?;
+        Ok(Directory { backend: Arc::clone(backend), path, file })
     }
 
     /// The path that the directory was opened by.
@@ -46,9 +53,8 @@ impl Directory {
 
     /// Whether the path still names this directory.
     pub fn is_current(&self) -> bool {
-        let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
-        match (self.file.metadata(), std::fs::metadata(&self.path)) {
-            (Ok(own), Ok(named)) => identity(own) == identity(named),
+        match (self.backend.look(What::Open(&self.file)), self.backend.look(What::Named(&self.path))) {
+            (Ok(own), Ok(named)) => own.identity == named.identity,
             _ => false,
         }
     }
@@ -60,77 +66,65 @@ impl Directory {
     /// What the operating system refuses; anything that is no plain file: a link, a FIFO, a device, a socket, a
     /// directory.
     pub fn file(&self, name: &str) -> Result<DataFile> {
-        let path = self.path.join(name);
-        let opened = match name.rsplit_once('/') {
-            _ if BY_PATH => File::open(&path),
-            None => open_at(self.file.as_raw_fd(), name.as_ref(), 0),
-            Some((directory, name)) => open_at(self.file.as_raw_fd(), directory.as_ref(), libc::O_DIRECTORY)
-                .and_then(|directory| open_at(directory.as_raw_fd(), name.as_ref(), 0)),
-        };
-        DataFile::new(path, opened)
+        DataFile::open_as(&self.backend, Location::within(self, name.as_ref()), Open::Read)
+    }
+
+    /// The names in a directory below this one, or in this one itself if `below` is empty; in order.
+    ///
+    /// # Errors
+    /// What the operating system refuses: a link is not followed.
+    pub fn names(&self, below: &str) -> Result<Vec<OsString>> {
+        let place = Location::within(self, below.as_ref());
+        let listed = self.backend.list(place).map_err(|error| Error::file(&*place.path(), "list", error));
+        listed.map(|mut names| {
+            names.sort();
+            names
+        })
+    }
+
+    /// The open directory.
+    pub(crate) fn handle(&self) -> &File {
+        &self.file
     }
 }
 
-/// Whether files are opened by their paths alone: Miri knows neither `openat` nor flags, and no test that it runs
-/// replaces a directory.
-const BY_PATH: bool = cfg!(miri);
-
-/// Opens a file for reading, relative to a directory, without following a link and without waiting for anybody.
-fn open_at(directory: RawFd, name: &Path, flags: i32) -> std::io::Result<File> {
-    let name = CString::new(name.as_os_str().as_bytes())?;
-    let flags = flags | libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
-    loop {
-        // SAFETY: the name ends in zero and outlives the call.
-        let descriptor = unsafe { libc::openat(directory, name.as_ptr(), flags) };
-        if descriptor >= 0 {
-            // SAFETY: the descriptor is new, and nobody else has it.
-            return Ok(unsafe { File::from_raw_fd(descriptor) });
-        }
-        let error = std::io::Error::last_os_error();
-        if error.kind() != ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-}
-
-/// A plain file, open for reading.
-#[derive(Debug)]
+/// A plain file, open for reading, or for reading and writing.
 pub struct DataFile {
+    backend: Arc<dyn Backend>,
     path: PathBuf,
     file: File,
     len_bytes: u64,
 }
 
+impl std::fmt::Debug for DataFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut file = f.debug_struct("DataFile");
+        file.field("path", &self.path).field("len_bytes", &self.len_bytes).finish_non_exhaustive()
+    }
+}
+
 impl DataFile {
-    /// Opens a file outside of any [`Directory`].
+    /// Opens a file outside of any [`Directory`] for reading, as the operating system has it.
     ///
     /// # Errors
     /// As for [`Directory::file`].
     pub fn open(path: &Path) -> Result<Self> {
-        DataFile::new(path.to_owned(), if BY_PATH { File::open(path) } else { open_at(libc::AT_FDCWD, path, 0) })
+        let backend: Arc<dyn Backend> = Arc::new(Posix);
+        DataFile::open_as(&backend, Location::at(path), Open::Read)
     }
 
-    fn new(path: PathBuf, opened: std::io::Result<File>) -> Result<Self> {
-        let unlike =
-            |found: &str| std::io::Error::new(ErrorKind::InvalidInput, format!("expected a file, found {found}"));
-        let opened = opened.map_err(|error| match error.raw_os_error() {
-            Some(libc::ELOOP) => unlike("a link, which is not followed"),
-            Some(libc::ENXIO) => unlike("a socket or a device"),
-            _ => error,
+    /// Opens or creates a file.
+    ///
+    /// # Errors
+    /// What the operating system refuses; see [`Open`].
+    pub fn open_as(backend: &Arc<dyn Backend>, place: Location<'_>, how: Open) -> Result<Self> {
+        let path = place.path().into_owned();
+        let operation = if matches!(how, Open::Create | Open::Nameless) { "create" } else { "open" };
+        let opened = backend.open(place, how).and_then(|file| {
+            let len_bytes = backend.look(What::Open(&file))?.len_bytes;
+            Ok(DataFile { backend: Arc::clone(backend), path: path.clone(), file, len_bytes })
         });
-        let opened = opened.and_then(|file| {
-            let metadata = file.metadata()?;
-            if !metadata.is_file() {
-                return Err(unlike(kind_text(metadata.file_type())));
-            }
-            // Waiting is right from here on: io_uring takes the flag to mean that reads must not wait for the device.
-            if !BY_PATH {
-                set_flags(&file, 0)?;
-            }
-            Ok((file, metadata.len()))
-        });
-        let (file, len_bytes) = opened.map_err(|error| Error::file(&path, "open", error))?;
-        Ok(DataFile { path, file, len_bytes })
+        opened.map_err(|error| Error::file(path, operation, error))
     }
 
     /// The same file, read past the operating system's cache where that is possible: offsets, sizes and memory are then
@@ -166,13 +160,53 @@ impl DataFile {
         let len = usize::try_from(self.len_bytes).map_err(|_| too_large())?;
         bytes.try_reserve_exact(len).map_err(|_| too_large())?;
         bytes.resize(len, 0);
-        self.file.read_exact_at(&mut bytes, 0).map_err(failed)?;
+        self.read_at(&mut bytes, 0).map_err(failed)?;
         Ok(bytes)
+    }
+
+    /// Fills `bytes` from an offset.
+    ///
+    /// # Errors
+    /// A read that fails, or `UnexpectedEof` where the file ends too early.
+    pub fn read_at(&self, mut bytes: &mut [u8], mut offset_bytes: u64) -> std::io::Result<()> {
+        while !bytes.is_empty() {
+            let read = self.read_some(bytes, offset_bytes)?;
+            if read == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            bytes = &mut bytes[read..];
+            offset_bytes += read as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads from an offset on, as many bytes as there are, most often; none at the end of the file.
+    ///
+    /// # Errors
+    /// A read that fails.
+    pub fn read_some(&self, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+        self.backend.read(&self.file, bytes, offset_bytes)
+    }
+
+    /// Writes all bytes at an offset.
+    ///
+    /// # Errors
+    /// What the operating system refuses: a full disk, most likely.
+    pub fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()> {
+        self.backend.change(&Change::Write { file: &self.file, offset_bytes, bytes })
+    }
+
+    /// Waits until what the file holds would outlast a power failure.
+    ///
+    /// # Errors
+    /// What the operating system refuses; nothing is known of the file then.
+    pub fn sync(&self) -> std::io::Result<()> {
+        self.backend.change(&Change::Sync { file: &self.file })
     }
 
     /// The file's size now, which is another one if somebody changes the file.
     pub(crate) fn len_bytes_now(&self) -> std::io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+        Ok(self.backend.look(What::Open(&self.file))?.len_bytes)
     }
 
     /// The open file.
@@ -181,31 +215,12 @@ impl DataFile {
     }
 }
 
-fn kind_text(kind: FileType) -> &'static str {
-    match kind {
-        kind if kind.is_dir() => "a directory",
-        kind if kind.is_fifo() => "a FIFO",
-        kind if kind.is_socket() => "a socket",
-        kind if kind.is_block_device() || kind.is_char_device() => "a device",
-        _ => "something else",
-    }
-}
-
-/// Sets the status flags of an open file.
-fn set_flags(file: &File, flags: i32) -> std::io::Result<()> {
-    // SAFETY: the descriptor is open, and the call touches no memory.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
-}
-
 #[cfg(target_os = "linux")]
 fn aligned_reads_work(file: &File) -> bool {
     #[repr(align(4096))]
     struct Aligned([u8; 4096]);
     let mut buffer = Box::new(Aligned([0; 4096]));
-    file.read_at(&mut buffer.0, 0).is_ok()
+    crate::backend::system::read(file, &mut buffer.0, 0).is_ok()
 }
 
 #[cfg(test)]
@@ -214,20 +229,21 @@ mod tests {
 
     #[test]
     fn files_are_those_of_the_directory_that_was_opened() {
+        let system: Arc<dyn Backend> = Arc::new(Posix);
         let parent = tempfile::tempdir().unwrap();
         let (one, other) = (parent.path().join("one"), parent.path().join("other"));
         for (path, text) in [(&one, "1"), (&other, "22")] {
             std::fs::create_dir_all(path.join("below")).unwrap();
             std::fs::write(path.join("below/file"), text).unwrap();
         }
-        let directory = Directory::open(&one).unwrap();
+        let directory = Directory::open(&system, &one).unwrap();
         assert!(directory.is_current());
         std::fs::rename(&one, parent.path().join("third")).unwrap();
         assert!(!directory.is_current());
         std::fs::rename(&other, &one).unwrap();
         assert!(!directory.is_current());
         assert_eq!(directory.file("below/file").unwrap().read_whole().unwrap(), b"1");
-        assert_eq!(Directory::open(&one).unwrap().file("below/file").unwrap().read_whole().unwrap(), b"22");
+        assert_eq!(Directory::open(&system, &one).unwrap().file("below/file").unwrap().read_whole().unwrap(), b"22");
         let error = directory.file("below/none").unwrap_err().to_string();
         assert!(error.contains("cannot open") && error.contains("one/below/none"), "{error}");
     }

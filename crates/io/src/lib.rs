@@ -16,6 +16,7 @@ mod reader;
 mod runtime;
 pub mod sort;
 mod spill;
+mod storage;
 mod streams;
 
 pub use backend::{Backend, random};
@@ -27,10 +28,9 @@ pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
-pub use process::{
-    current_memory_bytes, free_disk_bytes, free_memory_bytes, give_back_freed_memory, lock_path, peak_memory_bytes,
-};
+pub use process::{current_memory_bytes, free_memory_bytes, give_back_freed_memory, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use spill::{Spill, SpillReader, SpillWriter};
+pub use storage::{Input, Output};
 pub use streams::{Chain, Sink, Streams};

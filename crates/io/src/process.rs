@@ -1,12 +1,9 @@
-//! What the operating system knows of this process, of the machine's memory and of its disks.
+//! What the operating system knows of this process and of the machine's memory.
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};
-use std::ffi::CString;
-use std::fs::{File, OpenOptions, TryLockError, read_to_string};
+use std::fs::{File, read_to_string};
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// How long is waited for something to read before it is looked whether to stop.
@@ -39,38 +36,6 @@ pub fn free_memory_bytes() -> u64 {
     cgroup_free_bytes().map_or(machine, |cgroup| cgroup.min(machine))
 }
 
-/// The space that the file system of a path has left for this user, in bytes.
-///
-/// # Errors
-/// What the operating system refuses.
-pub fn free_disk_bytes(path: &Path) -> std::io::Result<u64> {
-    let name = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: all-zero bytes are a valid value of this plain C struct.
-    let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the name ends in zero and the struct may be written; both outlive the call.
-    if unsafe { libc::statvfs(name.as_ptr(), &mut facts) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    #[allow(clippy::unnecessary_cast)]
-    Ok((facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
-}
-
-/// Takes the lock of a file or directory, which the operating system gives back when the returned file is dropped or
-/// the process ends, however it ends; nothing if somebody else has it, or if the path names something else meanwhile.
-///
-/// # Errors
-/// What the operating system refuses: a path that is not there, a link, a file system without locks.
-pub fn lock_path(path: &Path) -> std::io::Result<Option<File>> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        Err(TryLockError::Error(error)) => return Err(error),
-    }
-    let (own, named) = (file.metadata()?, std::fs::symlink_metadata(path)?);
-    Ok(((own.dev(), own.ino()) == (named.dev(), named.ino())).then_some(file))
-}
-
 /// Whether a read of a file would not wait: something is there, or nothing will come any more. Waits a moment for that.
 pub(crate) fn is_readable(file: &File) -> std::io::Result<bool> {
     let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -88,31 +53,6 @@ pub(crate) fn is_readable(file: &File) -> std::io::Result<bool> {
 /// An error unless this is the process of that number: behind a fork it is another one.
 pub(crate) fn check_process(opened_by: u32, name: &str) -> Result<()> {
     if opened_by == std::process::id() { Ok(()) } else { Err(Error::OtherProcess { name: name.to_owned(), opened_by }) }
-}
-
-/// Lets two paths exchange their names in one step.
-#[cfg(target_os = "linux")]
-pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
-    let one = CString::new(one.as_os_str().as_bytes())?;
-    let other = CString::new(other.as_os_str().as_bytes())?;
-    let here = libc::AT_FDCWD;
-    // SAFETY: both names end in zero and outlive the call.
-    let answer =
-        unsafe { libc::syscall(libc::SYS_renameat2, here, one.as_ptr(), here, other.as_ptr(), libc::RENAME_EXCHANGE) };
-    if answer == 0 {
-        return Ok(());
-    }
-    let error = std::io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::ENOSYS | libc::EINVAL) => Err(std::io::ErrorKind::Unsupported.into()),
-        _ => Err(error),
-    }
-}
-
-/// Lets two paths exchange their names in one step: not on this system.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn exchange(_: &Path, _: &Path) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 fn status_bytes(field: &str) -> u64 {
@@ -169,37 +109,6 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_exchanged_and_space_is_known() {
-        let directory = tempfile::tempdir().unwrap();
-        let (one, other) = (directory.path().join("one"), directory.path().join("other"));
-        std::fs::create_dir(&one).unwrap();
-        std::fs::write(&other, "other").unwrap();
-        match exchange(&one, &other) {
-            Ok(()) => assert!(one.is_file() && other.is_dir()),
-            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::Unsupported),
-        }
-        assert!(exchange(&one, &directory.path().join("missing")).is_err());
-        assert!(free_disk_bytes(directory.path()).unwrap() > 0);
-        assert!(free_disk_bytes(&directory.path().join("missing")).is_err());
-    }
-
-    #[test]
-    fn a_lock_is_held_until_it_is_dropped() {
-        let directory = tempfile::tempdir().unwrap();
-        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
-        std::fs::write(&file, "").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        for path in [directory.path(), &file] {
-            let lock = lock_path(path).unwrap().expect("nobody has it");
-            assert!(lock_path(path).unwrap().is_none());
-            drop(lock);
-            assert!(lock_path(path).unwrap().is_some());
-        }
-        assert!(lock_path(&link).is_err());
-        assert_eq!(lock_path(&directory.path().join("none")).unwrap_err().kind(), std::io::ErrorKind::NotFound);
-    }
 
     #[test]
     fn the_process_holds_memory_and_the_machine_has_some_left() {

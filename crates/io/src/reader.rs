@@ -9,7 +9,7 @@
 //! or writes it. Dropping a reader waits for what is in flight; where waiting fails, the memory is never given back.
 #![allow(unsafe_code)]
 
-use crate::backend::{Completion, Queue, Region, Request};
+use crate::backend::{Completion, Queue, Region, Request, Transfer};
 use crate::buffer::Array;
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
@@ -160,6 +160,7 @@ impl Reader {
     fn start(&mut self, slot: u32) -> Result<()> {
         let extent = &self.extents[slot.wrapping_sub(self.front) as usize];
         let request = Request {
+            transfer: Transfer::Read,
             file: extent.file,
             offset_bytes: extent.offset_bytes + extent.done_bytes as u64,
             memory_bytes: extent.memory_bytes + extent.done_bytes,

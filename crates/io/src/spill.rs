@@ -3,9 +3,10 @@
 //! Numbers in them are in LEB128 where they are mostly small, and in the machine's own order otherwise: nobody but the
 //! process that wrote a spill file reads it.
 
-use crate::backend::{Backend, Scratch};
+use crate::backend::Backend;
 use crate::budget::Budget;
 use crate::buffer::Array;
+use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A temporary file that any worker may append to and read; it has no name, and vanishes when it is dropped.
 pub struct Spill {
     path: PathBuf,
-    scratch: Box<dyn Scratch>,
+    scratch: DataFile,
     len_bytes: AtomicU64,
 }
 

@@ -10,8 +10,7 @@ use crate::import::own_comment::OwnComment;
 use crate::import::{ImportOptions, OrderChoice, Weights};
 use crate::partial::Partial;
 use flate2::write::GzEncoder;
-use outcore_io::backend::Output;
-use outcore_io::{Error as IoError, Runtime, Task, Unit, folder, into_inner, lock};
+use outcore_io::{Error as IoError, Output, Runtime, Task, Unit, folder, into_inner, lock};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +65,7 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
     let generator = Generator::new(options)?;
     let (layout, packing) = format_of(path, options.weights.is_some())?;
     let opening = opening(layout, options, how, path)?;
-    let (temporary, output) = Partial::file(&**runtime.backend(), path)?;
+    let (temporary, output) = Partial::file(runtime.backend(), path)?;
     let writing = Writing {
         runtime,
         generator,
@@ -174,7 +173,7 @@ struct Writing<'a> {
 /// Which block is to be written next.
 struct Turn {
     next: u64,
-    output: Box<dyn Output>,
+    output: Output,
     bytes: u64,
     failure: Option<Error>,
 }

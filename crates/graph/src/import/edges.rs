@@ -9,9 +9,8 @@
 
 use super::read::Reading;
 use crate::error::Result;
-use outcore_io::backend::Output;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Error, Runtime};
+use outcore_io::{Array, Error, Output, Runtime};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
@@ -42,7 +41,7 @@ impl Segment {
             left -= take as u64;
         }
         drop(input);
-        std::fs::remove_file(&self.path).map_err(|error| Error::file(&self.path, "remove", error).into())
+        Ok(runtime.backend().remove(&self.path)?)
     }
 }
 
@@ -60,7 +59,7 @@ pub(super) struct EdgeFile<'a> {
 }
 
 struct OpenSegment {
-    output: Box<dyn Output>,
+    output: Output,
     path: PathBuf,
     words: u64,
 }

@@ -6,7 +6,8 @@ use super::options::ImportOptions;
 use super::plan::{enough_bytes, needed_bytes};
 use crate::error::{Error, Result};
 use crate::partial::require_disk;
-use outcore_io::{Error as IoError, Runtime, RuntimeOptions, processors};
+use outcore_io::backend::{FileKind, Posix, What};
+use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 
 /// How many bytes of text an edge takes, where the format does not say how many edges there are.
@@ -58,7 +59,8 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
         }
     };
     // What is no file could be read only once.
-    let needed_bytes = if files.iter().all(|file| file.is_file()) { needed_bytes() } else { None };
+    let is_file = |file: &PathBuf| Posix.look(What::Named(file)).is_ok_and(|found| found.kind == FileKind::File);
+    let needed_bytes = if files.iter().all(is_file) { needed_bytes() } else { None };
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
 }
 

@@ -9,9 +9,9 @@ use super::plan::enough_bytes;
 use super::zstd_frames::{Windows, ZstdFrames, is_zstd};
 use crate::error::{Error, Result};
 use bytes::{Buf, Bytes};
-use outcore_io::{Budget, PipeReader, lock};
+use outcore_io::backend::{FileKind, What};
+use outcore_io::{Budget, Input as InputFile, PipeReader, lock};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,15 +58,16 @@ impl Input {
         if path == Path::new("-") {
             return Ok(pipe(Path::new("standard input"), path));
         }
-        let metadata = std::fs::metadata(path).map_err(|e| outcore_io::Error::file(path, "open", e))?;
-        if metadata.is_dir() {
-            if path.join("manifest.json").exists() {
+        let backend = windows.backend();
+        let found = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
+        if found.kind == FileKind::Directory {
+            if backend.named(&path.join("manifest.json")).is_some() {
                 return Err(Error::input(path, None, "a file with edges", "an Outcore image")
                     .advise("it is an Outcore image already: use it as it is, or export it first"));
             }
             return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
         }
-        if !metadata.is_file() {
+        if found.kind != FileKind::File {
             return Ok(pipe(path, path));
         }
         Ok(Input { path: path.to_owned(), content: Content::File, windows: Arc::clone(windows) })
@@ -94,7 +95,7 @@ impl Input {
     /// The size on disk, if the input is a regular file.
     pub(super) fn size_bytes(&self) -> Option<u64> {
         match &self.content {
-            Content::File => std::fs::metadata(&self.path).ok().filter(|m| m.is_file()).map(|m| m.len()),
+            Content::File => plain_file_bytes(&self.windows, &self.path),
             Content::Memory(bytes) => Some(bytes.len() as u64),
             Content::Pipe(_) => None,
         }
@@ -144,7 +145,7 @@ impl Input {
             let mut name = name.to_owned();
             name.push(ending);
             let path = self.path.with_file_name(name);
-            if path.is_file() {
+            if plain_file_bytes(&self.windows, &path).is_some() {
                 return Input::file(&path, &self.windows).map(Some);
             }
         }
@@ -152,12 +153,12 @@ impl Input {
     }
 
     /// Opens the file itself, for formats that need to seek.
-    pub(super) fn open_file(&self) -> Result<File> {
+    pub(super) fn open_file(&self) -> Result<InputFile> {
         if let Content::Pipe(_) = self.content {
             return Err(Error::input(&self.path, None, "a regular file, which this format needs", "a pipe")
                 .advise("write it to a file first"));
         }
-        Ok(File::open(&self.path).map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
+        Ok(self.windows.backend().input(&self.path)?)
     }
 
     /// The first plain bytes of the input, at most `len`; they are not taken.
@@ -246,6 +247,11 @@ impl Input {
         }
         Ok(stream)
     }
+}
+
+/// The size of a plain file, or of the one that a link leads to.
+fn plain_file_bytes(windows: &Windows, path: &Path) -> Option<u64> {
+    windows.backend().named(path).filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes)
 }
 
 /// How the bytes of a stream lie on disk.

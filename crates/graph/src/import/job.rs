@@ -23,7 +23,8 @@ use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, WeightColumn,
     WeightKind,
 };
-use outcore_io::{Runtime, Spill, escaped, peak_memory_bytes};
+use outcore_io::backend::{FileKind, Location};
+use outcore_io::{Backend, Runtime, Spill, escaped, peak_memory_bytes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -73,7 +74,7 @@ impl<'a> Job<'a> {
         if mirrored {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
-        let replaces = image.exists();
+        let replaces = runtime.backend().named(image).is_some();
         let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
@@ -352,7 +353,9 @@ impl<'a> Job<'a> {
         };
         if weights.is_some() {
             let path = self.workspace.partial().join("edges");
-            std::fs::create_dir_all(&path).map_err(|error| outcore_io::Error::file(&path, "create", error))?;
+            if side == 0 {
+                self.runtime.backend().create_directory(&path)?;
+            }
         }
         let (streams, chains) = &partitioned.directions[side];
         let writing = Writing {
@@ -473,7 +476,9 @@ impl<'a> Job<'a> {
     fn finish(mut self, manifest: Manifest, first_edges: Vec<ReadEdge>, notes: Vec<String>) -> Result<ImportReport> {
         let partial = self.workspace.partial();
         write_file(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
-        self.stats.image_bytes = ["", "columns", "edges"].iter().map(|name| files_bytes(&partial.join(name))).sum();
+        let backend = self.runtime.backend();
+        let folders = ["", "columns", "edges"].map(|name| partial.join(name));
+        self.stats.image_bytes = folders.iter().map(|folder| files_bytes(backend, folder)).sum();
         self.stats.finish_seconds = self.lap();
         let Job { runtime, workspace, mut stats, start, step, .. } = self;
         workspace.finish(runtime)?;
@@ -490,10 +495,10 @@ fn short(name: &str) -> String {
 }
 
 /// The size of the files in a directory, without those below.
-fn files_bytes(directory: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(directory) else { return 0 };
-    let files = entries.flatten().filter_map(|entry| entry.metadata().ok());
-    files.filter(|metadata| metadata.is_file()).map(|metadata| metadata.len()).sum()
+fn files_bytes(backend: &Arc<dyn Backend>, directory: &Path) -> u64 {
+    let names = backend.list(Location::at(directory)).unwrap_or_default();
+    let found = names.iter().filter_map(|name| backend.named_itself(&directory.join(name)));
+    found.filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes).sum()
 }
 
 /// An id, as the steps need it.

@@ -7,9 +7,8 @@ use super::workspace::Workspace;
 use crate::error::Result;
 use crate::image::ImageFile;
 use outcore_format::{Origin, PAGE_BYTES, PageBytes, write_index};
-use outcore_io::backend::Output;
 use outcore_io::buffer::raw_bytes;
-use outcore_io::{Array, Error, Runtime, Spill, SpillReader};
+use outcore_io::{Array, Error, Output, Runtime, Spill, SpillReader};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +20,7 @@ pub(super) struct PageWriter<'a> {
     runtime: &'a Runtime,
     origin: Origin,
     path: PathBuf,
-    output: Box<dyn Output>,
+    output: Output,
     buffer: Array<u8>,
     used: usize,
     pages: u64,

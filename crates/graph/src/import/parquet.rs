@@ -11,13 +11,16 @@ use super::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_by
 use super::table::{FIRST_ROWS, TableColumns, TableParser, damaged, guarded};
 use crate::error::Result;
 use arrow_array::RecordBatch;
-use outcore_io::Reservation;
+use bytes::Bytes;
+use outcore_io::{Input as InputFile, Reservation};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetStatisticsPolicy;
-use parquet::file::reader::ChunkReader;
+use parquet::file::reader::{ChunkReader, Length};
+use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::Arc;
 
 /// Strings that are unpacked from the beginnings of others may take this part of what is left.
@@ -31,7 +34,36 @@ const DECODED_FACTOR: u64 = 16;
 pub(super) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     match input.bytes() {
         Some(bytes) => open_with(&bytes, input, options),
-        None => open_with(&input.open_file()?, input, options),
+        None => open_with(&Chunks(input.open_file()?), input, options),
+    }
+}
+
+/// A file, read in chunks, each from a place of its own.
+struct Chunks(InputFile);
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        self.0.len_bytes()
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = BufReader<InputFile>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let mut file = self.0.clone();
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(file))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let left = self.len().saturating_sub(start);
+        if left < length as u64 {
+            return Err(ParquetError::EOF(format!("Expected to read {length} bytes, read only {left}")));
+        }
+        let mut bytes = vec![0; length];
+        self.0.read_at(&mut bytes, start)?;
+        Ok(bytes.into())
     }
 }
 
@@ -136,8 +168,7 @@ fn rows_of(
     match input.bytes() {
         Some(bytes) => build(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata), (mask, group, rows)),
         None => {
-            // Every row group has a file of its own: threads that share one would share its place, too.
-            let file = input.open_file().map_err(|error| error.to_string())?;
+            let file = Chunks(input.open_file().map_err(|error| error.to_string())?);
             build(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata), (mask, group, rows))
         }
     }

@@ -7,10 +7,12 @@
 use crate::error::{Error, Result};
 use crate::image::{foreign_entry, read_manifest};
 use crate::partial::{Partial, remove_leftovers};
-use outcore_io::{Error as IoError, Runtime, folder, lock_path};
+use outcore_io::backend::FileKind;
+use outcore_io::{Backend, Error as IoError, Runtime, folder};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The directories of a running import; what is left of them vanishes when this is dropped.
 pub(super) struct Workspace {
@@ -37,15 +39,15 @@ impl Places {
     /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written
     /// yet.
     pub(super) fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
-        let image = if image.is_symlink() {
-            std::fs::canonicalize(image).map_err(|error| IoError::file(image, "follow", error))?
-        } else {
-            image.to_owned()
+        let backend = runtime.backend();
+        let image = match backend.named_itself(image).map(|found| found.kind) {
+            Some(FileKind::Link) => backend.resolved(image)?,
+            _ => image.to_owned(),
         };
         if image.file_name().is_none() {
             return Err(Error::Usage(format!("expected a path for the image, found {}", image.display())));
         }
-        check_target(&image, replace)?;
+        check_target(backend, &image, replace)?;
         let temporary = runtime.temporary().map_or(folder(&image), |directory| directory).to_owned();
         Ok(Places { image, replace, temporary })
     }
@@ -66,19 +68,19 @@ impl Workspace {
     pub(super) fn create(runtime: &Runtime, places: Places) -> Result<Self> {
         let Places { image, replace, temporary } = places;
         let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
-        let mut removed = remove_leftovers(folder);
-        let partial = Partial::directory(folder, name)?;
+        let mut removed = remove_leftovers(runtime.backend(), folder);
+        let partial = Partial::directory(runtime.backend(), folder, name)?;
         let elsewhere = match runtime.temporary() {
             None => None,
             Some(_) => {
-                removed.extend(remove_leftovers(&temporary));
-                Some(Partial::directory(&temporary, name)?)
+                removed.extend(remove_leftovers(runtime.backend(), &temporary));
+                Some(Partial::directory(runtime.backend(), &temporary, name)?)
             }
         };
         let temporary = elsewhere.as_ref().unwrap_or(&partial).path().join("temporary");
         let workspace = Workspace { image, replace, partial, elsewhere, temporary, removed };
         for directory in [&workspace.temporary, &workspace.partial().join("columns")] {
-            std::fs::create_dir_all(directory).map_err(|error| IoError::file(directory, "create", error))?;
+            runtime.backend().create_directory(directory)?;
         }
         Ok(workspace)
     }
@@ -106,18 +108,18 @@ impl Workspace {
     /// Gives the finished directory the image's name.
     pub(super) fn finish(mut self, runtime: &Runtime) -> Result<()> {
         let backend = runtime.backend();
-        std::fs::remove_dir_all(&self.temporary).map_err(|error| IoError::file(&self.temporary, "remove", error))?;
+        backend.remove_all(&self.temporary)?;
         drop(self.elsewhere.take());
         for directory in ["columns", "edges", ""].map(|name| self.partial().join(name)) {
-            if directory.is_dir() {
+            if backend.named(&directory).is_some() {
                 backend.sync_directory(&directory)?;
             }
         }
         runtime.cancel().check()?;
-        check_target(&self.image, self.replace)?;
-        let replaced = std::fs::symlink_metadata(&self.image).is_ok();
+        check_target(backend, &self.image, self.replace)?;
+        let replaced = backend.named_itself(&self.image).is_some();
         // Nobody else is to remove the old image while it has the temporary name, for it may have to come back.
-        let _old = lock_path(&self.image);
+        let _old = backend.lock(&self.image);
         if replaced {
             self.exchange(runtime)?;
         } else {
@@ -127,7 +129,7 @@ impl Workspace {
             // Nobody was told of the new image yet: go back.
             let undone = if replaced { self.exchange(runtime) } else { Ok(()) };
             if undone.is_ok() && !replaced {
-                let _ = std::fs::rename(&self.image, self.partial());
+                let _ = backend.rename(&self.image, self.partial());
             }
             return Err(error.into());
         }
@@ -146,7 +148,7 @@ impl Workspace {
         let aside = self.partial().with_extension("old");
         backend.rename(&self.image, &aside)?;
         if let Err(error) = backend.rename(self.partial(), &self.image) {
-            let _ = std::fs::rename(&aside, &self.image);
+            let _ = backend.rename(&aside, &self.image);
             return Err(error.into());
         }
         Ok(backend.rename(&aside, self.partial())?)
@@ -154,12 +156,12 @@ impl Workspace {
 }
 
 /// An error if something is in the way that is not to be replaced.
-fn check_target(image: &Path, replace: bool) -> Result<()> {
-    if std::fs::symlink_metadata(image).is_err() {
+fn check_target(backend: &Arc<dyn Backend>, image: &Path, replace: bool) -> Result<()> {
+    if backend.named_itself(image).is_none() {
         return Ok(());
     }
     match read_manifest(image) {
-        Ok(_) if replace => match foreign_entry(image)? {
+        Ok(_) if replace => match foreign_entry(backend, image)? {
             None => Ok(()),
             Some(entry) => Err(Error::Usage(format!(
                 "{}: expected nothing but files of the image in a directory that is to be replaced, for all of it is \

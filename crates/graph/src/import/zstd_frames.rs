@@ -8,7 +8,8 @@
 
 use super::gzip_members::BytesBehind;
 use super::plan::longest_line_bytes;
-use outcore_io::{Budget, CancelFlag, Reservation, Result, Runtime, lock};
+use outcore_io::backend::Posix;
+use outcore_io::{Backend, Budget, CancelFlag, Reservation, Result, Runtime, lock};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -35,6 +36,7 @@ pub(super) struct Windows {
     state: Mutex<WindowsState>,
     threads: usize,
     cancel: CancelFlag,
+    backend: Arc<dyn Backend>,
     /// How long a line may be, as the memory left by the first input's window allows.
     longest_line_bytes: OnceLock<usize>,
 }
@@ -48,22 +50,28 @@ struct WindowsState {
 impl Windows {
     /// No windows yet, for inputs that the workers of a runtime read.
     pub(super) fn of(runtime: &Runtime) -> Arc<Self> {
-        Windows::with(runtime.budget(), runtime.threads(), runtime.cancel().clone())
+        let backend = Arc::clone(runtime.backend());
+        Windows::with(runtime.budget(), runtime.threads(), runtime.cancel().clone(), backend)
     }
 
     /// No windows yet. `threads` workers share the budget; nothing asks them to stop.
     pub(super) fn new(budget: &Arc<Budget>, threads: usize) -> Arc<Self> {
-        Windows::with(budget, threads, CancelFlag::default())
+        Windows::with(budget, threads, CancelFlag::default(), Arc::new(Posix))
     }
 
-    fn with(budget: &Arc<Budget>, threads: usize, cancel: CancelFlag) -> Arc<Self> {
+    fn with(budget: &Arc<Budget>, threads: usize, cancel: CancelFlag, backend: Arc<dyn Backend>) -> Arc<Self> {
         let (budget, longest_line_bytes) = (Arc::clone(budget), OnceLock::new());
-        Arc::new(Windows { budget, state: Mutex::default(), threads, cancel, longest_line_bytes })
+        Arc::new(Windows { budget, state: Mutex::default(), threads, cancel, backend, longest_line_bytes })
     }
 
     /// Asks those who wait for input to stop.
     pub(super) fn cancel(&self) -> &CancelFlag {
         &self.cancel
+    }
+
+    /// How inputs are reached.
+    pub(super) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
     }
 
     /// How long a line of text may be in all inputs that are read together.

@@ -15,13 +15,30 @@ use std::sync::Mutex;
 #[derive(Default)]
 pub(super) struct Ledger {
     synced: Mutex<BTreeMap<PathBuf, bool>>,
+    /// The paths of the files that were created or opened to be written, by their identity.
+    paths: Mutex<BTreeMap<(u64, u64), PathBuf>>,
 }
 
 impl Ledger {
-    /// A file was created.
-    pub fn created(&self, file: &Path) {
-        self.changed(file);
-        self.changed(folder(file));
+    /// A file or a directory was created.
+    pub fn created(&self, path: &Path) {
+        self.changed(path);
+        self.changed(folder(path));
+    }
+
+    /// A file has this path.
+    pub fn opened(&self, identity: (u64, u64), path: &Path) {
+        lock(&self.paths).insert(identity, path.to_owned());
+    }
+
+    /// A file has no name.
+    pub fn nameless(&self, identity: (u64, u64)) {
+        lock(&self.paths).remove(&identity);
+    }
+
+    /// The path of an open file; none if it has no name.
+    pub fn path_of(&self, identity: (u64, u64)) -> Option<PathBuf> {
+        lock(&self.paths).get(&identity).cloned()
     }
 
     /// A file was written, or the names in a directory are others.
@@ -47,6 +64,11 @@ impl Ledger {
         take(&mut synced, to);
         let moved = take(&mut synced, from);
         put(&mut synced, to, moved);
+        for path in lock(&self.paths).values_mut() {
+            if let Ok(below) = path.strip_prefix(from) {
+                *path = joined(to, below);
+            }
+        }
         synced.insert(folder(from).to_owned(), false);
         synced.insert(folder(to).to_owned(), false);
     }
@@ -88,7 +110,10 @@ fn take(synced: &mut BTreeMap<PathBuf, bool>, path: &Path) -> Vec<(PathBuf, bool
 }
 
 fn put(synced: &mut BTreeMap<PathBuf, bool>, path: &Path, entries: Vec<(PathBuf, bool)>) {
+    synced.extend(entries.into_iter().map(|(below, is)| (joined(path, &below), is)));
+}
+
+fn joined(path: &Path, below: &Path) -> PathBuf {
     // Joining nothing would add a slash.
-    let at = |below: PathBuf| if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) };
-    synced.extend(entries.into_iter().map(|(below, is)| (at(below), is)));
+    if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) }
 }

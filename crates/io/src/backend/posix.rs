@@ -1,11 +1,10 @@
-//! The `posix` back end: pread on a few threads per queue, for kernels and containers that refuse io_uring.
+//! The `posix` back end: pread and pwrite on a few threads per queue, for kernels and containers that refuse io_uring.
 #![allow(unsafe_code)]
 
-use super::{Backend, Completion, Queue, Region, Request};
+use super::{Backend, Change, Completion, Queue, Region, Request, Transfer, system};
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use crate::lock::lock;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,7 +14,7 @@ const QUEUE_THREADS: usize = 16;
 /// How many threads all queues have together. A queue has one in any case.
 const ALL_THREADS: usize = 256;
 
-/// Reads by pread on threads.
+/// Reads and writes by pread and pwrite on threads.
 pub struct Posix;
 
 impl Backend for Posix {
@@ -47,25 +46,34 @@ fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &
     loop {
         let request = lock(inbox).recv();
         let Ok(request) = request else { return };
-        let result = read(&files[request.file], memory, &request);
+        let result = perform(&files[request.file], memory, &request);
         if outbox.send(Completion { tag: request.tag, result }).is_err() {
             return;
         }
     }
 }
 
-/// Reads what a request asks for, or the part of it that the file has.
-pub(super) fn read(file: &DataFile, memory: Region, request: &Request) -> std::io::Result<usize> {
-    assert!(request.memory_bytes + request.len_bytes <= memory.len_bytes);
-    // SAFETY: the request lies within the region, and by the contract of `Queue::push` its bytes are ours until it
-    // completes.
-    let target = unsafe { std::slice::from_raw_parts_mut(memory.start.add(request.memory_bytes), request.len_bytes) };
-    loop {
-        match file.file().read_at(target, request.offset_bytes) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            result => return result,
+/// Does what a request asks for, or the part of it that the file has.
+fn perform(file: &DataFile, memory: Region, request: &Request) -> std::io::Result<usize> {
+    // SAFETY: by the contract of `Queue::push` these bytes are the request's until it completes.
+    let bytes = unsafe { bytes_of(memory, request) };
+    match request.transfer {
+        Transfer::Read => system::read(file.file(), bytes, request.offset_bytes),
+        Transfer::Write => {
+            let (file, offset_bytes) = (file.file(), request.offset_bytes);
+            system::change(&Change::Write { file, offset_bytes, bytes }).map(|()| request.len_bytes)
         }
     }
+}
+
+/// The bytes of memory that a request owns.
+///
+/// # Safety
+/// The request is under way, and nobody else has them.
+pub(super) unsafe fn bytes_of<'a>(memory: Region, request: &Request) -> &'a mut [u8] {
+    assert!(request.memory_bytes.checked_add(request.len_bytes).is_some_and(|end| end <= memory.len_bytes));
+    // SAFETY: the bytes lie within the region, and the caller says that they are ours.
+    unsafe { std::slice::from_raw_parts_mut(memory.start.add(request.memory_bytes), request.len_bytes) }
 }
 
 struct PosixQueue {

@@ -1,21 +1,25 @@
 //! The `sim` back end: real files behind a device that misbehaves by a plan.
 //!
-//! Reads complete in a seeded random order, some of them short. By the plan, the k-th operation fails, a read returns a
-//! flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over reads, writes,
-//! syncs, creations and renames alike, so *fail the k-th for k = 0, 1, 2, ... until success* covers them all. A ledger
-//! notes what is not synced: giving such a file or directory another name panics.
+//! Requests of a queue complete in a seeded random order, some reads short. By the plan, the k-th operation fails, a
+//! read returns a flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over
+//! files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them all; looks,
+//! lists and locks, whose failures mean the same as finding nothing, are not. A ledger notes what is not synced: giving
+//! such a file or directory another name panics. A recorder, if there is one, keeps the trace of all changes, from
+//! which [`CrashStates`](super::CrashStates) makes what a power failure could leave.
 #![allow(unsafe_code)]
 
 use super::ledger::Ledger;
-use super::posix::read;
-use super::{Backend, Completion, Output, OutputFile, Queue, Region, Request, Scratch, ScratchFile, create_scratch};
+use super::posix::bytes_of;
+use super::record::{Operation, Recorder, Trace};
+use super::{Backend, Change, Completion, Location, Open, Queue, Region, Request, Transfer, What, system};
 use crate::directory::DataFile;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lock::lock;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What goes wrong, and when.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +36,12 @@ pub struct Faults {
     pub tear_at: Option<u64>,
     /// The disk is full after so many written bytes.
     pub full_after_bytes: Option<u64>,
+    /// The operation with this number (from 0) and all later ones fail, as if the process were killed there.
+    pub dead_from: Option<u64>,
+    /// The sync with this number (from 0, of files and directories alike) is not done, though it is said to be.
+    pub forget_sync: Option<u64>,
+    /// Names cannot be exchanged.
+    pub no_exchange: bool,
 }
 
 /// Real files behind a device that misbehaves by a plan.
@@ -43,22 +53,48 @@ struct State {
     faults: Faults,
     operations: AtomicU64,
     reads: AtomicU64,
+    syncs: AtomicU64,
     written_bytes: AtomicU64,
     ledger: Ledger,
+    recorder: Option<Mutex<Recorder>>,
 }
 
 impl Sim {
     /// A device with these faults.
     pub fn new(faults: Faults) -> Self {
+        Sim::with(faults, None)
+    }
+
+    /// A device with these faults that keeps the trace of what happens below a directory.
+    ///
+    /// # Errors
+    /// A directory whose contents cannot be read.
+    pub fn recording(faults: Faults, directory: &Path) -> std::io::Result<Self> {
+        Ok(Sim::with(faults, Some(Mutex::new(Recorder::new(directory)?))))
+    }
+
+    fn with(faults: Faults, recorder: Option<Mutex<Recorder>>) -> Self {
         Sim {
             state: Arc::new(State {
                 faults,
                 operations: AtomicU64::new(0),
                 reads: AtomicU64::new(0),
+                syncs: AtomicU64::new(0),
                 written_bytes: AtomicU64::new(0),
                 ledger: Ledger::default(),
+                recorder,
             }),
         }
+    }
+
+    /// What happened so far below the recorded directory, if there is one.
+    pub fn trace(&self) -> Option<Trace> {
+        self.state.recorder.as_ref().map(|recorder| lock(recorder).trace().clone())
+    }
+
+    /// How many syncs of files and directories there were so far.
+    pub fn syncs(&self) -> u64 {
+        self.state.syncs.load(Ordering::Relaxed)
     }
 
     /// How many operations there were so far.
@@ -77,14 +113,10 @@ impl State {
     /// Counts an operation; fails it if the plan says so.
     fn operate(&self) -> std::io::Result<()> {
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
-        if self.faults.fail_at == Some(number) {
+        if self.faults.fail_at == Some(number) || self.faults.dead_from.is_some_and(|from| number >= from) {
             return Err(std::io::Error::from_raw_os_error(libc::EIO));
         }
         Ok(())
-    }
-
-    fn on_file(&self, path: &Path, operation: &'static str) -> Result<()> {
-        self.operate().map_err(|error| Error::file(path, operation, error))
     }
 
     /// Takes disk space; none is left if the plan says so.
@@ -128,102 +160,132 @@ impl Backend for Sim {
         }))
     }
 
-    fn create(&self, path: &Path) -> Result<Box<dyn Output>> {
-        self.state.on_file(path, "create")?;
-        let file = File::create_new(path).map_err(|error| Error::file(path, "create", error))?;
-        self.state.ledger.created(path);
-        Ok(Box::new(SimOutput { state: Arc::clone(&self.state), path: path.to_owned(), inner: OutputFile { file } }))
+    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<File> {
+        let path = place.path();
+        if matches!(how, Open::Directory | Open::OwnDirectory) {
+            return system::open(place, how);
+        }
+        self.state.operate()?;
+        let mut recorder = self.state.recorder.as_ref().map(lock);
+        let file = system::open(place, how)?;
+        let identity = system::look(What::Open(&file))?.identity;
+        match how {
+            Open::Create => {
+                self.state.ledger.created(&path);
+                self.state.ledger.opened(identity, &path);
+                if let Some(recorder) = &mut recorder {
+                    recorder.created(identity, &path);
+                }
+            }
+            Open::Write => {
+                self.state.ledger.opened(identity, &path);
+                if let Some(recorder) = &mut recorder {
+                    recorder.opened(identity, &path);
+                }
+            }
+            Open::Nameless => {
+                self.state.ledger.nameless(identity);
+                if let Some(recorder) = &mut recorder {
+                    recorder.created_nameless(identity, &path);
+                }
+            }
+            _ => {}
+        }
+        Ok(file)
     }
 
-    fn input(&self, path: &Path) -> Result<Box<dyn Read + Send>> {
-        self.state.on_file(path, "open")?;
-        let file = File::open(path).map_err(|error| Error::file(path, "open", error))?;
-        Ok(Box::new(SimInput { state: Arc::clone(&self.state), file }))
+    fn read(&self, file: &File, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+        self.state.operate()?;
+        system::read(file, bytes, offset_bytes)
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.state.on_file(from, "rename")?;
-        self.state.ledger.assert_synced(from);
-        std::fs::rename(from, to).map_err(|error| Error::file(from, "rename", error))?;
-        self.state.ledger.renamed(from, to);
+    fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
+        self.state.change(change)
+    }
+}
+
+impl State {
+    /// Does a change, if the plan lets it, and takes note of it.
+    fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
+        self.operate()?;
+        if let Change::Write { bytes, .. } = change {
+            self.take_space(bytes.len())?;
+        }
+        let mut recorder = self.recorder.as_ref().map(lock);
+        match *change {
+            Change::Sync { .. } | Change::SyncDirectory { .. } => {
+                // Nothing here is to outlast a power failure: what counts is that it was asked for.
+                let number = self.syncs.fetch_add(1, Ordering::Relaxed);
+                self.note_in_ledger(change)?;
+                if self.faults.forget_sync == Some(number) {
+                    return Ok(());
+                }
+            }
+            Change::Exchange { .. } if self.faults.no_exchange => return Err(ErrorKind::Unsupported.into()),
+            Change::Rename { from, .. } | Change::Exchange { one: from, .. } => {
+                self.ledger.assert_synced(from);
+                system::change(change)?;
+                self.note_in_ledger(change)?;
+            }
+            _ => {
+                system::change(change)?;
+                self.note_in_ledger(change)?;
+            }
+        }
+        match &mut recorder {
+            Some(recorder) => note_in_trace(recorder, change),
+            None => Ok(()),
+        }
+    }
+
+    fn note_in_ledger(&self, change: &Change<'_>) -> std::io::Result<()> {
+        let path_of = |file| Ok::<_, std::io::Error>(self.ledger.path_of(system::look(What::Open(file))?.identity));
+        match *change {
+            Change::Write { file, .. }
+            | Change::Truncate { file, .. }
+            | Change::Allocate { file, .. }
+            | Change::Punch { file, .. } => path_of(file)?.iter().for_each(|path| self.ledger.changed(path)),
+            Change::Sync { file } => path_of(file)?.iter().for_each(|path| self.ledger.synced(path)),
+            Change::SyncDirectory { directory } => self.ledger.synced(directory),
+            Change::CreateDirectory { directory } => self.ledger.created(directory),
+            Change::Rename { from, to } => self.ledger.renamed(from, to),
+            Change::Exchange { one, other } => self.ledger.exchanged(one, other),
+            Change::Link { file, path } => {
+                self.ledger.opened(system::look(What::Open(file))?.identity, path);
+                self.ledger.created(path);
+            }
+            // A file that comes back after a power failure is a leftover, which nobody promised to be gone.
+            Change::Remove { .. } => {}
+        }
         Ok(())
     }
-
-    fn exchange(&self, one: &Path, other: &Path) -> Result<()> {
-        self.state.on_file(one, "exchange")?;
-        self.state.ledger.assert_synced(one);
-        crate::process::exchange(one, other).map_err(|error| Error::file(one, "exchange", error))?;
-        self.state.ledger.exchanged(one, other);
-        Ok(())
-    }
-
-    fn scratch(&self, path: &Path) -> Result<Box<dyn Scratch>> {
-        self.state.on_file(path, "create")?;
-        Ok(Box::new(SimScratch { state: Arc::clone(&self.state), inner: ScratchFile { file: create_scratch(path)? } }))
-    }
-
-    fn sync_directory(&self, path: &Path) -> Result<()> {
-        self.state.on_file(path, "sync")?;
-        self.state.ledger.synced(path);
-        Ok(())
-    }
 }
 
-struct SimOutput {
-    state: Arc<State>,
-    path: PathBuf,
-    inner: OutputFile,
-}
-
-impl Write for SimOutput {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.state.operate()?;
-        self.state.take_space(bytes.len())?;
-        self.state.ledger.changed(&self.path);
-        self.inner.write(bytes)
+fn note_in_trace(recorder: &mut Recorder, change: &Change<'_>) -> std::io::Result<()> {
+    let identity = |file| Ok::<_, std::io::Error>(system::look(What::Open(file))?.identity);
+    match *change {
+        Change::Write { file, offset_bytes, bytes } => {
+            recorder.changed(identity(file)?, |node| Operation::Write { node, offset_bytes, bytes: bytes.into() });
+        }
+        Change::Truncate { file, len_bytes } => {
+            recorder.changed(identity(file)?, |node| Operation::Truncate { node, len_bytes });
+        }
+        Change::Allocate { file, offset_bytes, len_bytes } => {
+            let end_bytes = offset_bytes + len_bytes;
+            recorder.changed(identity(file)?, |node| Operation::Allocate { node, end_bytes });
+        }
+        Change::Punch { file, offset_bytes, len_bytes } => {
+            recorder.changed(identity(file)?, |node| Operation::Punch { node, offset_bytes, len_bytes });
+        }
+        Change::Sync { file } => recorder.changed(identity(file)?, |node| Operation::Sync { node }),
+        Change::SyncDirectory { directory } => recorder.synced_directory(directory),
+        Change::CreateDirectory { directory } => recorder.created_directory(directory),
+        Change::Rename { from, to } => recorder.renamed(from, to),
+        Change::Exchange { one, other } => recorder.exchanged(one, other),
+        Change::Link { file, path } => recorder.linked(identity(file)?, path),
+        Change::Remove { place } => recorder.removed(&place.path()),
     }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Output for SimOutput {
-    fn sync(&mut self) -> std::io::Result<()> {
-        self.state.operate()?;
-        self.state.ledger.synced(&self.path);
-        Ok(())
-    }
-}
-
-struct SimScratch {
-    state: Arc<State>,
-    inner: ScratchFile,
-}
-
-impl Scratch for SimScratch {
-    fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()> {
-        self.state.operate()?;
-        self.state.take_space(bytes.len())?;
-        self.inner.write_at(bytes, offset_bytes)
-    }
-
-    fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<()> {
-        self.state.operate()?;
-        self.inner.read_at(bytes, offset_bytes)
-    }
-}
-
-struct SimInput {
-    state: Arc<State>,
-    file: File,
-}
-
-impl Read for SimInput {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        self.state.operate()?;
-        self.file.read(bytes)
-    }
+    Ok(())
 }
 
 struct SimQueue {
@@ -241,17 +303,24 @@ impl SimQueue {
     }
 
     fn perform(&mut self, mut request: Request) -> std::io::Result<usize> {
+        let data = Arc::clone(&self.files[request.file]);
+        let file = data.file();
+        if request.transfer == Transfer::Write {
+            // SAFETY: these bytes belong to the request until it completes.
+            let bytes = unsafe { bytes_of(self.memory, &request) };
+            self.state.change(&Change::Write { file, offset_bytes: request.offset_bytes, bytes })?;
+            return Ok(request.len_bytes);
+        }
         self.state.operate()?;
         if request.len_bytes > 512 && self.draw(100) < self.state.faults.short_reads_percent {
             request.len_bytes = 512 * (1 + self.draw(request.len_bytes as u64 / 512 - 1) as usize);
         }
-        let file = &self.files[request.file];
         // Direct reads want whole pages: read all of it and hand out a part.
         let whole = Request { len_bytes: request.len_bytes.next_multiple_of(4096), ..request };
-        let got = read(file, self.memory, &whole)?.min(request.len_bytes);
-        // SAFETY: these bytes belong to the request until it completes.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.memory.start.add(request.memory_bytes), got) };
-        self.state.damage(bytes);
+        // SAFETY: as above; what is read beyond a request that was cut short is the request's too.
+        let bytes = unsafe { bytes_of(self.memory, &whole) };
+        let got = system::read(file, bytes, request.offset_bytes)?.min(request.len_bytes);
+        self.state.damage(&mut bytes[..got]);
         Ok(got)
     }
 }
@@ -279,7 +348,7 @@ impl Queue for SimQueue {
 }
 
 /// A well-mixed number of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
-fn mix(seed: u64) -> u64 {
+pub(super) fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

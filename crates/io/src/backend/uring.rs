@@ -4,7 +4,7 @@
 //! thread stands between it and its reads.
 #![allow(unsafe_code)]
 
-use super::{Backend, Completion, Queue, Region, Request};
+use super::{Backend, Completion, Queue, Region, Request, Transfer};
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use io_uring::{IoUring, opcode, types};
@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads by io_uring.
+/// Reads and writes by io_uring.
 pub struct Uring;
 
 impl Uring {
@@ -20,7 +20,9 @@ impl Uring {
     pub fn works() -> bool {
         IoUring::new(2).is_ok_and(|ring| {
             let mut probe = io_uring::Probe::new();
-            ring.submitter().register_probe(&mut probe).is_ok() && probe.is_supported(opcode::Read::CODE)
+            ring.submitter().register_probe(&mut probe).is_ok() && {
+                [opcode::Read::CODE, opcode::Write::CODE].into_iter().all(|code| probe.is_supported(code))
+            }
         })
     }
 }
@@ -32,8 +34,9 @@ impl Backend for Uring {
 
     fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, _: usize) -> Result<Box<dyn Queue>> {
         let entries = depth.next_power_of_two().clamp(2, 4096) as u32;
-        let failed =
-            |error| Error::file(files.first().map_or(Path::new(""), |file| file.path()), "queue reads of", error);
+        let failed = |error| {
+            Error::file(files.first().map_or(Path::new(""), |file| file.path()), "queue reads and writes of", error)
+        };
         // Completions are posted when a worker next enters the kernel, without interrupting it (Linux 5.19). The ring
         // cannot be bound to one thread, for workers are new threads in every sweep.
         let ring = IoUring::builder()
@@ -53,7 +56,7 @@ impl Backend for Uring {
 struct UringQueue {
     ring: IoUring,
     memory: Region,
-    /// Memory locked for the process may be limited; reads work without registration, only slower.
+    /// Memory locked for the process may be limited; requests work without registration, only slower.
     registered: bool,
     in_flight: usize,
     _files: Vec<Arc<DataFile>>,
@@ -75,10 +78,12 @@ impl Queue for UringQueue {
         // SAFETY: the request lies within the region.
         let target = unsafe { self.memory.start.add(request.memory_bytes) };
         let len = request.len_bytes as u32;
-        let entry = if self.registered {
-            opcode::ReadFixed::new(file, target, len, 0).offset(request.offset_bytes).build()
-        } else {
-            opcode::Read::new(file, target, len).offset(request.offset_bytes).build()
+        let offset = request.offset_bytes;
+        let entry = match (request.transfer, self.registered) {
+            (Transfer::Read, true) => opcode::ReadFixed::new(file, target, len, 0).offset(offset).build(),
+            (Transfer::Read, false) => opcode::Read::new(file, target, len).offset(offset).build(),
+            (Transfer::Write, true) => opcode::WriteFixed::new(file, target, len, 0).offset(offset).build(),
+            (Transfer::Write, false) => opcode::Write::new(file, target, len).offset(offset).build(),
         };
         let entry = entry.user_data(u64::from(request.tag));
         // SAFETY: the caller keeps the memory alive until the completion.
@@ -105,7 +110,7 @@ impl Queue for UringQueue {
             for entry in self.ring.completion() {
                 let result = match entry.result() {
                     code if code < 0 => Err(std::io::Error::from_raw_os_error(-code)),
-                    read => Ok(read as usize),
+                    bytes => Ok(bytes as usize),
                 };
                 completions.push(Completion { tag: entry.user_data() as u32, result });
                 self.in_flight -= 1;

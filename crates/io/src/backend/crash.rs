@@ -1,0 +1,418 @@
+//! What a power failure could leave: the states of a recorded directory, made from a trace.
+//!
+//! The model is that of ALICE (Pillai et al., *All File Systems Are Not Created Equal*, OSDI 2014), as strict as POSIX
+//! allows ([`Backend`](super::Backend), 3 and 4). An operation is *durable* when the file that it changed, or every
+//! directory whose names it changed, was synced behind it. At a power failure after any number of operations the durable
+//! ones are there, and of the others, which are *pending*, any subset: a rename without the bytes of the file, bytes
+//! without the size that they need, a size without the bytes, some sectors of a write, and in the others what was there
+//! or garbage.
+//!
+//! | states, after every number of operations | of the pending operations |
+//! |---|---|
+//! | two | none is kept; all are |
+//! | two for each | it alone is kept; it alone is lost |
+//! | up to eight for each write | torn three ways, alone and beside all others; without its growth; its growth only |
+//! | [`subsets`](CrashStates::subsets) | a seeded choice for each: lost, kept, torn, garbage, growth |
+
+use super::record::{Before, Entry, Node, Operation, Trace};
+use super::sim::mix;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a device writes at once, at the least.
+const SECTOR_BYTES: usize = 512;
+
+/// What became of a pending operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Fate {
+    Lost,
+    Kept,
+    /// Some sectors of a write are lost, by a seed; there is garbage in them, or what was there.
+    Torn {
+        seed: u64,
+        garbage: bool,
+    },
+    /// A write without the growth of its file.
+    NotGrown,
+    /// The growth of a file without the bytes.
+    OnlyGrown,
+}
+
+/// The bytes of a file.
+#[derive(Clone)]
+struct Content {
+    bytes: Arc<[u8]>,
+    fingerprint: u64,
+}
+
+impl Content {
+    fn new(bytes: Arc<[u8]>) -> Self {
+        Content { fingerprint: fingerprint(&bytes), bytes }
+    }
+}
+
+fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What a directory holds after a power failure.
+pub struct State {
+    /// Paths below the directory, in order: the bytes of files, and directories.
+    entries: BTreeMap<PathBuf, Option<Content>>,
+    fate: String,
+}
+
+impl State {
+    /// A number that equal contents have in common below a path, and others hardly; none where nothing has the path.
+    /// An empty path is the whole directory.
+    pub fn fingerprint(&self, below: &Path) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        let mut any = below.as_os_str().is_empty();
+        for (path, content) in self.entries.range(below.to_owned()..) {
+            let Ok(rest) = path.strip_prefix(below) else { break };
+            (rest, content.as_ref().map(|content| content.fingerprint)).hash(&mut hasher);
+            any = true;
+        }
+        any.then(|| hasher.finish())
+    }
+
+    /// The bytes of a file, if there is one of that path.
+    pub fn file(&self, path: &Path) -> Option<&[u8]> {
+        self.entries.get(path)?.as_ref().map(|content| &content.bytes[..])
+    }
+
+    /// The paths of all files and directories.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.keys().map(PathBuf::as_path)
+    }
+
+    /// What became of the pending operations, for messages.
+    pub fn fate(&self) -> &str {
+        &self.fate
+    }
+
+    /// Writes what is below a path into a directory.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn write(&self, below: &Path, directory: &Path) -> std::io::Result<()> {
+        for (path, content) in self.entries.range(below.to_owned()..) {
+            if path.strip_prefix(below).is_err() {
+                break;
+            }
+            match content {
+                Some(content) => std::fs::write(directory.join(path), &content.bytes)?,
+                None => std::fs::create_dir_all(directory.join(path))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The states that a power failure could leave, of one trace.
+pub struct CrashStates<'a> {
+    trace: &'a Trace,
+    subsets: u64,
+    /// Where each operation became durable; never is the greatest number.
+    durable: Vec<usize>,
+    /// The operations on what each file holds, in order.
+    changes: HashMap<Node, Vec<usize>>,
+    contents: HashMap<(Node, usize, Vec<Fate>), Content>,
+}
+
+impl<'a> CrashStates<'a> {
+    /// The states of a trace.
+    pub fn new(trace: &'a Trace) -> Self {
+        CrashStates::forgetting(trace, None)
+    }
+
+    /// The states of a trace in which a sync, the operation with that number, was left out.
+    pub fn forgetting(trace: &'a Trace, forgotten: Option<usize>) -> Self {
+        let mut states = CrashStates {
+            trace,
+            subsets: 32,
+            durable: vec![usize::MAX; trace.operations.len()],
+            changes: HashMap::new(),
+            contents: HashMap::new(),
+        };
+        let mut synced: HashMap<Node, usize> = HashMap::new();
+        for (i, operation) in trace.operations.iter().enumerate().rev() {
+            match operation {
+                Operation::Sync { node } | Operation::SyncDirectory { node } if forgotten != Some(i) => {
+                    synced.insert(*node, i);
+                }
+                _ => {}
+            }
+            let last = nodes_of(operation).into_iter().map(|node| synced.get(&node).copied().unwrap_or(usize::MAX));
+            states.durable[i] = last.max().unwrap_or(usize::MAX);
+        }
+        let named = named(trace);
+        for (i, operation) in trace.operations.iter().enumerate() {
+            if let Some(node) = changed_file(operation).filter(|node| named.contains(node)) {
+                states.changes.entry(node).or_default().push(i);
+            }
+        }
+        states
+    }
+
+    /// How many seeded subsets of the pending operations are kept, after every number of operations: 32, if not said
+    /// otherwise.
+    #[must_use]
+    pub fn subsets(self, subsets: u64) -> Self {
+        CrashStates { subsets, ..self }
+    }
+
+    /// Calls `visit` with every state of a failure after `done` operations, until it returns `false`; returns how many
+    /// it was called with. Equal states may come more than once.
+    pub fn visit(&mut self, done: usize, mut visit: impl FnMut(&State) -> bool) -> u64 {
+        let pending: Vec<usize> = (0..done).filter(|&i| self.is_pending(i, done)).collect();
+        let mut states = 0;
+        for fates in self.fates(&pending, done as u64) {
+            states += 1;
+            let state = self.state(done, &pending, &fates);
+            if !visit(&state) {
+                break;
+            }
+        }
+        states
+    }
+
+    /// Whether an operation is not durable after so many, and matters: what has no name ever does not.
+    fn is_pending(&self, i: usize, done: usize) -> bool {
+        let operation = &self.trace.operations[i];
+        let matters = match changed_file(operation) {
+            Some(node) => self.changes.contains_key(&node),
+            None => !nodes_of(operation).is_empty(),
+        };
+        matters && self.durable[i] >= done
+    }
+
+    /// What may become of the pending operations.
+    fn fates(&self, pending: &[usize], seed: u64) -> Vec<Vec<Fate>> {
+        let count = pending.len();
+        let mut all = vec![vec![Fate::Lost; count], vec![Fate::Kept; count]];
+        for (place, &i) in pending.iter().enumerate() {
+            let mut put = |others: Fate, own: Fate| {
+                let mut fates = vec![others; count];
+                fates[place] = own;
+                all.push(fates);
+            };
+            put(Fate::Lost, Fate::Kept);
+            put(Fate::Kept, Fate::Lost);
+            if let Operation::Write { .. } = self.trace.operations[i] {
+                let seed = mix(seed ^ (i as u64) << 32);
+                let torn = |n, garbage| Fate::Torn { seed: mix(seed + n), garbage };
+                for own in [torn(0, false), torn(1, false), torn(2, true)] {
+                    put(Fate::Kept, own);
+                    put(Fate::Lost, own);
+                }
+                put(Fate::Kept, Fate::NotGrown);
+                put(Fate::Kept, Fate::OnlyGrown);
+            }
+        }
+        for subset in 0..self.subsets {
+            let draw = |i: &usize| {
+                let draw = mix(mix(seed ^ subset << 20) ^ *i as u64);
+                match (&self.trace.operations[*i], draw % 8) {
+                    (_, 0..3) => Fate::Lost,
+                    (Operation::Write { .. }, 3) => Fate::Torn { seed: mix(draw), garbage: false },
+                    (Operation::Write { .. }, 4) => Fate::Torn { seed: mix(draw), garbage: true },
+                    (Operation::Write { .. }, 5) if draw & 256 == 0 => Fate::NotGrown,
+                    (Operation::Write { .. }, 5) => Fate::OnlyGrown,
+                    _ => Fate::Kept,
+                }
+            };
+            all.push(pending.iter().map(draw).collect());
+        }
+        all
+    }
+
+    /// The state after `done` operations, of which the pending ones have these fates.
+    fn state(&mut self, done: usize, pending: &[usize], fates: &[Fate]) -> State {
+        let trace = self.trace;
+        let fate_of = |i: usize| pending.binary_search(&i).map_or(Fate::Kept, |place| fates[place]);
+        let names = names(trace, done, |i| fate_of(i) == Fate::Kept);
+        let mut entries = BTreeMap::new();
+        let mut folders = vec![(0, PathBuf::new())];
+        while let Some((folder, path)) = folders.pop() {
+            let below = names.range((folder, OsStr::new(""))..).take_while(|((directory, _), _)| *directory == folder);
+            for (&(_, name), &node) in below {
+                let path = path.join(name);
+                if is_directory(trace, node) {
+                    folders.push((node, path.clone()));
+                    entries.insert(path, None);
+                } else {
+                    entries.insert(path, Some(self.content(node, done, &fate_of)));
+                }
+            }
+        }
+        let lost = pending.iter().zip(fates).filter(|(_, fate)| **fate != Fate::Kept).map(|(i, fate)| (i, fate));
+        let fate =
+            format!("{done} operations were done; of the pending ones others than kept: {:?}", Vec::from_iter(lost));
+        State { entries, fate }
+    }
+
+    /// What a file holds then.
+    fn content(&mut self, node: Node, done: usize, fate_of: &impl Fn(usize) -> Fate) -> Content {
+        let changes = self.changes.get(&node).map_or(&[][..], Vec::as_slice);
+        let changes = &changes[..changes.partition_point(|&i| i < done)];
+        let durable = changes.iter().take_while(|&&i| self.durable[i] < done).count();
+        let fates: Vec<Fate> = changes[durable..].iter().map(|&i| fate_of(i)).collect();
+        let key = (node, durable, fates);
+        if let Some(content) = self.contents.get(&key) {
+            return content.clone();
+        }
+        let mut bytes = match self.trace.before.get(node) {
+            Some(Before::File(bytes)) => bytes.to_vec(),
+            _ => Vec::new(),
+        };
+        for (k, &i) in changes.iter().enumerate() {
+            let fate = if k < durable { Fate::Kept } else { key.2[k - durable] };
+            apply(&self.trace.operations[i], fate, &mut bytes);
+        }
+        let content = Content::new(bytes.into());
+        self.contents.insert(key, content.clone());
+        content
+    }
+}
+
+/// The file whose contents an operation changes.
+fn changed_file(operation: &Operation) -> Option<Node> {
+    match *operation {
+        Operation::Write { node, .. }
+        | Operation::Truncate { node, .. }
+        | Operation::Allocate { node, .. }
+        | Operation::Punch { node, .. } => Some(node),
+        _ => None,
+    }
+}
+
+/// What must be synced for an operation to be durable.
+fn nodes_of(operation: &Operation) -> Vec<Node> {
+    match operation {
+        Operation::Create { entry, .. } | Operation::Link { entry, .. } | Operation::Remove { entry, .. } => {
+            vec![entry.directory]
+        }
+        Operation::Rename { from: one, to: other, .. } | Operation::Exchange { one, other, .. } => {
+            vec![one.directory, other.directory]
+        }
+        Operation::Sync { .. } | Operation::SyncDirectory { .. } | Operation::CreateNameless { .. } => Vec::new(),
+        _ => changed_file(operation).into_iter().collect(),
+    }
+}
+
+/// Everything that ever has a name.
+fn named(trace: &Trace) -> HashSet<Node> {
+    let created = trace.operations.iter().filter_map(|operation| match operation {
+        Operation::Create { node, .. } | Operation::Link { node, .. } => Some(*node),
+        _ => None,
+    });
+    (0..trace.before.len()).chain(created).collect()
+}
+
+/// Whether a node is a directory.
+fn is_directory(trace: &Trace, node: Node) -> bool {
+    match trace.before.get(node) {
+        Some(before) => matches!(before, Before::Directory(_)),
+        None => trace.directories.contains(&node),
+    }
+}
+
+/// The names after `done` operations, of which those are kept that `is_kept` says.
+fn names(trace: &Trace, done: usize, is_kept: impl Fn(usize) -> bool) -> BTreeMap<(Node, &OsStr), Node> {
+    fn key(entry: &Entry) -> (Node, &OsStr) {
+        (entry.directory, &entry.name)
+    }
+    let mut names = BTreeMap::new();
+    for (directory, before) in trace.before.iter().enumerate() {
+        if let Before::Directory(entries) = before {
+            names.extend(entries.iter().map(|(name, &node)| ((directory, name.as_os_str()), node)));
+        }
+    }
+    for (i, operation) in trace.operations[..done].iter().enumerate() {
+        if nodes_of(operation).is_empty() || changed_file(operation).is_some() || !is_kept(i) {
+            continue;
+        }
+        match operation {
+            Operation::Create { entry, node } | Operation::Link { entry, node } => {
+                names.insert(key(entry), *node);
+            }
+            Operation::Rename { from, to, node } => {
+                if names.get(&key(from)) == Some(node) {
+                    names.remove(&key(from));
+                }
+                names.insert(key(to), *node);
+            }
+            Operation::Exchange { one, other, nodes } => {
+                names.insert(key(one), nodes[1]);
+                names.insert(key(other), nodes[0]);
+            }
+            Operation::Remove { entry, node } => {
+                if names.get(&key(entry)) == Some(node) {
+                    names.remove(&key(entry));
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Does to the bytes of a file what an operation did, as far as it was kept.
+fn apply(operation: &Operation, fate: Fate, bytes: &mut Vec<u8>) {
+    if fate == Fate::Lost {
+        return;
+    }
+    let grow = |bytes: &mut Vec<u8>, end: usize| bytes.resize(bytes.len().max(end), 0);
+    match operation {
+        Operation::Write { offset_bytes, bytes: written, .. } => {
+            let start = *offset_bytes as usize;
+            let end = start + written.len();
+            if fate != Fate::NotGrown {
+                grow(bytes, end);
+            }
+            match fate {
+                Fate::Torn { seed, garbage } => tear(bytes, start, written, seed, garbage),
+                Fate::OnlyGrown => {}
+                _ => {
+                    let kept = bytes.len().clamp(start, end) - start;
+                    if kept > 0 {
+                        bytes[start..start + kept].copy_from_slice(&written[..kept]);
+                    }
+                }
+            }
+        }
+        Operation::Truncate { len_bytes, .. } => bytes.resize(*len_bytes as usize, 0),
+        Operation::Allocate { end_bytes, .. } => grow(bytes, *end_bytes as usize),
+        Operation::Punch { offset_bytes, len_bytes, .. } => {
+            let start = (*offset_bytes as usize).min(bytes.len());
+            let end = start.saturating_add(*len_bytes as usize).min(bytes.len());
+            bytes[start..end].fill(0);
+        }
+        _ => {}
+    }
+}
+
+/// Writes some sectors of a write, and not one of them at least.
+fn tear(bytes: &mut [u8], start: usize, written: &[u8], seed: u64, garbage: bool) {
+    let (first, end) = (start / SECTOR_BYTES, start + written.len());
+    let sectors = first..end.div_ceil(SECTOR_BYTES);
+    let lost = first as u64 + mix(seed) % (sectors.len() as u64).max(1);
+    for sector in sectors {
+        let from = (sector * SECTOR_BYTES).max(start);
+        let to = ((sector + 1) * SECTOR_BYTES).min(end);
+        let draw = mix(seed ^ sector as u64);
+        if sector as u64 != lost && draw & 1 == 0 {
+            bytes[from..to].copy_from_slice(&written[from - start..to - start]);
+        } else if garbage {
+            for (place, byte) in bytes[from..to].iter_mut().enumerate() {
+                *byte = mix(draw ^ place as u64) as u8;
+            }
+        }
+    }
+}
