@@ -23,10 +23,10 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/io/src/backend/mod.rs",
     "crates/io/src/backend/posix.rs",
     "crates/io/src/backend/sim.rs",
+    "crates/io/src/backend/system.rs",
     "crates/io/src/backend/uring.rs",
     "crates/io/src/buffer.rs",
     "crates/io/src/cache.rs",
-    "crates/io/src/directory.rs",
     "crates/io/src/process.rs",
     "crates/io/src/reader.rs",
     "crates/graph/src/decode.rs",
@@ -34,6 +34,28 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/graph/src/program_engine.rs",
     "python/src/program.rs",
     "python/src/stream.rs",
+];
+/// What touches files past the storage of `io` (`crates/io/src/backend/mod.rs`). Nothing above it may.
+const FILE_ACCESS: [&str; 19] = [
+    "std::fs",
+    "fs::",
+    "File::open(",
+    "File::create(",
+    "File::create_new(",
+    "OpenOptions",
+    ".exists()",
+    ".try_exists(",
+    ".is_file()",
+    ".is_dir()",
+    ".is_symlink()",
+    ".canonicalize(",
+    ".read_dir(",
+    ".read_link(",
+    ".symlink_metadata(",
+    ".metadata()?",
+    ".metadata().map",
+    ".metadata().ok",
+    ".metadata().is_",
 ];
 /// No file is longer.
 const MAX_FILE_LINES: usize = 800;
@@ -211,6 +233,22 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
         faults.push(format!("{name}: unsafe code lives in named files only (xtask/src/main.rs)"));
     }
     check_functions(name, &lines, faults);
+    check_file_access(name, text, faults);
+}
+
+/// Files are touched in `io` only, but for tests.
+fn check_file_access(name: &str, text: &str, faults: &mut Vec<String>) {
+    let is_above = name.starts_with("python/src/")
+        || name.starts_with("crates/") && name.contains("/src/") && !name.starts_with("crates/io/");
+    if !is_above {
+        return;
+    }
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    for (i, line) in code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        if let Some(word) = FILE_ACCESS.iter().find(|word| has_word(line, word)) {
+            faults.push(format!("{name}:{}: `{word}`: files are touched through the storage of io only", i + 1));
+        }
+    }
 }
 
 fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
@@ -264,7 +302,29 @@ fn check_algorithms(root: &Path, faults: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::has_word;
+    use super::{check_file_access, has_word};
+
+    #[test]
+    fn files_are_touched_in_io_and_in_tests_only() {
+        let faults = |name: &str, text: &str| {
+            let mut faults = Vec::new();
+            check_file_access(name, text, &mut faults);
+            faults.len()
+        };
+        for text in ["use std::fs;", "let f = File::create_new(p)?;", "if path.exists() {", "p.metadata()?.len()"] {
+            assert_eq!(faults("crates/graph/src/image.rs", text), 1, "{text}");
+            assert_eq!(faults("python/src/lib.rs", text), 1, "{text}");
+            assert_eq!(faults("crates/io/src/spill.rs", text), 0, "{text}");
+            assert_eq!(faults("crates/graph/tests/import.rs", text), 0, "{text}");
+            let within_tests = format!("fn f() {{}}\n\n#[cfg(test)]\nmod tests {{\n{text}\n}}\n");
+            assert_eq!(faults("crates/graph/src/image.rs", &within_tests), 0, "{text}");
+        }
+        for text in
+            ["AtomicFile::create(graph, target)", "ImageFile::OutLists", "// std::fs", "schema.metadata().get(KEY)"]
+        {
+            assert_eq!(faults("crates/graph/src/image.rs", text), 0, "{text}");
+        }
+    }
 
     #[test]
     fn words_are_not_found_in_others() {

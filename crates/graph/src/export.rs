@@ -30,7 +30,7 @@ use crate::import::own_comment::OwnComment;
 use crate::output::push_quoted;
 use crate::stream::ColumnStream;
 use outcore_format::{IdColumn, WeightKind};
-use outcore_io::Unit;
+use outcore_io::{Unit, folder};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -485,6 +485,7 @@ impl Job<'_> {
             let backend = self.graph.runtime().backend();
             if backend.named_itself(&stale).is_some() {
                 backend.remove(&stale)?;
+                backend.sync_directory(folder(&stale))?;
             }
         }
         files.push(self.output.to_owned());

@@ -47,6 +47,7 @@ fn check_target(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
 pub(crate) struct Partial {
     backend: Arc<dyn Backend>,
     path: PathBuf,
+    is_kept: bool,
     _lock: Option<Lock>,
 }
 
@@ -74,7 +75,7 @@ impl Partial {
         name: &OsStr,
         make: impl Fn(&Path) -> outcore_io::Result<T>,
     ) -> Result<(Self, T)> {
-        let partial = |path, lock| Partial { backend: Arc::clone(backend), path, _lock: lock };
+        let partial = |path, lock| Partial { backend: Arc::clone(backend), path, is_kept: false, _lock: lock };
         loop {
             let mut own = OsString::from(".");
             own.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]));
@@ -99,6 +100,11 @@ impl Partial {
         }
     }
 
+    /// Leaves what has the temporary name to whoever makes something in the same folder next.
+    pub fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
     /// The temporary name.
     pub fn path(&self) -> &Path {
         &self.path
@@ -107,8 +113,10 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // What resists is removed by whoever comes next.
-        let _ = self.backend.remove_all(&self.path);
+        if !self.is_kept {
+            // What resists is removed by whoever comes next.
+            let _ = self.backend.remove_all(&self.path);
+        }
     }
 }
 

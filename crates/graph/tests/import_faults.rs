@@ -5,8 +5,8 @@ mod given;
 use given::{Given, Id, files, open};
 use outcore_graph::Error;
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, import};
-use outcore_io::backend::{Faults, Sim};
-use outcore_io::{CancelFlag, Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes};
+use outcore_io::backend::{Faults, Posix, Sim};
+use outcore_io::{Backend, CancelFlag, Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -247,7 +247,7 @@ fn what_killed_imports_left_is_removed_and_what_runs_is_not() {
     }
     std::fs::create_dir(directory.path().join(&empty)).unwrap();
     std::fs::create_dir_all(temporary.path().join(&dead)).unwrap();
-    let lock = outcore_io::lock_path(&directory.path().join(&alive)).unwrap();
+    let lock = Posix.lock(&directory.path().join(&alive)).unwrap().unwrap();
     let runtime = RuntimeOptions { temporary: Some(temporary.path().to_owned()), ..options(2) };
     let path = directory.path().join("graph.oc");
     let runtime = Runtime::new(runtime).unwrap();

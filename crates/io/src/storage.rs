@@ -80,8 +80,8 @@ impl dyn Backend {
         removed.map_err(|error| Error::file(path, "remove", error))
     }
 
-    /// Removes a file, a link itself, or a directory with all that is in it. Nothing is removed through a link, whatever
-    /// becomes of the path meanwhile.
+    /// Removes a file, a link itself, or a directory with all that is in it. Nothing is removed through a link,
+    /// whatever becomes of the path meanwhile.
     ///
     /// # Errors
     /// What the operating system refuses.

@@ -127,9 +127,13 @@ impl Workspace {
         }
         if let Err(error) = backend.sync_directory(folder(&self.image)) {
             // Nobody was told of the new image yet: go back.
-            let undone = if replaced { self.exchange(runtime) } else { Ok(()) };
-            if undone.is_ok() && !replaced {
-                let _ = backend.rename(&self.image, self.partial());
+            let undone = match replaced {
+                true => self.exchange(runtime),
+                false => backend.rename(&self.image, self.partial()).map_err(Error::from),
+            };
+            // While nobody knows which image a power failure would leave under the name, both must stay.
+            if undone.is_err() || backend.sync_directory(folder(&self.image)).is_err() {
+                self.partial.keep();
             }
             return Err(error.into());
         }

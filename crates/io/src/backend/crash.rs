@@ -2,10 +2,10 @@
 //!
 //! The model is that of ALICE (Pillai et al., *All File Systems Are Not Created Equal*, OSDI 2014), as strict as POSIX
 //! allows ([`Backend`](super::Backend), 3 and 4). An operation is *durable* when the file that it changed, or every
-//! directory whose names it changed, was synced behind it. At a power failure after any number of operations the durable
-//! ones are there, and of the others, which are *pending*, any subset: a rename without the bytes of the file, bytes
-//! without the size that they need, a size without the bytes, some sectors of a write, and in the others what was there
-//! or garbage.
+//! directory whose names it changed, was synced behind it. At a power failure, after any number of operations, the
+//! durable ones are there, and of the others, which are *pending*, any subset: a rename without the bytes of the file,
+//! bytes without the size that they need, a size without the bytes, some sectors of a write, and in the others what was
+//! there or garbage.
 //!
 //! | states, after every number of operations | of the pending operations |
 //! |---|---|
@@ -64,7 +64,8 @@ fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
 pub struct State {
     /// Paths below the directory, in order: the bytes of files, and directories.
     entries: BTreeMap<PathBuf, Option<Content>>,
-    fate: String,
+    done: usize,
+    fates: Vec<(usize, Fate)>,
 }
 
 impl State {
@@ -91,9 +92,10 @@ impl State {
         self.entries.keys().map(PathBuf::as_path)
     }
 
-    /// What became of the pending operations, for messages.
-    pub fn fate(&self) -> &str {
-        &self.fate
+    /// How many operations were done, and what became of the pending ones, by their numbers in the trace.
+    pub fn story(&self) -> String {
+        let lost: Vec<_> = self.fates.iter().filter(|(_, fate)| *fate != Fate::Kept).collect();
+        format!("{} operations done; pending and not kept: {lost:?}", self.done)
     }
 
     /// Writes what is below a path into a directory.
@@ -128,11 +130,6 @@ pub struct CrashStates<'a> {
 impl<'a> CrashStates<'a> {
     /// The states of a trace.
     pub fn new(trace: &'a Trace) -> Self {
-        CrashStates::forgetting(trace, None)
-    }
-
-    /// The states of a trace in which a sync, the operation with that number, was left out.
-    pub fn forgetting(trace: &'a Trace, forgotten: Option<usize>) -> Self {
         let mut states = CrashStates {
             trace,
             subsets: 32,
@@ -143,7 +140,7 @@ impl<'a> CrashStates<'a> {
         let mut synced: HashMap<Node, usize> = HashMap::new();
         for (i, operation) in trace.operations.iter().enumerate().rev() {
             match operation {
-                Operation::Sync { node } | Operation::SyncDirectory { node } if forgotten != Some(i) => {
+                Operation::Sync { node } | Operation::SyncDirectory { node } => {
                     synced.insert(*node, i);
                 }
                 _ => {}
@@ -251,10 +248,8 @@ impl<'a> CrashStates<'a> {
                 }
             }
         }
-        let lost = pending.iter().zip(fates).filter(|(_, fate)| **fate != Fate::Kept).map(|(i, fate)| (i, fate));
-        let fate =
-            format!("{done} operations were done; of the pending ones others than kept: {:?}", Vec::from_iter(lost));
-        State { entries, fate }
+        let fates = pending.iter().copied().zip(fates.iter().copied()).collect();
+        State { entries, done, fates }
     }
 
     /// What a file holds then.
@@ -352,10 +347,8 @@ fn names(trace: &Trace, done: usize, is_kept: impl Fn(usize) -> bool) -> BTreeMa
                 names.insert(key(one), nodes[1]);
                 names.insert(key(other), nodes[0]);
             }
-            Operation::Remove { entry, node } => {
-                if names.get(&key(entry)) == Some(node) {
-                    names.remove(&key(entry));
-                }
+            Operation::Remove { entry, node } if names.get(&key(entry)) == Some(node) => {
+                names.remove(&key(entry));
             }
             _ => {}
         }

@@ -138,9 +138,9 @@ impl<'a> Location<'a> {
         Location { directory: None, name: path }
     }
 
-    /// A name below a directory that is open, which may lead through directories below it (`columns/id.pages`); an empty
-    /// name is the directory itself. No link on the way is followed, and it does not matter which directory has the
-    /// path meanwhile.
+    /// A name below a directory that is open, which may lead through directories below it (`columns/id.pages`); an
+    /// empty name is the directory itself. No link on the way is followed, and it does not matter which directory has
+    /// the path meanwhile.
     pub fn within(directory: &'a Directory, name: &'a Path) -> Self {
         Location { directory: Some(directory), name }
     }

@@ -56,7 +56,7 @@ struct State {
     syncs: AtomicU64,
     written_bytes: AtomicU64,
     ledger: Ledger,
-    recorder: Option<Mutex<Recorder>>,
+    recorder: Option<Arc<Mutex<Recorder>>>,
 }
 
 impl Sim {
@@ -70,10 +70,16 @@ impl Sim {
     /// # Errors
     /// A directory whose contents cannot be read.
     pub fn recording(faults: Faults, directory: &Path) -> std::io::Result<Self> {
-        Ok(Sim::with(faults, Some(Mutex::new(Recorder::new(directory)?))))
+        Ok(Sim::with(faults, Some(Arc::new(Mutex::new(Recorder::new(directory)?)))))
     }
 
-    fn with(faults: Faults, recorder: Option<Mutex<Recorder>>) -> Self {
+    /// The same device with other faults, as another process finds it: the trace goes on.
+    #[must_use]
+    pub fn again(&self, faults: Faults) -> Self {
+        Sim::with(faults, self.state.recorder.clone())
+    }
+
+    fn with(faults: Faults, recorder: Option<Arc<Mutex<Recorder>>>) -> Self {
         Sim {
             state: Arc::new(State {
                 faults,
@@ -166,7 +172,7 @@ impl Backend for Sim {
             return system::open(place, how);
         }
         self.state.operate()?;
-        let mut recorder = self.state.recorder.as_ref().map(lock);
+        let mut recorder = self.state.recorder.as_deref().map(lock);
         let file = system::open(place, how)?;
         let identity = system::look(What::Open(&file))?.identity;
         match how {
@@ -211,7 +217,7 @@ impl State {
         if let Change::Write { bytes, .. } = change {
             self.take_space(bytes.len())?;
         }
-        let mut recorder = self.recorder.as_ref().map(lock);
+        let mut recorder = self.recorder.as_deref().map(lock);
         match *change {
             Change::Sync { .. } | Change::SyncDirectory { .. } => {
                 // Nothing here is to outlast a power failure: what counts is that it was asked for.

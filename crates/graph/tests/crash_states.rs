@@ -1,0 +1,368 @@
+//! A power failure at any moment leaves the old image, the new one, or a clear absence; and what was said to be done is
+//! done. All states that `sim` knows are looked at, and every sync is shown to be needed: without it a state is wrong.
+//!
+//! What a target may be is what a process that runs on sees there at some moment; from the return of the last operation
+//! on it is what was made. Images are compared byte by byte, and every one that may be there is opened and checked.
+
+mod given;
+
+use given::{Given, Id};
+use outcore_graph::generate::{self, GenerateOptions};
+use outcore_graph::import::{ImportOptions, import};
+use outcore_graph::{Column, Graph, GraphOptions, Table, check, export, write_file};
+use outcore_io::backend::{Backend, CrashStates, Faults, Operation, Sim, State, Trace};
+use outcore_io::{Array, Runtime, RuntimeOptions, current_memory_bytes};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const IMAGE: &str = "graph.oc";
+/// The least number of states that are looked at.
+const LEAST_STATES: u64 = 20_000;
+
+fn runtime(backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+    let memory_bytes = Some(current_memory_bytes() + (64 << 20));
+    Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), memory_bytes, backend, ..Default::default() }).unwrap())
+}
+
+/// A graph whose image has all kinds of files: columns of ids and of weights, both directions.
+fn given(seed: usize) -> Given {
+    let id = |i: usize| Id::Text(format!("vertex {i}"));
+    Given {
+        edges: (0..90).map(|i| (id(i * i * seed % 31), id(i * 7 % 23))).collect(),
+        weights: Some((0..90).map(|i| (i * seed) as f64 / 2.0).collect()),
+        strings: true,
+        block_edges: 25,
+        ..Given::default()
+    }
+}
+
+fn import_into(runtime: &Runtime, seed: usize, directory: &Path) -> outcore_graph::Result<()> {
+    let options = ImportOptions { replace: true, ..ImportOptions::default() };
+    import(runtime, given(seed).source(), &directory.join(IMAGE), &options).map(drop)
+}
+
+/// Opens an image and checks all of it.
+fn open_and_check(image: &Path) -> outcore_graph::Result<()> {
+    let graph = Arc::new(Graph::open(&runtime(None), image, GraphOptions::default())?);
+    check(&graph).map(drop)
+}
+
+/// A directory under way: what is done to it is recorded.
+struct Stage {
+    directory: TempDir,
+    sim: Arc<Sim>,
+    targets: Vec<&'static str>,
+}
+
+impl Stage {
+    fn new(faults: Faults, targets: &[&'static str], prepare: impl Fn(&Path)) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        prepare(directory.path());
+        let sim = Arc::new(Sim::recording(faults, directory.path()).unwrap());
+        Stage { directory, sim, targets: targets.to_vec() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn runtime(&self) -> Arc<Runtime> {
+        runtime(Some(Arc::clone(&self.sim) as Arc<dyn Backend>))
+    }
+
+    fn import(&self, seed: usize) -> outcore_graph::Result<()> {
+        import_into(&self.runtime(), seed, self.directory.path())
+    }
+
+    /// The process ends, and another one goes on with other faults.
+    fn restart(&mut self, faults: Faults) {
+        self.sim = Arc::new(self.sim.again(faults));
+    }
+
+    /// What may be there; `promised`: the last operation returned and said that it is done.
+    fn finish(&self, promised: bool) -> Scene {
+        let trace = self.sim.trace().unwrap();
+        let length = trace.operations().len();
+        let mut seen = Vec::new();
+        let mut states = CrashStates::new(&trace).subsets(0);
+        for done in 0..=length {
+            // Everything that was done is there: the second of all states.
+            let mut now = Vec::new();
+            let mut number = 0;
+            states.visit(done, |state| {
+                now = self.targets.iter().map(|target| state.fingerprint(Path::new(target))).collect();
+                number += 1;
+                number < 2
+            });
+            seen.push(now);
+        }
+        let promise = promised.then(|| (length, seen[length].clone()));
+        let targets = self.targets.clone();
+        Scene { allowed: seen, targets, promise, syncs: self.sim.syncs(), trace: trace.clone() }
+    }
+}
+
+/// What was done to a directory, and what may be there afterwards.
+struct Scene {
+    trace: Trace,
+    targets: Vec<&'static str>,
+    /// What the targets were after every number of operations.
+    allowed: Vec<Vec<Option<u64>>>,
+    /// From which number of operations on they are what they are at the end.
+    promise: Option<(usize, Vec<Option<u64>>)>,
+    syncs: u64,
+}
+
+impl Scene {
+    /// The target that is wrong after so many operations, if one is.
+    fn wrong(&self, done: usize, state: &State) -> Option<&'static str> {
+        let is_wrong = |place: usize| {
+            let found = state.fingerprint(Path::new(self.targets[place]));
+            match &self.promise {
+                Some((from, last)) if done >= *from => found != last[place],
+                _ if self.allowed[..=done].iter().any(|seen| seen[place] == found) => {
+                    // Where names cannot be exchanged an image has none for a moment; it lies beside, whole.
+                    found.is_none() && self.allowed[0][place].is_some() && !self.lies_beside(place, state)
+                }
+                _ => true,
+            }
+        };
+        (0..self.targets.len()).find(|&place| is_wrong(place)).map(|place| self.targets[place])
+    }
+
+    fn lies_beside(&self, place: usize, state: &State) -> bool {
+        let mut beside = state.paths().filter(|path| path.components().count() == 1);
+        beside.any(|path| state.fingerprint(path) == self.allowed[0][place])
+    }
+
+    /// Looks at all states from a number of operations on; returns how many there are, and how many that are different.
+    fn assert_sound(&self, name: &str, from: usize, subsets: u64) -> (u64, u64) {
+        let mut states = CrashStates::new(&self.trace).subsets(subsets);
+        let (mut count, mut distinct, mut opened) = (0, HashSet::new(), HashSet::new());
+        for done in from..=self.trace.operations().len() {
+            count += states.visit(done, |state| {
+                if !distinct.insert((done, state.fingerprint(Path::new("")))) {
+                    return true;
+                }
+                let wrong = self.wrong(done, state);
+                assert!(wrong.is_none(), "{name}: {wrong:?} is wrong: {}", state.story());
+                let image = state.fingerprint(Path::new(IMAGE));
+                if image.is_some() && opened.insert(image) {
+                    open_state(state).unwrap();
+                }
+                true
+            });
+        }
+        let distinct: HashSet<_> = distinct.into_iter().map(|(_, state)| state).collect();
+        (count, distinct.len() as u64)
+    }
+
+    /// Whether a user can tell that some state is wrong: an output that is another one, an image that is lost, or one
+    /// that does not open, or that `check` refuses.
+    fn has_wrong_state(&self) -> bool {
+        let mut states = CrashStates::new(&self.trace).subsets(4);
+        let mut tried = HashSet::new();
+        // Late failures are wrong most often.
+        (0..=self.trace.operations().len()).rev().any(|done| {
+            let mut is_wrong = false;
+            states.visit(done, |state| {
+                is_wrong = match self.wrong(done, state) {
+                    None => false,
+                    Some(IMAGE) => match state.fingerprint(Path::new(IMAGE)) {
+                        None => true,
+                        // An image of before is sound, but lost is the one that was said to be there.
+                        image if self.allowed.iter().any(|seen| seen[0] == image) => true,
+                        image => tried.insert(image) && open_state(state).is_err(),
+                    },
+                    Some(_) => true,
+                };
+                !is_wrong
+            });
+            is_wrong
+        })
+    }
+}
+
+fn open_state(state: &State) -> outcore_graph::Result<()> {
+    let directory = tempfile::tempdir().unwrap();
+    state.write(Path::new(IMAGE), directory.path()).unwrap();
+    open_and_check(&directory.path().join(IMAGE))
+}
+
+fn old_image(directory: &Path) {
+    import_into(&runtime(None), 1, directory).unwrap();
+}
+
+fn new_image(faults: Faults) -> Scene {
+    let stage = Stage::new(faults, &[IMAGE], |_| ());
+    stage.import(3).unwrap();
+    stage.finish(true)
+}
+
+fn replaced_image(faults: Faults) -> Scene {
+    let stage = Stage::new(faults, &[IMAGE], old_image);
+    stage.import(3).unwrap();
+    stage.finish(true)
+}
+
+fn replaced_without_exchange(faults: Faults) -> Scene {
+    replaced_image(Faults { no_exchange: true, ..faults })
+}
+
+fn written_file(faults: Faults) -> Scene {
+    let stage = Stage::new(faults, &["stats.json"], |path| std::fs::write(path.join("stats.json"), "old").unwrap());
+    write_file(&stage.runtime(), &stage.path("stats.json"), &[b'x'; 5000]).unwrap();
+    stage.finish(true)
+}
+
+/// An image elsewhere, and a graph that is open with the device of a stage.
+fn graph_for(stage: &Stage) -> (TempDir, Arc<Graph>) {
+    let directory = tempfile::tempdir().unwrap();
+    old_image(directory.path());
+    let graph = Graph::open(&stage.runtime(), directory.path().join(IMAGE), GraphOptions::default()).unwrap();
+    (directory, Arc::new(graph))
+}
+
+fn output(faults: Faults) -> Scene {
+    let stage = Stage::new(faults, &["ranks.csv"], |path| std::fs::write(path.join("ranks.csv"), "old").unwrap());
+    let (_image, graph) = graph_for(&stage);
+    let ranks = Array::<f64>::zeroed(graph.runtime().budget(), "test", graph.vertices() as usize).unwrap();
+    let columns = vec![("rank".to_owned(), Column::Real(Arc::new(ranks)))];
+    Table::new(graph, columns).write(stage.path("ranks.csv")).unwrap();
+    stage.finish(true)
+}
+
+fn exported(faults: Faults) -> Scene {
+    // What an earlier export left beside is removed.
+    let stage = Stage::new(faults, &["g.csv", "g.csv.vertices"], |path| {
+        ["g.csv", "g.csv.vertices"].iter().for_each(|name| std::fs::write(path.join(name), "old").unwrap());
+    });
+    let (_image, graph) = graph_for(&stage);
+    export(&graph, stage.path("g.csv")).unwrap();
+    assert!(!stage.path("g.csv.vertices").exists());
+    stage.finish(true)
+}
+
+fn generated(faults: Faults) -> Scene {
+    let stage = Stage::new(faults, &["g.el"], |path| std::fs::write(path.join("g.el"), "old").unwrap());
+    let options = GenerateOptions { scale: 6, ..GenerateOptions::default() };
+    generate::write(&stage.runtime(), &options, &ImportOptions::default(), &stage.path("g.el")).unwrap();
+    stage.finish(true)
+}
+
+/// An import that is killed between giving the new image its name and making that durable, and the next one.
+fn killed(faults: Faults) -> Scene {
+    killed_at(kill_points().1, Faults::default(), faults)
+}
+
+/// The same, where the syncs of the killed import are those that are forgotten.
+fn forgetful_and_killed(faults: Faults) -> Scene {
+    killed_at(kill_points().1, faults, Faults::default())
+}
+
+/// How many operations an import makes that replaces an image, and which follows the exchange of names.
+fn kill_points() -> (u64, u64) {
+    let stage = Stage::new(Faults::default(), &[IMAGE], old_image);
+    stage.import(3).unwrap();
+    let operations = stage.sim.operations();
+    let trace = stage.sim.trace().unwrap();
+    let exchange = trace.operations().iter().position(|operation| matches!(operation, Operation::Exchange { .. }));
+    // Behind the exchange there are changes only, which are all in the trace.
+    (operations, operations - (trace.operations().len() - exchange.unwrap() - 1) as u64)
+}
+
+fn killed_at(kill: u64, faults: Faults, next_faults: Faults) -> Scene {
+    let mut stage = Stage::new(Faults { dead_from: Some(kill), ..faults }, &[IMAGE], old_image);
+    stage.import(3).unwrap_err();
+    stage.restart(next_faults);
+    stage.import(5).unwrap();
+    stage.finish(true)
+}
+
+type Maker = fn(Faults) -> Scene;
+const SCENES: [(&str, Maker); 9] = [
+    ("a new image", new_image),
+    ("a replaced image", replaced_image),
+    ("a replaced image where names cannot be exchanged", replaced_without_exchange),
+    ("a small file", written_file),
+    ("an output", output),
+    ("an export", exported),
+    ("a generated graph", generated),
+    ("an import after one that was killed", killed),
+    ("the same, by the syncs of the killed one", forgetful_and_killed),
+];
+
+#[test]
+fn every_state_is_the_old_image_the_new_one_or_a_clear_absence() {
+    let (mut states, mut distinct) = (0, 0);
+    for (name, make) in &SCENES[..8] {
+        let scene = make(Faults::default());
+        let (all, different) = scene.assert_sound(name, 0, 32);
+        println!(
+            "{name}: {} operations, {} syncs, {all} states, {different} different",
+            scene.trace.operations().len(),
+            scene.syncs
+        );
+        if *name != "a new image" && !name.contains("cannot be exchanged") && scene.targets.len() == 1 {
+            assert!(scene.allowed.iter().all(|seen| seen[0].is_some()), "{name}: there is a target at any moment");
+        }
+        states += all;
+        distinct += different;
+    }
+    println!("{states} states after a power failure, {distinct} different: all sound");
+    assert!(states >= LEAST_STATES && distinct >= LEAST_STATES / 2, "{states} states, {distinct} different");
+}
+
+#[test]
+fn without_any_sync_some_state_is_wrong() {
+    for (name, make) in SCENES {
+        let syncs = make(Faults::default()).syncs;
+        for forgotten in 0..syncs {
+            let scene = make(Faults { forget_sync: Some(forgotten), ..Faults::default() });
+            assert!(scene.has_wrong_state(), "{name}: nothing is wrong without sync {forgotten} of {syncs}");
+        }
+        println!("{name}: each of {syncs} syncs is needed");
+    }
+}
+
+#[test]
+fn a_failure_or_a_kill_before_a_power_failure_damages_nothing() {
+    let (operations, _) = kill_points();
+    let (mut states, tried) = (0, 40);
+    for k in operations - tried..operations {
+        let stage = Stage::new(Faults { fail_at: Some(k), ..Faults::default() }, &[IMAGE], old_image);
+        let promised = stage.import(3).is_ok();
+        let scene = stage.finish(promised);
+        let from = scene.trace.operations().len().saturating_sub(25);
+        states += scene.assert_sound(&format!("operation {k} failed"), from, 4).0;
+        let scene = killed_at(k, Faults::default(), Faults::default());
+        states += scene.assert_sound(&format!("killed at operation {k}"), 0, 2).0;
+    }
+    println!("{states} states after {tried} failures and {tried} kills: all sound");
+}
+
+#[test]
+fn the_next_import_removes_what_a_power_failure_left() {
+    let scene = replaced_image(Faults::default());
+    let mut states = CrashStates::new(&scene.trace).subsets(1);
+    let (mut distinct, mut tried) = (HashSet::new(), 0);
+    for done in 0..=scene.trace.operations().len() {
+        states.visit(done, |state| {
+            if distinct.insert(state.fingerprint(Path::new(""))) && distinct.len() % 200 == 1 {
+                let directory = tempfile::tempdir().unwrap();
+                state.write(Path::new(""), directory.path()).unwrap();
+                import_into(&runtime(None), 7, directory.path()).unwrap();
+                let names: Vec<_> =
+                    std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+                assert_eq!(names, [IMAGE], "{}", state.story());
+                open_and_check(&directory.path().join(IMAGE)).unwrap();
+                tried += 1;
+            }
+            true
+        });
+    }
+    println!("{tried} of {} states were imported over", distinct.len());
+    assert!(tried > 5);
+}
