@@ -8,7 +8,7 @@ host=x86_64-unknown-linux-gnu
 # Files are read as they are, and the memory of a lost queue is given up on purpose.
 export MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks"
 miri() { CARGO_TARGET_DIR=$target/miri cargo +nightly miri test --locked "$@"; }
-miri --package outcore-io --lib -- buffer:: cache:: reader::
+miri --package outcore-io --lib -- buffer:: cache:: reader:: writer::
 # Which instructions there are is known beforehand: the decoder of AVX2, beside the portable one. Miri does not know AVX-512.
 RUSTFLAGS="-Ctarget-feature=+avx2,+bmi2,+popcnt" miri --package outcore-graph --lib -- decode:: gather::
 miri --package outcore-graph --test programs -- turns_messages_and_ends_happen_when_they_should

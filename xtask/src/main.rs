@@ -29,6 +29,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/io/src/cache.rs",
     "crates/io/src/process.rs",
     "crates/io/src/reader.rs",
+    "crates/io/src/writer.rs",
     "crates/graph/src/decode.rs",
     "crates/graph/src/gather.rs",
     "crates/graph/src/program_engine.rs",

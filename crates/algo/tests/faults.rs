@@ -25,8 +25,10 @@ fn image(directory: &Path, directed: bool) -> PathBuf {
 
 /// Opens an image on a device with faults; opening does not count as an operation of the device.
 fn open_on(image: &Path, threads: usize, faults: Faults) -> (Graph, Arc<Sim>) {
-    let sim = Arc::new(Sim::new(faults));
-    (open(image, threads, Some(sim.clone()), Some(0)), sim)
+    let sim = Arc::new(Sim::new(faults).asleep());
+    let graph = open(image, threads, Some(sim.clone()), Some(0));
+    sim.wake();
+    (graph, sim)
 }
 
 /// Short reads turn the few reads of a small graph into many operations.

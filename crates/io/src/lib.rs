@@ -18,6 +18,7 @@ pub mod sort;
 mod spill;
 mod storage;
 mod streams;
+mod writer;
 
 pub use backend::{Backend, random};
 pub use budget::{Budget, Reservation};
@@ -34,3 +35,4 @@ pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, T
 pub use spill::{Spill, SpillReader, SpillWriter};
 pub use storage::{Input, Output};
 pub use streams::{Chain, Sink, Streams};
+pub use writer::Writer;

@@ -6,9 +6,9 @@
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::image::ImageFile;
-use outcore_format::{Origin, PAGE_BYTES, PageBytes, write_index};
+use outcore_format::{Origin, PageBytes, write_index};
 use outcore_io::buffer::raw_bytes;
-use outcore_io::{Array, Error, Output, Runtime, Spill, SpillReader};
+use outcore_io::{Array, Error, Runtime, Spill, SpillReader, Writer};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,7 @@ pub(super) const KEYS_BYTES: usize = 16 << 10;
 pub(super) struct PageWriter<'a> {
     runtime: &'a Runtime,
     origin: Origin,
-    path: PathBuf,
-    output: Output,
-    buffer: Array<u8>,
-    used: usize,
+    writer: Writer,
     pages: u64,
     /// If the file has an index.
     keys: Option<Keys>,
@@ -45,10 +42,7 @@ impl<'a> PageWriter<'a> {
         Ok(PageWriter {
             runtime,
             origin: file.origin(image_id),
-            output: runtime.backend().create(&path)?,
-            path,
-            buffer: Array::zeroed(runtime.budget(), "writing pages", buffer_bytes / PAGE_BYTES * PAGE_BYTES)?,
-            used: 0,
+            writer: Writer::create(runtime, "writing pages", &path, buffer_bytes)?,
             pages: 0,
             keys,
         })
@@ -67,27 +61,14 @@ impl<'a> PageWriter<'a> {
 
     /// Appends a page that is already sealed for its place. `key` goes to the index, if the file has one.
     pub(super) fn append(&mut self, key: u64, page: &PageBytes) -> Result<()> {
-        if self.used == self.buffer.len() {
-            self.flush()?;
-        }
-        self.buffer[self.used..self.used + PAGE_BYTES].copy_from_slice(page);
-        self.used += PAGE_BYTES;
+        self.writer.put(page)?;
         self.pages += 1;
         self.keys.as_mut().map_or(Ok(()), |keys| keys.push(key))
     }
 
-    fn flush(&mut self) -> Result<()> {
-        let written = self.output.write_all(&self.buffer[..self.used]);
-        let offset = self.pages * PAGE_BYTES as u64 - self.used as u64;
-        written.map_err(|error| Error::file_at(&self.path, "write", offset, error))?;
-        self.used = 0;
-        Ok(())
-    }
-
     /// Writes what is left and the index, makes both last, and returns the number of pages.
-    pub(super) fn finish(mut self) -> Result<u64> {
-        self.flush()?;
-        self.output.sync().map_err(|error| Error::file(&self.path, "sync", error))?;
+    pub(super) fn finish(self) -> Result<u64> {
+        self.writer.finish()?;
         if let Some(keys) = self.keys {
             keys.write_index(self.runtime, &self.origin, self.pages)?;
         }

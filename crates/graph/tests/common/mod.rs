@@ -368,6 +368,9 @@ pub fn open_under(image: &Path, threads: usize, bytes: u64) -> Arc<Graph> {
 
 /// Opens an image through a simulated device, whose faults begin only when the image is open.
 pub fn open_with(image: &Path, sim: outcore_io::backend::Sim) -> Arc<Graph> {
-    let runtime = runtime_under(1, MEMORY_BYTES, Some(Arc::new(sim)));
-    Arc::new(Graph::open(&runtime, image, GraphOptions::default()).unwrap())
+    let sim = Arc::new(sim.asleep());
+    let runtime = runtime_under(1, MEMORY_BYTES, Some(Arc::clone(&sim) as Arc<dyn Backend>));
+    let graph = Graph::open(&runtime, image, GraphOptions::default()).unwrap();
+    sim.wake();
+    Arc::new(graph)
 }

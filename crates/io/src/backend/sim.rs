@@ -18,7 +18,7 @@ use crate::lock::lock;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What goes wrong, and when.
@@ -51,6 +51,8 @@ pub struct Sim {
 
 struct State {
     faults: Faults,
+    /// Nothing goes wrong, and nothing is counted.
+    is_asleep: AtomicBool,
     operations: AtomicU64,
     reads: AtomicU64,
     syncs: AtomicU64,
@@ -83,6 +85,7 @@ impl Sim {
         Sim {
             state: Arc::new(State {
                 faults,
+                is_asleep: AtomicBool::new(false),
                 operations: AtomicU64::new(0),
                 reads: AtomicU64::new(0),
                 syncs: AtomicU64::new(0),
@@ -103,6 +106,19 @@ impl Sim {
         self.state.syncs.load(Ordering::Relaxed)
     }
 
+    /// Nothing goes wrong, and no operation is counted, before [`wake`](Sim::wake) is called: for tests that open an
+    /// image first.
+    #[must_use]
+    pub fn asleep(self) -> Self {
+        self.state.is_asleep.store(true, Ordering::Relaxed);
+        self
+    }
+
+    /// Faults begin.
+    pub fn wake(&self) {
+        self.state.is_asleep.store(false, Ordering::Relaxed);
+    }
+
     /// How many operations there were so far.
     pub fn operations(&self) -> u64 {
         self.state.operations.load(Ordering::Relaxed)
@@ -118,6 +134,9 @@ impl Sim {
 impl State {
     /// Counts an operation; fails it if the plan says so.
     fn operate(&self) -> std::io::Result<()> {
+        if self.is_asleep.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
         if self.faults.fail_at == Some(number) || self.faults.dead_from.is_some_and(|from| number >= from) {
             return Err(std::io::Error::from_raw_os_error(libc::EIO));
