@@ -116,8 +116,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Whether a state may not be after so many operations. Targets are looked at together: an older file beside a newer
-    /// one may be wrong though both are whole.
+    /// Whether a state may not be after so many operations. Targets are looked at together: an older file beside a
+    /// newer one may be wrong though both are whole.
     fn is_wrong(&self, done: usize, state: &State) -> bool {
         let found: Vec<_> = self.targets.iter().map(|target| state.fingerprint(Path::new(target))).collect();
         match &self.promise {

@@ -1,8 +1,9 @@
 //! The writer: from bytes in order to the device, while more bytes come.
 //!
-//! The counterpart of the [`Reader`](crate::Reader), on the same queues and by the same rule. The writer owns a file, a
-//! ring of memory in [`PARTS`] parts, and a queue of the back end. Bytes are gathered in one part; a full part becomes a
-//! request, and the next part is filled while it is written. Short writes are completed, failed ones end the file.
+//! The counterpart of the [`Reader`](crate::Reader), on the same queues and by the same rule. The writer owns a file,
+//! a ring of memory in [`PARTS`] parts, and a queue of the back end. Bytes are gathered in one part; a full part
+//! becomes a request, and the next part is filled while it is written. Short writes are completed, failed ones end the
+//! file.
 //!
 //! **Invariant:** memory of a part between its request and the completion belongs to the queue: nothing here reads or
 //! writes it. Dropping a writer waits for what is in flight; where waiting fails, the memory is never given back.

@@ -409,3 +409,111 @@ fn tear(bytes: &mut [u8], start: usize, written: &[u8], seed: u64, garbage: bool
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, Change, Faults, Location, Open, Sim};
+    use std::collections::BTreeSet;
+    use std::fs::File;
+
+    /// What a file may hold after all operations; none is that it has no name.
+    fn outcomes(sim: &Sim, name: &str) -> BTreeSet<Option<Vec<u8>>> {
+        let trace = sim.trace().unwrap();
+        let mut outcomes = BTreeSet::new();
+        CrashStates::new(&trace).visit(trace.operations().len(), |state| {
+            outcomes.insert(state.file(Path::new(name)).map(<[u8]>::to_vec));
+            true
+        });
+        outcomes
+    }
+
+    fn write(sim: &Sim, file: &File, offset_bytes: u64, bytes: &[u8]) {
+        sim.change(&Change::Write { file, offset_bytes, bytes }).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_synced_is_there_in_part_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let [part, file] = ["part", "file"].map(|name| directory.path().join(name));
+        std::fs::write(&file, "old").unwrap();
+        let faults = Faults { forget_sync: Some(0), ..Faults::default() };
+        let sim = Sim::recording(faults, directory.path()).unwrap();
+        let old = Some(b"old".to_vec());
+        let new = [[1; 512], [2; 512]].concat();
+        let opened = sim.open(Location::at(&part), Open::Create).unwrap();
+        write(&sim, &opened, 0, &new);
+        assert_eq!(outcomes(&sim, "file"), BTreeSet::from([old.clone()]));
+        let parts = outcomes(&sim, "part");
+        for (what, expected) in
+            [("no name", None), ("no bytes", Some(Vec::new())), ("growth only", Some(vec![0; 1024]))]
+        {
+            assert!(parts.contains(&expected), "{what}");
+        }
+        let torn = [[[1; 512], [0; 512]].concat(), [[0; 512], [2; 512]].concat()].map(Some);
+        assert!(parts.contains(&Some(new.clone())) && torn.iter().any(|torn| parts.contains(torn)));
+        assert!(parts.iter().flatten().any(|bytes| bytes.len() == 1024 && bytes[512..].iter().any(|&byte| byte > 2)));
+        // The name without the bytes, which is what a sync of the file is for: this one is forgotten.
+        sim.change(&Change::Sync { file: &opened }).unwrap();
+        sim.change(&Change::Rename { from: &part, to: &file }).unwrap();
+        let renamed = outcomes(&sim, "file");
+        assert!([old.clone(), Some(Vec::new()), Some(new.clone())].iter().all(|one| renamed.contains(one)));
+        assert!(!renamed.contains(&None), "a rename is done whole or not at all");
+        sim.change(&Change::Sync { file: &opened }).unwrap();
+        assert_eq!(outcomes(&sim, "file"), BTreeSet::from([old, Some(new.clone())]));
+        sim.change(&Change::SyncDirectory { directory: directory.path() }).unwrap();
+        assert_eq!(outcomes(&sim, "file"), BTreeSet::from([Some(new)]));
+        assert_eq!(outcomes(&sim, "part"), BTreeSet::from([None]));
+    }
+
+    #[test]
+    fn directories_links_and_holes_are_of_the_trace_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("folder");
+        let name = folder.join("file");
+        let sim = Sim::recording(Faults::default(), directory.path()).unwrap();
+        let created = |sim: &Sim| sim.change(&Change::CreateDirectory { directory: &folder });
+        created(&sim).unwrap();
+        let file = sim.open(Location::at(&folder), Open::Nameless).unwrap();
+        write(&sim, &file, 0, &[7; 8192]);
+        sim.change(&Change::Truncate { file: &file, len_bytes: 4097 }).unwrap();
+        sim.change(&Change::Allocate { file: &file, offset_bytes: 0, len_bytes: 5000 }).unwrap();
+        let punched = sim.change(&Change::Punch { file: &file, offset_bytes: 0, len_bytes: 4096 });
+        assert_eq!(outcomes(&sim, "folder/file"), BTreeSet::from([None]), "it has no name");
+        if sim.change(&Change::Link { file: &file, path: &name }).is_err() || punched.is_err() {
+            return;
+        }
+        sim.change(&Change::Sync { file: &file }).unwrap();
+        let whole = [vec![0; 4096], vec![7], vec![0; 903]].concat();
+        assert_eq!(std::fs::read(&name).unwrap(), whole);
+        assert_eq!(outcomes(&sim, "folder/file"), BTreeSet::from([None, Some(whole.clone())]));
+        sim.change(&Change::SyncDirectory { directory: &folder }).unwrap();
+        assert_eq!(outcomes(&sim, "folder/file"), BTreeSet::from([None, Some(whole.clone())]), "the folder's own name");
+        sim.change(&Change::SyncDirectory { directory: directory.path() }).unwrap();
+        assert_eq!(outcomes(&sim, "folder/file"), BTreeSet::from([Some(whole.clone())]));
+        sim.change(&Change::Remove { place: Location::at(&name) }).unwrap();
+        assert_eq!(outcomes(&sim, "folder/file"), BTreeSet::from([None, Some(whole)]));
+    }
+
+    #[test]
+    fn a_sync_that_is_forgotten_is_not_in_the_trace() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = directory.path().join("file");
+        for forgotten in [None, Some(0), Some(1)] {
+            let sim = Sim::recording(Faults { forget_sync: forgotten, ..Faults::default() }, directory.path()).unwrap();
+            let file = sim.open(Location::at(&name), Open::Create).unwrap();
+            write(&sim, &file, 0, b"bytes");
+            sim.change(&Change::Sync { file: &file }).unwrap();
+            sim.change(&Change::SyncDirectory { directory: directory.path() }).unwrap();
+            assert_eq!(sim.syncs(), 2);
+            assert_eq!(sim.trace().unwrap().syncs().len(), 2 - usize::from(forgotten.is_some()));
+            let (found, whole) = (outcomes(&sim, "file"), Some(b"bytes".to_vec()));
+            match forgotten {
+                None => assert_eq!(found, BTreeSet::from([whole])),
+                Some(0) => assert!(!found.contains(&None) && found.contains(&Some(Vec::new())), "{found:?}"),
+                Some(_) => assert_eq!(found, BTreeSet::from([None, whole])),
+            }
+            sim.change(&Change::Remove { place: Location::at(&name) }).unwrap();
+        }
+    }
+}
