@@ -8,6 +8,7 @@ use given::{Given, Id};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Direction, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, check, read_manifest};
+use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,26 @@ fn read_all(graph: &Graph) -> (u64, u64, u64) {
     }
     assert_eq!(names, report.vertices);
     (report.edges, report.entries, report.image_bytes)
+}
+
+#[test]
+fn the_failure_of_any_operation_while_an_image_is_opened_is_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("graph.oc");
+    write(&image, 1000);
+    for k in 0.. {
+        let sim = Arc::new(Sim::new(Faults { fail_at: Some(k), ..Faults::default() }));
+        let runtime = common::runtime_under(1, 64 << 20, Some(sim.clone()));
+        match Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }) {
+            Err(error) => assert!(error.to_string().contains("Input/output error"), "{error}"),
+            Ok(graph) => {
+                let operations = sim.operations();
+                assert!(operations <= k && k > 15, "operation {k} of {operations} failed, and nobody said so");
+                drop(graph);
+                break;
+            }
+        }
+    }
 }
 
 #[test]
