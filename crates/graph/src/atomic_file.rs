@@ -7,12 +7,12 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::partial::Partial;
-use outcore_io::{Output, Reservation, Runtime, folder};
+use outcore_io::{Error as IoError, Reservation, Runtime, Writer, folder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How much is gathered before it is written.
+/// What is gathered and what is being written, together.
 const BUFFER_BYTES: usize = 256 << 10;
 /// What a compressor takes, at most.
 const COMPRESSOR_BYTES: u64 = 8 << 20;
@@ -25,10 +25,8 @@ pub(crate) struct AtomicFile {
     runtime: Arc<Runtime>,
     target: PathBuf,
     temporary: Partial,
-    output: Option<Output>,
-    buffer: Vec<u8>,
-    failure: Option<outcore_io::Error>,
-    _reservation: Reservation,
+    writer: Option<Writer>,
+    failure: Option<IoError>,
 }
 
 impl AtomicFile {
@@ -42,17 +40,10 @@ impl AtomicFile {
     }
 
     fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
-        let reservation = runtime.budget().reserve("an output buffer", BUFFER_BYTES as u64)?;
-        let (temporary, output) = Partial::file(runtime.backend(), target)?;
-        Ok(AtomicFile {
-            runtime: Arc::clone(runtime),
-            target: target.to_owned(),
-            temporary,
-            output: Some(output),
-            buffer: Vec::with_capacity(BUFFER_BYTES),
-            failure: None,
-            _reservation: reservation,
-        })
+        let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
+        let (temporary, writer) = Partial::file_by(runtime.backend(), target, create)?;
+        let (runtime, target) = (Arc::clone(runtime), target.to_owned());
+        Ok(AtomicFile { runtime, target, temporary, writer: Some(writer), failure: None })
     }
 
     /// Writes all that was put into the file and waits until it would outlast a power failure.
@@ -60,13 +51,13 @@ impl AtomicFile {
     /// # Errors
     /// What the operating system refuses, or a request to stop.
     pub fn finish(&mut self) -> Result<()> {
-        if self.write_out().is_err() {
+        if self.attempt(|_| Ok(())).is_err() {
             return Err(self.error("the output could not be written"));
         }
-        if let Some(mut output) = self.output.take() {
-            output.sync().map_err(|error| outcore_io::Error::file(&self.target, "write", error))?;
+        match self.writer.take() {
+            Some(writer) => Ok(writer.finish().map_err(|error| self.named(error))?),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Gives the file its name; now it is complete.
@@ -84,36 +75,36 @@ impl AtomicFile {
     pub fn error(&mut self, what: impl std::fmt::Display) -> Error {
         match self.failure.take() {
             Some(failure) => failure.into(),
-            None => outcore_io::Error::file(&self.target, "write", std::io::Error::other(what.to_string())).into(),
+            None => IoError::file(&self.target, "write", std::io::Error::other(what.to_string())).into(),
         }
     }
 
-    fn write_out(&mut self) -> std::io::Result<()> {
+    /// Users know the name that the file is to have, not the one that it has until it is complete.
+    fn named(&self, error: IoError) -> IoError {
+        match error {
+            IoError::File { source, .. } => IoError::file(&self.target, "write", source),
+            other => other,
+        }
+    }
+
+    /// Does something with the writer, unless something failed before or a request to stop came.
+    fn attempt(&mut self, act: impl FnOnce(&mut Writer) -> outcore_io::Result<()>) -> std::io::Result<()> {
         if self.failure.is_some() {
             return Err(std::io::Error::other("an earlier write failed"));
         }
-        if let Err(cancelled) = self.runtime.cancel().check() {
-            self.failure = Some(cancelled);
-            return Err(std::io::Error::other("stopped"));
-        }
-        let Some(output) = &mut self.output else { return Ok(()) };
-        if let Err(error) = output.write_all(&self.buffer) {
-            self.failure = Some(outcore_io::Error::file(&self.target, "write", error));
+        let writer = self.writer.as_mut();
+        if let Err(error) = self.runtime.cancel().check().and_then(|()| writer.map_or(Ok(()), act)) {
+            self.failure = Some(self.named(error));
             return Err(std::io::Error::other("writing failed"));
         }
-        self.buffer.clear();
         Ok(())
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.buffer.len() >= BUFFER_BYTES {
-            self.write_out()?;
-        }
-        let taken = bytes.len().min(BUFFER_BYTES - self.buffer.len());
-        self.buffer.extend_from_slice(&bytes[..taken]);
-        Ok(taken)
+        self.attempt(|writer| writer.put(bytes))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -194,9 +185,9 @@ impl TextFile {
         let encoder = match compression {
             Compression::None => Encoder::Plain(file),
             Compression::Gzip => Encoder::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
-            Compression::Zstd => Encoder::Zstd(
-                zstd::Encoder::new(file, 3).map_err(|error| outcore_io::Error::file(target, "compress", error))?,
-            ),
+            Compression::Zstd => {
+                Encoder::Zstd(zstd::Encoder::new(file, 3).map_err(|error| IoError::file(target, "compress", error))?)
+            }
         };
         Ok(TextFile { encoder, _reservation: reservation })
     }

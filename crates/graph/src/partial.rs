@@ -64,9 +64,18 @@ impl Partial {
     /// What is there already and is no plain file: whoever named a device, a pipe or a link did not want it replaced.
     /// A folder that is an image, which such a file does not belong into.
     pub fn file(backend: &Arc<dyn Backend>, target: &Path) -> Result<(Self, Output)> {
+        Partial::file_by(backend, target, |path| backend.create(path))
+    }
+
+    /// The same, where `make` creates the file.
+    pub fn file_by<T>(
+        backend: &Arc<dyn Backend>,
+        target: &Path,
+        make: impl Fn(&Path) -> outcore_io::Result<T>,
+    ) -> Result<(Self, T)> {
         check_target(backend, target)?;
         remove_leftovers(backend, folder(target));
-        Partial::create(backend, folder(target), target.file_name().unwrap_or_default(), |path| backend.create(path))
+        Partial::create(backend, folder(target), target.file_name().unwrap_or_default(), make)
     }
 
     fn create<T>(
