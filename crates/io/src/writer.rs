@@ -379,9 +379,9 @@ mod tests {
         assert!(std::fs::read(&short).unwrap() == bytes(20_000));
         let runtime = runtime(Arc::new(Odd { fails: true }));
         let before_bytes = runtime.budget().available_bytes();
-        let mut writer = Writer::create(&runtime, "a test", &lost, 1 << 20).unwrap();
-        assert!(writer.put(&bytes(3 << 20)).is_err() && writer.put(&bytes(1)).is_err());
+        let mut writer = Writer::create(&runtime, "a test", &lost, 1 << 14).unwrap();
+        assert!(writer.put(&bytes(3 << 14)).is_err() && writer.put(&bytes(1)).is_err());
         drop(writer);
-        assert!(runtime.budget().available_bytes() <= before_bytes - (1 << 20));
+        assert!(runtime.budget().available_bytes() <= before_bytes - (1 << 14));
     }
 }
