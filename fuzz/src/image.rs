@@ -184,13 +184,12 @@ fn work(image: &Path) -> Result<()> {
         for example in algorithm.examples {
             let plan = Values::of_example(algorithm, example, first).and_then(|values| algorithm.plan(&graph, values));
             let Some(plan) = noted(plan) else { continue };
-            let verified = noted(plan.run(&graph, true, None)).is_some();
-            // What does not pass its verification is a result all the same.
+            noted(plan.run(&graph, true, None).map(drop));
+            // What does not pass its verification is a result all the same. Its report reads ids, too.
             let mut say = |_: std::fmt::Arguments<'_>| ();
-            if let Some(found) = noted(plan.run(&graph, false, Some(&mut say))) {
+            noted(plan.run(&graph, false, Some(&mut say)).map(drop));
+            if let Some(found) = noted(plan.run(&graph, false, None)) {
                 found.columns.iter().for_each(|(_, column)| check_vertices(column, graph.vertices()));
-            } else {
-                assert!(!verified, "{}: a run fails after one that was verified", algorithm.name);
             }
         }
     }
