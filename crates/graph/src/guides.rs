@@ -5,8 +5,8 @@
 //! table of slots, one slot for each page or, if there is less memory, for all pages that share it.
 //!
 //! *Memory.* 520 bytes per slot, at most a 32nd of what is free when the page cache is filled. Only graphs with many
-//! lists in a page have such a table: in others a guide is made in little time. It is given back when an algorithm needs
-//! the memory for its state.
+//! lists in a page have such a table: in others a guide is made in little time. It is given back when an algorithm
+//! needs the memory for its state.
 //!
 //! *Sharing.* All workers read and write slots without locks. A slot begins with the key of its page. A writer claims
 //! the slot by another key, writes the marks and then the key of the page; a reader looks at the key before and behind
