@@ -5,8 +5,8 @@
 //! that do not fit at once follow in further batches.
 //!
 //! *Direction, per source.* While all searches together have so few active vertices, and these so short lists, that
-//! following their edges costs less than a look at all vertices, all of them push: so it goes on grids and roads. Else a
-//! search with few active vertices pushes, one with many pulls, both in the same step: where vertices have hubs, most
+//! following their edges costs less than a look at all vertices, all of them push: so it goes on grids and roads. Else
+//! a search with few active vertices pushes, one with many pulls, both in the same step: where vertices have hubs, most
 //! searches are in the same two or three levels wide, but some lag behind, and pulling for their sake would read the
 //! lists of nearly all vertices. Before lists are read, the hub column decides what it can: a vertex whose hub, its
 //! neighbour of the greatest degree, became active in all searches that pull and have not reached the vertex needs no
