@@ -51,7 +51,8 @@ fn make(name: &str) {
     };
     std::fs::write(&input, text).unwrap();
     let runtime = runtime(1, None);
-    let source = read_input(&runtime, &[input], &InputOptions::default()).unwrap();
+    let columns = InputOptions { weight: (name == "named").then(|| "3".to_owned()), ..InputOptions::default() };
+    let source = read_input(&runtime, &[input], &columns).unwrap();
     let options = ImportOptions {
         directed: Some(directed),
         duplicates: Duplicates::First,

@@ -232,8 +232,8 @@ pub(crate) fn are_some(wanted: usize, page: &Page<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outcore_image::ImageFile;
     use outcore_format::{Index, index_bytes};
+    use outcore_image::ImageFile;
     use std::sync::Mutex;
 
     fn random(state: &mut u64, below: u64) -> u64 {
