@@ -185,12 +185,14 @@ impl Graph {
         let mut lists = files.iter().zip(indexes).map(open).collect::<Result<Vec<_>>>()?.into_iter().map(Arc::new);
         let out = lists.next().expect("a graph has lists of out-neighbours");
         let in_ = lists.next().unwrap_or_else(|| Arc::clone(&out));
+        let lists_pages = out.pages + if Arc::ptr_eq(&out, &in_) { 0 } else { in_.pages };
         let threads = image.runtime().threads();
         let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * DECODER_BYTES)?;
         let idle = Mutex::new((0..threads).map(|_| Decoding::default()).collect());
+        let guides = Guides::new(&image, lists_pages)?;
         image.add_workers(DECODER_BYTES + if image.manifest().weights().is_some() { WORKER_BYTES } else { 0 })?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
-        Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides: Guides::default() })
+        Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides })
     }
 
     /// The image, which results hold on to.
@@ -360,7 +362,7 @@ impl Graph {
     }
 
     /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is. If that is not
-    /// enough, the graph gives back at once what it knows of weights that no operation reads, and of places of lists.
+    /// enough, the graph gives back at once what it knows of weights that no operation reads.
     ///
     /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
@@ -370,7 +372,6 @@ impl Graph {
         // Where weights lie is learnt again when they are next asked for.
         if self.runtime().budget().available_bytes() < bytes {
             self.directions().iter().for_each(|&direction| self.list_pages(direction).forget_weights());
-            self.guides.forget();
         }
         self.image.make_room(purpose, bytes)
     }
@@ -383,7 +384,6 @@ impl Graph {
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        self.guides.fill(self);
         let weights = self.manifest().weights().map_or(0, |weights| weights.out_pages + weights.in_pages);
         self.image.fill_cache(self.all_pages() + weights)
     }

@@ -4,26 +4,25 @@
 //! page's guide (`outcore_format::guide`) takes most of the time of such a visit, so the marks of guides are kept: in a
 //! table of slots, one slot for each page or, if there is less memory, for all pages that share it.
 //!
-//! *Memory.* 520 bytes per slot, at most a 32nd of what is free when the page cache is filled. Only graphs with many
-//! lists in a page have such a table: in others a guide is made in little time. It is given back when an algorithm
-//! needs the memory for its state.
+//! *Memory.* 520 bytes per slot, at most half a MiB, set aside when the graph is opened, so that what an algorithm finds
+//! available stays so. Only graphs with many lists in a page have such a table: in others a guide is made in little
+//! time.
 //!
 //! *Sharing.* All workers read and write slots without locks. A slot begins with the key of its page. A writer claims
 //! the slot by another key, writes the marks and then the key of the page; a reader looks at the key before and behind
 //! what it reads. (Lameter, *Effective synchronization on Linux/NUMA systems*, Gelato 2005: sequence locks.) A page
 //! always has the same marks, so it does no harm if a slot was given away and came back in between.
 
-use crate::graph::Graph;
 use outcore_format::guide::{Guide, MOST_MARKS, Mark};
+use outcore_image::Image;
 use outcore_io::{Array, lock};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 /// The words of a slot: the key and the marks.
 const SLOT_WORDS: usize = 1 + MOST_MARKS;
-const SLOT_BYTES: u64 = 8 * SLOT_WORDS as u64;
-/// A table takes at most one of so many bytes that are free.
-const SHARE: u64 = 32;
+/// A table has at most so many slots.
+const MOST_SLOTS: u64 = 1024;
 /// Graphs with fewer lists per page have no table.
 const LEAST_LISTS: u64 = 128;
 /// The key of a slot that is being written.
@@ -34,22 +33,20 @@ const CLAIMED: u64 = u64::MAX;
 pub(crate) struct Guides(Mutex<Option<Arc<Slots>>>);
 
 impl Guides {
-    /// Makes a table, if there is none, the graph is of a kind that it helps, and there is memory for it.
-    pub fn fill(&self, graph: &Graph) {
-        if graph.is_closed() {
-            return;
+    /// A table, if the graph is of a kind that it helps: with so many vertices, lists in so many pages.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn new(image: &Image, pages: u64) -> outcore_image::Result<Self> {
+        let manifest = image.manifest();
+        let lists = manifest.vertices * if manifest.directed { 2 } else { 1 };
+        if pages == 0 || lists < LEAST_LISTS * pages {
+            return Ok(Guides::default());
         }
-        let mut slots = lock(&self.0);
-        let pages = graph.all_pages();
-        if slots.is_some() || graph.vertices() * (graph.directions().len() as u64) < LEAST_LISTS * pages {
-            return;
-        }
-        let budget = graph.runtime().budget();
-        let count = pages.min(budget.available_bytes() / SHARE / SLOT_BYTES);
-        if count > 0 {
-            let words = Array::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS);
-            *slots = words.ok().map(|words| Arc::new(Slots { words, count }));
-        }
+        let count = pages.min(MOST_SLOTS);
+        let budget = image.runtime().budget();
+        let words = Array::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS)?;
+        Ok(Guides(Mutex::new(Some(Arc::new(Slots { words, count })))))
     }
 
     /// Gives the table back as soon as nobody uses it.

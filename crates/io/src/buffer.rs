@@ -9,6 +9,8 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+/// In arrays of this size and more, of which only a part is set aside, a huge page more does not matter.
+const SMALL_BYTES: usize = 256 << 20;
 /// From this size on huge pages are asked for.
 const HUGE_BYTES: usize = 2 << 20;
 /// Mappings are aligned to this, which direct I/O needs.
@@ -127,6 +129,12 @@ impl<T: Plain> Array<T> {
         let bytes = len.saturating_mul(size_of::<T>());
         let reservation = budget.reserve(purpose, reserved.saturating_mul(size_of::<T>()) as u64)?;
         let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| budget.refusal(purpose, bytes as u64, 0))?;
+        // A huge page where the reserved part ends would take up to 2 MiB that nobody has set aside.
+        #[allow(unsafe_code)]
+        if reserved < len && bytes < SMALL_BYTES && !cfg!(miri) {
+            // SAFETY: the mapping was just made, and how large its pages are changes no value.
+            unsafe { libc::madvise(start.cast(), mapped_bytes, libc::MADV_NOHUGEPAGE) };
+        }
         Ok(Array { start: start.cast(), len, mapped_bytes, reservation })
     }
 
