@@ -4,9 +4,9 @@
 //! page's guide (`outcore_format::guide`) takes most of the time of such a visit, so the marks of guides are kept: in a
 //! table of slots, one slot for each page or, if there is less memory, for all pages that share it.
 //!
-//! *Memory.* 520 bytes per slot, at most half a MiB, set aside when the graph is opened, so that what an algorithm finds
-//! available stays so. Only graphs with many lists in a page have such a table: in others a guide is made in little
-//! time.
+//! *Memory.* 520 bytes per slot, at most half a MiB, set aside when the graph is opened, so that what an algorithm
+//! finds available stays so. Only graphs with many lists in a page have such a table: in others a guide is made in
+//! little time.
 //!
 //! *Sharing.* All workers read and write slots without locks. A slot begins with the key of its page. A writer claims
 //! the slot by another key, writes the marks and then the key of the page; a reader looks at the key before and behind
