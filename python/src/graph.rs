@@ -149,7 +149,7 @@ impl PyGraph {
     /// What the image is, as a dict: the same facts as `outcore info --json`.
     ///
     /// >>> g.info()["bytes_per_edge"] > 0, g.info()["ids"], g.info()["format_version"]
-    /// (True, 'string', 1)
+    /// (True, 'string', 2)
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::to_dict(py, &self.open(py)?.info())
     }

@@ -136,7 +136,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2] / "crates"
 
 def test_every_option_of_the_shell_that_the_engine_names_has_a_name_in_python():
     found = []
-    for crate in ("io", "format", "graph", "algo"):
+    for crate in ("io", "format", "image", "table", "ingest", "graph", "algo"):
         for path in sorted((SOURCES / crate / "src").rglob("*.rs")):
             lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("//")]
             found += [line for line in lines if re.search(r"--[a-z]", line)]

@@ -166,7 +166,7 @@ def test_statistics(site):
 def test_steps_beyond_the_most_are_one(scratch):
     oc.generate("path", scale=13, output="path.oc")
     with oc.Graph("path.oc") as graph:
-        steps = oc.bfs(graph, 0).stats["steps"]
+        steps = oc.multi_source_bfs(graph, [0]).stats["steps"]
         assert len(steps) == 4096 and steps[-1]["active"] > steps[0]["active"] == 1
         assert sum(step["active"] for step in steps) >= graph.vertices
 

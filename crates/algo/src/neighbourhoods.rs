@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Words for where a list begins and ends.
-const STARTS: u64 = 2;
+pub(crate) const STARTS: u64 = 2;
 /// What is known of a list that spans pages.
 const SPLIT_BYTES: u64 = 32;
 
