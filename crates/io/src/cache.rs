@@ -137,8 +137,7 @@ impl PageCache {
     /// Moves all pages to another cache, way by way, each of which gives its memory back before the other one grows.
     pub(crate) fn move_into(&self, other: &Self) {
         let mut page = Box::new([0; PAGE_BYTES]);
-        loop {
-            let Some(way) = self.open_ways.load(Ordering::Relaxed).checked_sub(1) else { break };
+        while let Some(way) = self.open_ways.load(Ordering::Relaxed).checked_sub(1) {
             for (number, set) in self.sets.iter().enumerate() {
                 let key = {
                     let set = lock(set);
