@@ -7,7 +7,7 @@
 //! *Cost.* 4 bytes per entry of a chunk's lists and 8 per vertex of it, in each direction, and 32 per list that spans
 //! pages; every page is read once for all chunks that follow one another, and those on which two chunks border twice.
 
-use crate::estimate::longest_lists;
+use crate::estimate::{all_entries, longest_lists};
 use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};
 use outcore_io::{Array, Reservation};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Words for where a list begins and ends.
-pub(crate) const STARTS: u64 = 2;
+const STARTS: u64 = 2;
 /// What is known of a list that spans pages.
 const SPLIT_BYTES: u64 = 32;
 
@@ -93,6 +93,13 @@ impl<'g> Neighbourhoods<'g> {
     /// What is known of lists that span pages, in bytes: 32 for each, of which no page has two.
     pub fn split_bytes(graph: &Graph) -> u64 {
         SPLIT_BYTES * graph.all_pages()
+    }
+
+    /// How many cuts there are at most between chunks of so many entries: two chunks have more entries than one holds,
+    /// or one has as many starts and ends of lists.
+    pub fn most_cuts(graph: &Graph, entries: u64) -> u64 {
+        let places = STARTS * graph.directions().len() as u64 * graph.vertices();
+        (2 * all_entries(graph) + places) / entries
     }
 
     /// Cuts the vertices into chunks of at most so many entries; none is loaded yet.

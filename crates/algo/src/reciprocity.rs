@@ -14,7 +14,7 @@
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
-use crate::neighbourhoods::{Neighbourhoods, Neighbours, STARTS};
+use crate::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::state::{Layout, array, bitmap, part};
 use crate::verify::loops_bytes;
 use outcore_graph::{
@@ -67,8 +67,7 @@ fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Bitmap, ())> + 
 pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
     let room = entries(graph).max(1);
     // Where two chunks meet, both read a page of each direction.
-    let places = STARTS * graph.directions().len() as u64 * graph.vertices();
-    let chunks = (2 * all_entries(graph) + places) / room + 2;
+    let chunks = Neighbourhoods::most_cuts(graph, room) + 2;
     let borders = 2.0 * chunks as f64 / graph.all_pages().max(1) as f64;
     Cost {
         state_bytes: state(graph).bytes(),

@@ -26,7 +26,7 @@
 
 use crate::core_number::count_edges;
 use crate::estimate::{Bound, Cost, all_entries, degree_pages, longest_lists};
-use crate::neighbourhoods::{Neighbourhoods, Neighbours, STARTS};
+use crate::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::verify_triangles;
 use outcore_graph::{ColumnKind, Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
@@ -173,8 +173,7 @@ pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     // than one holds.
     let again = (blocks - 1) as f64 * chunk as f64 / all_entries(graph).max(1) as f64;
     let pages = graph.all_pages();
-    let directions = graph.directions().len() as u64;
-    let borders = (2 * all_entries(graph) + STARTS * directions * graph.vertices()) / chunk * directions;
+    let borders = Neighbourhoods::most_cuts(graph, chunk) * graph.directions().len() as u64;
     let passes = ((1 + blocks) as f64 + again) * (1.0 + borders as f64 / pages.max(1) as f64);
     Cost {
         state_bytes: least,
