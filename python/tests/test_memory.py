@@ -149,7 +149,6 @@ def test_a_result_of_a_closed_graph_holds_its_columns_and_nothing_else(scratch):
             use()
 
 
-@pytest.mark.xfail(strict=True, reason="columns of results do not yet take the memory of places of weights")
 def test_places_of_weights_make_way_for_what_needs_the_memory(scratch):
     oc.generate("path", scale=17, weights=True, output="path.oc")
     runtime = oc.Runtime(memory="48MiB", threads=2)

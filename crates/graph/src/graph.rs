@@ -9,11 +9,11 @@ use crate::guides::Guides;
 use crate::weights::{WORKER_BYTES, WeightColumn};
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
-use outcore_io::{Array, Reservation, Runtime, lock};
+use outcore_io::{Array, Reservation, Runtime, Spare, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 /// What an open graph holds besides, as the ledger calls it.
 const INDEX_PURPOSE: &str = "the page indexes and decoders";
@@ -182,7 +182,7 @@ impl Graph {
         };
         let indexes = image.read_indexes(files, "reading the page indexes")?;
         let open = |(&file, index)| open_lists(&image, file, index);
-        let mut lists = files.iter().zip(indexes).map(open).collect::<Result<Vec<_>>>()?.into_iter().map(Arc::new);
+        let mut lists = files.iter().zip(indexes).map(open).collect::<Result<Vec<_>>>()?.into_iter();
         let out = lists.next().expect("a graph has lists of out-neighbours");
         let in_ = lists.next().unwrap_or_else(|| Arc::clone(&out));
         let lists_pages = out.pages + if Arc::ptr_eq(&out, &in_) { 0 } else { in_.pages };
@@ -361,21 +361,6 @@ impl Graph {
         self.image.merge_gap(self.list_pages(direction).file)
     }
 
-    /// Makes sure that so much memory can be reserved; page caches give up what is missing when it is. If that is not
-    /// enough, the graph gives back at once what it knows of weights that no operation reads.
-    ///
-    /// Algorithms call this with all that their state needs, before they allocate any of it.
-    ///
-    /// # Errors
-    /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
-    pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
-        // Where weights lie is learnt again when they are next asked for.
-        if self.runtime().budget().available_bytes() < bytes {
-            self.directions().iter().for_each(|&direction| self.list_pages(direction).forget_weights());
-        }
-        self.image.make_room(purpose, bytes)
-    }
-
     /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs,
     /// an equal share.
     ///
@@ -403,7 +388,7 @@ impl Graph {
     }
 }
 
-fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Lists> {
+fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<Lists>> {
     let origin = file.origin(image.manifest().image_id);
     let vertices = image.manifest().vertices;
     let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
@@ -413,5 +398,9 @@ fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Lists> {
     }
     let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, index.memory_bytes())?;
     let (place, pages) = (image.file(file).unwrap_or_default(), index.len());
-    Ok(Lists { index, file: place, origin, pages, weights: Mutex::default(), _reservation: Some(reservation) })
+    let weights = Mutex::default();
+    let lists = Arc::new(Lists { index, file: place, origin, pages, weights, _reservation: Some(reservation) });
+    let spare: Weak<dyn Spare> = Arc::downgrade(&lists) as Weak<Lists>;
+    image.runtime().budget().add_spare(spare);
+    Ok(lists)
 }

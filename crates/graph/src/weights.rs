@@ -11,7 +11,7 @@ use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Index, Lists as DecodedLists, Origin, PageBytes, ValueType, WeightKind, values};
 use outcore_image::{Error, ImageFile, Result};
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Reservation, lock};
+use outcore_io::{Reservation, Spare, lock};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ impl Graph {
     }
 
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
-    /// is closed, or [`Graph::make_room`] needs it between two operations.
+    /// is closed, or the memory is needed between two operations.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
         let indexes = weight_indexes(self, direction).map(|file| self.index_bytes_of(file));
         2 * indexes.iter().sum::<u64>() + self.runtime().threads() as u64 * WORKER_BYTES
@@ -148,11 +148,14 @@ impl Graph {
     }
 }
 
-impl Lists {
-    /// Gives back what is known of the weights beside the lists, unless somebody reads them.
-    pub fn forget_weights(&self) {
-        let mut weights = lock(&self.weights);
-        if weights.as_ref().is_some_and(|column| Arc::strong_count(column) == 1) {
+/// What is known of the weights beside the lists is given back unless somebody reads them; it is learnt again when they
+/// are next asked for.
+impl Spare for Lists {
+    fn give_back(&self) {
+        // Whoever holds the lock may be the one who needs the memory.
+        if let Ok(mut weights) = self.weights.try_lock()
+            && weights.as_ref().is_some_and(|column| Arc::strong_count(column) == 1)
+        {
             *weights = None;
         }
     }

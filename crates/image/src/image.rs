@@ -373,7 +373,10 @@ impl Image {
         self.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// An error unless so much memory can be reserved; page caches give up what is missing when it is.
+    /// An error unless so much memory can be reserved. Page caches give up what is missing when it is; if that is not
+    /// enough, [`Spare`](outcore_io::Spare) memory is given back at once.
+    ///
+    /// Algorithms call this with all that their state needs, before they allocate any of it.
     ///
     /// # Errors
     /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.

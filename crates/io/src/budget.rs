@@ -2,7 +2,8 @@
 //!
 //! Whoever needs memory reserves it first, under a purpose; a handle to the ledger may carry an owner, such as a graph,
 //! whose name stands beside the purpose in messages. Page caches are memory that can be given back: what they hold
-//! counts as available, and they shrink before a reservation is refused.
+//! counts as available, and they shrink before a reservation is refused. If that is not enough, whoever is [`Spare`]
+//! gives back what it holds and does not use.
 //!
 //! **Invariant:** `reserved <= limit - what the process held at the start - slack`. A limit for the runtime alone
 //! leaves out what the process held.
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Memory that operations leave to code, stacks and small things.
-pub(crate) const SLACK_BYTES: u64 = 6 << 20;
+pub(crate) const SLACK_BYTES: u64 = 7 << 20;
 /// How page caches are called in the ledger.
 pub(crate) const CACHE_PURPOSE: &str = "the page cache";
 
@@ -43,6 +44,13 @@ struct Accounts {
     /// What is reserved, by owner and purpose.
     held: BTreeMap<Label, u64>,
     caches: Vec<Weak<PageCache>>,
+    spares: Vec<Weak<dyn Spare>>,
+}
+
+/// Who holds memory that it can make do without: it is asked before a reservation is refused.
+pub trait Spare: Send + Sync {
+    /// Gives back what nobody uses. It must not wait for whoever reserves memory.
+    fn give_back(&self);
 }
 
 /// Whose memory it is, if anybody's in particular, and what it is for.
@@ -97,12 +105,15 @@ impl Budget {
         self.ledger.usable_bytes - self.ledger.accounts().reserved_bytes
     }
 
-    /// An error unless that much can be reserved.
+    /// An error unless that much can be reserved; [`Spare`] memory is given back if it is needed for that.
     ///
     /// # Errors
     /// [`Error::Memory`] with the numbers, and who holds the rest; [`Error::OtherProcess`] behind a fork.
     pub fn require(&self, purpose: &str, bytes: u64) -> Result<()> {
         self.check_process()?;
+        if bytes > self.available_bytes() {
+            self.spares().iter().for_each(|spare| spare.give_back());
+        }
         let available = self.available_bytes();
         if bytes <= available { Ok(()) } else { Err(self.refusal(purpose, bytes, available)) }
     }
@@ -154,7 +165,8 @@ impl Budget {
         check_process(self.ledger.process, name)
     }
 
-    /// Sets memory aside until the reservation is dropped. Page caches shrink if there is too little otherwise.
+    /// Sets memory aside until the reservation is dropped. Page caches shrink if there is too little otherwise, then
+    /// [`Spare`] memory is given back.
     ///
     /// # Errors
     /// [`Error::Memory`] with the numbers, and who holds the rest; [`Error::OtherProcess`] behind a fork.
@@ -191,6 +203,17 @@ impl Budget {
         let mut accounts = self.ledger.accounts();
         accounts.caches.retain(|cache| cache.strong_count() > 0);
         accounts.caches.push(Arc::downgrade(cache));
+    }
+
+    /// Asks somebody, before a reservation is refused, to give back memory.
+    pub fn add_spare(&self, spare: Weak<dyn Spare>) {
+        let mut accounts = self.ledger.accounts();
+        accounts.spares.retain(|spare| spare.strong_count() > 0);
+        accounts.spares.push(spare);
+    }
+
+    fn spares(&self) -> Vec<Arc<dyn Spare>> {
+        self.ledger.accounts().spares.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// The caches that there are. None of them is dropped under the lock, for that would take it again.
@@ -334,7 +357,7 @@ mod tests {
         assert_eq!(usable, 90 * MIB - SLACK_BYTES);
         let half = budget.reserve("half", usable / 2).unwrap();
         let error = budget.reserve("the ranks", usable).unwrap_err().to_string();
-        assert!(error.contains("the ranks") && error.contains("84 MiB") && error.contains("42 MiB"), "{error}");
+        assert!(error.contains("the ranks") && error.contains("83 MiB") && error.contains("41.5 MiB"), "{error}");
         drop(half);
         drop(budget.reserve("all", usable).unwrap());
         assert!(budget.reserve("overflow", u64::MAX).is_err());
@@ -355,7 +378,7 @@ mod tests {
         assert!(text.contains(held), "{text}");
         levels.shrink(19 * MIB);
         assert_eq!(levels.bytes(), MIB);
-        assert!(budget.reserve("distances", 80 * MIB).is_err(), "42 MiB are held, 6 left to small things");
+        assert!(budget.reserve("distances", 80 * MIB).is_err(), "42 MiB are held, 7 left to small things");
         drop(levels);
         assert!(!budget.holders().iter().any(|holder| holder.name.contains("level")), "{:?}", budget.holders());
     }
@@ -383,6 +406,40 @@ mod tests {
         assert!((0..full).all(|page| cache.get(key(page)).is_some_and(|found| found[7] == !page as u8)));
         drop(cache);
         assert_eq!(budget.free_bytes(), usable);
+    }
+
+    /// Half of the memory, of which a part may be in use.
+    struct Half {
+        held: Mutex<Option<Reservation>>,
+    }
+
+    impl Spare for Half {
+        fn give_back(&self) {
+            if let Ok(mut held) = self.held.try_lock() {
+                *held = None;
+            }
+        }
+    }
+
+    #[test]
+    fn spare_memory_is_given_back_before_a_refusal_and_not_earlier() {
+        let budget = Budget::new(100 * MIB, 0).unwrap();
+        let usable = budget.available_bytes();
+        let half = || Mutex::new(Some(budget.reserve("half", usable / 2).unwrap()));
+        let spare = Arc::new(Half { held: half() });
+        let as_spare: Weak<dyn Spare> = Arc::downgrade(&spare) as Weak<Half>;
+        budget.add_spare(as_spare);
+        drop(budget.reserve("a third", usable / 3).unwrap());
+        assert!(lock(&spare.held).is_some(), "there was enough");
+        let in_use = lock(&spare.held);
+        let error = budget.reserve("all", usable).unwrap_err().to_string();
+        assert!(error.contains("are held by half"), "{error}");
+        drop(in_use);
+        let cache = PageCache::new(&budget, usable / 4).unwrap().expect("room for a cache");
+        drop(budget.reserve("all", usable).unwrap());
+        assert!(lock(&spare.held).is_none() && cache.memory_bytes() == 0);
+        drop(spare);
+        assert!(budget.reserve("too much", usable + 1).is_err());
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod streams;
 mod writer;
 
 pub use backend::{Backend, random};
-pub use budget::{Budget, Reservation};
+pub use budget::{Budget, Reservation, Spare};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory, folder};
