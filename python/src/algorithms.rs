@@ -5,7 +5,7 @@ use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::PyTable;
-use crate::runtime::Bytes;
+use crate::runtime::{Bytes, run};
 use outcore::{
     ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value, Values,
 };
@@ -209,7 +209,7 @@ pub fn run_algorithm(
 ) -> PyResult<Py<PyAny>> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let values = Values::new(algorithm, values_of(algorithm, options)?).map_err(|error| raise(py, error))?;
-    let (mut found, attributes) = graph.run(py, || {
+    let (mut found, attributes) = run(py, graph.runtime(), || {
         let plan = algorithm.plan(&graph, values)?;
         plan.estimate(&graph).check_result(&graph, verify)?;
         let mut found = plan.run(&graph, verify, None)?;
@@ -218,7 +218,7 @@ pub fn run_algorithm(
         Ok((found, attributes))
     })?;
     let attributes = attributes.into_iter().map(|one| held(py, one)).collect::<PyResult<Vec<_>>>()?;
-    let table = PyTable::new(py, graph.graph.table(std::mem::take(&mut found.columns)), &found.stats)?;
+    let table = PyTable::new(py, graph.table(std::mem::take(&mut found.columns)), &found.stats)?;
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {
         None => Ok(result),

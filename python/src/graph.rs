@@ -1,15 +1,13 @@
 //! `outcore.Graph`: an image, opened.
 
 use crate::errors::{raise, usage};
-use crate::exit::UnderWay;
-use crate::runtime::{Bytes, Limits, Turns, checked_options, run, settings};
+use crate::runtime::{Bytes, Limits, checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::io::lock;
-use outcore::{Graph, GraphOptions, Result};
+use outcore::{Graph, GraphOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -34,8 +32,8 @@ use std::sync::{Arc, Mutex};
 ///     CorruptImageError: An image with damaged parts.
 ///     MemoryLimitError: Too little memory for indexes and buffers.
 ///
-/// A graph runs one operation at a time, and other threads wait for their turn; open it again to run several at once.
-/// What daemon threads have under way when the interpreter ends is stopped, as by Ctrl-C.
+/// Several operations may run at the same time, from several threads or within one another: they share workers and
+/// memory. What daemon threads have under way when the interpreter ends is stopped, as by Ctrl-C.
 /// It can be used in a `with` statement. It cannot be pickled, and a fork cannot use it: pass the path to other
 /// processes, and open it there.
 ///
@@ -44,37 +42,13 @@ use std::sync::{Arc, Mutex};
 /// <outcore.Graph 'web.oc': 4 vertices, 5 directed edges>
 #[pyclass(frozen, name = "Graph", module = "outcore")]
 pub struct PyGraph {
-    graph: Mutex<Option<Opened>>,
+    graph: Mutex<Option<Arc<Graph>>>,
     path: PathBuf,
-}
-
-/// A graph that is open, and whose turn it is to work on it.
-#[derive(Clone)]
-pub struct Opened {
-    pub graph: Arc<Graph>,
-    turns: Arc<Turns>,
-}
-
-impl Deref for Opened {
-    type Target = Graph;
-
-    fn deref(&self) -> &Graph {
-        &self.graph
-    }
-}
-
-impl Opened {
-    /// Runs an operation on the graph when it is its turn, without the interpreter's lock; a signal asks it to stop.
-    pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-        let _under_way = UnderWay::enter()?;
-        let _turn = self.turns.take(py)?;
-        run(py, self.graph.runtime(), work)
-    }
 }
 
 impl PyGraph {
     /// The graph, unless it was closed, or opened by another process.
-    pub fn open(&self, py: Python<'_>) -> PyResult<Opened> {
+    pub fn open(&self, py: Python<'_>) -> PyResult<Arc<Graph>> {
         let graph = lock(&self.graph).clone();
         let graph =
             graph.ok_or_else(|| usage(py, format!("the graph {} was closed; open it again", self.path.display())))?;
@@ -111,8 +85,7 @@ impl PyGraph {
         let runtime = limits.runtime(py)?;
         let options = GraphOptions { cache_bytes: cache.map(|bytes| bytes.0) };
         let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;
-        let opened = Opened { graph: Arc::new(graph), turns: Arc::default() };
-        Ok(PyGraph { graph: Mutex::new(Some(opened)), path: image })
+        Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
     }
 
     /// The path of the image.
@@ -162,7 +135,7 @@ impl PyGraph {
     ///     CorruptImageError: The first damage, with its file and byte.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let graph = self.open(py)?;
-        let report = graph.run(py, || outcore::check(&graph))?;
+        let report = run(py, graph.runtime(), || outcore::check(&graph))?;
         crate::to_dict(py, &report)
     }
 
@@ -172,14 +145,14 @@ impl PyGraph {
     /// .zst, .e (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
-        Ok(graph.run(py, || outcore::export(&graph, &path))?.files)
+        Ok(run(py, graph.runtime(), || outcore::export(&graph, &path))?.files)
     }
 
     /// Closes the graph: gives back its page cache and buffers. Results stay usable, and hold only what they are made
     /// of.
     fn close(&self) {
-        if let Some(opened) = lock(&self.graph).take() {
-            opened.graph.close();
+        if let Some(graph) = lock(&self.graph).take() {
+            graph.close();
         }
     }
 

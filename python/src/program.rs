@@ -11,7 +11,7 @@ use crate::errors::raise;
 use crate::exit::attached;
 use crate::graph::PyGraph;
 use crate::result::PyTable;
-use crate::runtime::{Bytes, Whole, in_callback, settings};
+use crate::runtime::{Bytes, Whole, run, settings};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner, lock};
 use outcore::{
@@ -215,7 +215,7 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
 
     fn end_iteration(&self, iteration: u32, _states: &[()]) -> bool {
         if let Some(end) = &self.0.end_iteration {
-            match in_callback(|| attached(|py| end.call1(py, (iteration,))?.is_truthy(py))) {
+            match attached(|py| end.call1(py, (iteration,))?.is_truthy(py)) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => self.0.fail(error),
@@ -244,7 +244,7 @@ pub fn vertex_program(
         given.start.take().map(|ids| ids.iter().map(|id| id_text(id.bind(py))).collect()).transpose()?;
     let functions = functions_of(py, &given, graph.vertices());
     let message_bytes = given.message_memory.map(|bytes| bytes.0);
-    let found = graph.run(py, || {
+    let found = run(py, graph.runtime(), || {
         let mut start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
         if let Some(vertices) = &mut start {
             vertices.sort_unstable();
@@ -282,7 +282,7 @@ pub fn vertex_program(
         Ok((name, column(py, &graph, &values)?))
     });
     let columns = columns.collect::<PyResult<_>>()?;
-    let base = PyTable::new(py, graph.graph.table(columns), &found.stats)?;
+    let base = PyTable::new(py, graph.table(columns), &found.stats)?;
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,

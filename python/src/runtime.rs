@@ -10,10 +10,9 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How often it is looked whether a signal has arrived.
@@ -222,62 +221,6 @@ impl Limits {
             temporary: self.temporary,
             progress: self.progress.then(|| Bar::new(py)).flatten().map(|bar| bar as Arc<dyn Progress>),
         })
-    }
-}
-
-/// Operations on one graph take turns.
-#[derive(Default)]
-pub struct Turns {
-    is_busy: Mutex<bool>,
-    ended: Condvar,
-}
-
-/// Somebody's turn, until this is dropped.
-pub struct Turn<'a>(&'a Turns);
-
-thread_local! {
-    /// Whether a function of the user is being called in the middle of an operation.
-    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Calls a function of the user in the middle of an operation.
-pub fn in_callback<T>(call: impl FnOnce() -> T) -> T {
-    let before = IN_CALLBACK.replace(true);
-    let outcome = call();
-    IN_CALLBACK.set(before);
-    outcome
-}
-
-impl Turns {
-    /// Waits until no other thread works on the graph. Signals end the wait.
-    pub fn take(&self, py: Python<'_>) -> PyResult<Turn<'_>> {
-        loop {
-            let is_mine = py.detach(|| {
-                let busy = lock(&self.is_busy);
-                if *busy && IN_CALLBACK.get() {
-                    return None;
-                }
-                let waited = self.ended.wait_timeout_while(busy, SIGNAL_CHECK, |busy| *busy);
-                let (mut busy, _) = waited.unwrap_or_else(PoisonError::into_inner);
-                Some(!std::mem::replace(&mut *busy, true))
-            });
-            match is_mine {
-                Some(true) => return Ok(Turn(self)),
-                Some(false) if exit::is_ending() => return Err(exit::error()),
-                Some(false) => py.check_signals()?,
-                None => {
-                    let text = "an operation on this graph waits for the function that asks for another one; open the graph a second time";
-                    return Err(usage(py, text));
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.is_busy) = false;
-        self.0.ended.notify_one();
     }
 }
 

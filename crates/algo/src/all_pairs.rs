@@ -109,23 +109,23 @@ fn diameter(
     against: &[Reach],
     stats: &mut StatsBuilder,
 ) -> Result<(u32, u32)> {
-    let (places, without) = sizes(graph, sources, stats)?;
+    let (components, without) = sizes(graph, sources, stats)?;
     let least = along.iter().chain(against).map(|reach| reach.depth).max().unwrap_or(0);
     let bound = |i: &usize| {
-        let (size, along, against) = (places[*i].size, along[*i], against[*i]);
+        let (size, along, against) = (components[*i].size, along[*i], against[*i]);
         let whole = along.reached == size && against.reached == size;
         let through = u64::from(along.depth) + u64::from(against.depth);
         if whole { through.min(size - 1) } else { size - 1 }
     };
     // Sources of one component side by side.
     let mut order: Vec<usize> = (0..sources.len()).collect();
-    order.sort_unstable_by_key(|&i| (places[i].label, sources[i]));
+    order.sort_unstable_by_key(|&i| (components[i].label, sources[i]));
     // A source that is given twice is one.
     order.dedup_by_key(|i| sources[*i]);
-    let components = order.chunk_by(|&a, &b| places[a].label == places[b].label);
-    let with = components.filter_map(|same| {
+    let groups = order.chunk_by(|&a, &b| components[a].label == components[b].label);
+    let with = groups.filter_map(|same| {
         // Where all vertices of a component are sources, every path has been found.
-        let is_complete = same.first().is_some_and(|&i| places[i].size == same.len() as u64);
+        let is_complete = same.first().is_some_and(|&i| components[i].size == same.len() as u64);
         match is_complete {
             true => same.iter().map(|&i| u64::from(along[i].depth)).max(),
             false => same.iter().map(bound).min(),
@@ -136,24 +136,24 @@ fn diameter(
 }
 
 /// The component of a source.
-struct Place {
+struct SourceComponent {
     label: u32,
     size: u64,
 }
 
 /// The components of the sources, and how many vertices the largest of the others has.
-fn sizes(graph: &Graph, sources: &[u32], stats: &mut StatsBuilder) -> Result<(Vec<Place>, u64)> {
+fn sizes(graph: &Graph, sources: &[u32], stats: &mut StatsBuilder) -> Result<(Vec<SourceComponent>, u64)> {
     let found = components(graph, &ComponentsOptions::default())?;
     found.stats.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
     let mut sizes = found.sizes(graph)?;
-    let place = |&source: &u32| {
+    let component = |&source: &u32| {
         let label = found.labels[source as usize];
-        Place { label, size: sizes[label as usize].into() }
+        SourceComponent { label, size: sizes[label as usize].into() }
     };
-    let places: Vec<Place> = sources.iter().map(place).collect();
-    places.iter().for_each(|place| sizes[place.label as usize] = 0);
+    let components: Vec<SourceComponent> = sources.iter().map(component).collect();
+    components.iter().for_each(|component| sizes[component.label as usize] = 0);
     let without = sizes.iter().copied().max().unwrap_or(0);
-    Ok((places, without.into()))
+    Ok((components, without.into()))
 }
 
 /// Its declaration.

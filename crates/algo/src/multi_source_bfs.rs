@@ -150,10 +150,10 @@ pub(crate) fn search(
     };
     found.targets.sort_unstable();
     match words {
-        1 => Batch::<1>::run(graph, options, onwards, &mut found, stats)?,
-        2 => Batch::<2>::run(graph, options, onwards, &mut found, stats)?,
-        4 => Batch::<4>::run(graph, options, onwards, &mut found, stats)?,
-        _ => Batch::<8>::run(graph, options, onwards, &mut found, stats)?,
+        1 => Searches::<1>::run(graph, options, onwards, &mut found, stats)?,
+        2 => Searches::<2>::run(graph, options, onwards, &mut found, stats)?,
+        4 => Searches::<4>::run(graph, options, onwards, &mut found, stats)?,
+        _ => Searches::<8>::run(graph, options, onwards, &mut found, stats)?,
     }
     Ok(found)
 }
@@ -224,7 +224,7 @@ impl<const W: usize> Rows<W> {
 }
 
 /// Searches from `64 W` sources at a time.
-struct Batch<'a, const W: usize> {
+struct Searches<'a, const W: usize> {
     graph: &'a Graph,
     onwards: Direction,
     /// Per vertex, the neighbour of the greatest degree from which steps lead to it.
@@ -241,7 +241,7 @@ struct Batch<'a, const W: usize> {
     level: u32,
 }
 
-impl<'a, const W: usize> Batch<'a, W> {
+impl<'a, const W: usize> Searches<'a, W> {
     /// Searches from all sources, batch by batch.
     fn run(
         graph: &'a Graph,
@@ -256,25 +256,25 @@ impl<'a, const W: usize> Batch<'a, W> {
         let (hubs, read) = graph.hubs(onwards.reversed())?;
         stats.other(read);
         let (seen, visit, next, pushing, pulling) = (rows()?, rows()?, rows()?, bitmap()?, bitmap()?);
-        let mut batch = Batch { graph, onwards, hubs, seen, visit, next, list: None, pushing, pulling, level: 0 };
+        let mut searches = Searches { graph, onwards, hubs, seen, visit, next, list: None, pushing, pulling, level: 0 };
         graph.fill_cache()?;
         for sources in options.sources.chunks(64 * W) {
-            batch.start(sources)?;
+            searches.start(sources)?;
             let first = found.reach.len();
             found.reach.resize(first + sources.len(), Reach::default());
             loop {
-                let counts = batch.settle(found)?;
-                batch.keep_levels(found, first);
+                let counts = searches.settle(found)?;
+                searches.keep_levels(found, first);
                 for (reach, &count) in found.reach[first..].iter_mut().zip(&counts) {
                     reach.reached += count;
-                    reach.depth = if count > 0 { batch.level } else { reach.depth };
+                    reach.depth = if count > 0 { searches.level } else { reach.depth };
                 }
                 let active = counts.iter().sum();
-                if active == 0 || options.depth_limit.is_some_and(|limit| batch.level >= limit) {
+                if active == 0 || options.depth_limit.is_some_and(|limit| searches.level >= limit) {
                     break;
                 }
-                batch.level += 1;
-                batch.step(&counts, active, stats)?;
+                searches.level += 1;
+                searches.step(&counts, active, stats)?;
             }
         }
         Ok(())

@@ -75,7 +75,7 @@ struct Side {
 }
 
 /// Where lists of a chunk are put as they come.
-struct Places<'a> {
+struct Slots<'a> {
     side: &'a Side,
     first_vertex: u32,
     /// The places of lists that span pages, taken when the first part comes.
@@ -150,8 +150,8 @@ impl<'g> Neighbourhoods<'g> {
         for (place, side) in self.sides.iter().enumerate() {
             let expected = self.cuts[chunk + 1].entries[place] - self.cuts[chunk].entries[place];
             let frontier = Frontier::Range { first: vertices.start, end: vertices.end };
-            let places = Places::new(side, &vertices);
-            let take = |taken: &mut u64, list: ListPart<'_>| *taken += places.take(list);
+            let slots = Slots::new(side, &vertices);
+            let take = |taken: &mut u64, list: ListPart<'_>| *taken += slots.take(list);
             let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
             stats.add(&read);
             let found = taken.iter().sum::<u64>();
@@ -215,13 +215,13 @@ impl Side {
     }
 }
 
-impl<'a> Places<'a> {
+impl<'a> Slots<'a> {
     fn new(side: &'a Side, vertices: &Range<u32>) -> Self {
         let from = side.split.partition_point(|split| split.0 < vertices.start);
         let to = side.split.partition_point(|split| split.0 < vertices.end);
         let split = &side.split[from..to];
         let places = split.iter().map(|_| OnceLock::new()).collect();
-        Places { side, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
+        Slots { side, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
     }
 
     /// Copies a list, or a part of one; returns how many entries there was a place for.

@@ -296,7 +296,7 @@ impl<'g, S: Share> Counting<'g, S> {
     fn new(graph: &'g Graph, name: &'static str, needs: &Needs, possible_of: Option<Possible>) -> Result<Self> {
         let mut stats = StatsBuilder::start();
         let (vertices, budget) = (graph.vertices() as usize, graph.runtime().budget());
-        let chunk_entries = needs.chunk_entries(graph, budget.available_bytes() - needs.fixed_bytes);
+        let chunk_entries = needs.chunk_entries(graph, budget.available_bytes().saturating_sub(needs.fixed_bytes));
         let neighbourhoods = Neighbourhoods::new(graph, chunk_entries, &mut stats)?;
         let rank = match graph.manifest().order {
             Order::Degree => Rank::Number,
@@ -310,7 +310,9 @@ impl<'g, S: Share> Counting<'g, S> {
         let closed = Array::zeroed(budget, name, vertices)?;
         let possible = Array::zeroed(budget, name, if possible_of.is_some() { vertices } else { 0 })?;
         let starts = Array::zeroed(budget, "where lists begin", vertices + 1)?;
-        let entries = needs.block_entries(graph, budget.available_bytes()) as usize;
+        // Another operation may have taken what was there: then there is no memory for less than a chunk.
+        let least_entries = chunk_entries.min(graph.edges());
+        let entries = needs.block_entries(graph, budget.available_bytes()).max(least_entries) as usize;
         let block = Block {
             vertices: 0..0,
             starts,

@@ -63,7 +63,7 @@ fn in_shell(name: &str) -> String {
 
 /// The command of an algorithm.
 fn command_of(algorithm: &'static Algorithm) -> Command {
-    let mut command = Command::new(in_shell(algorithm.name)).about(algorithm.summary);
+    let mut command = Command::new(in_shell(algorithm.name));
     command = command.visible_aliases(algorithm.aliases.iter().map(|&name| in_shell(name)));
     for option in algorithm.options {
         command = command.arg(arg_of(option));
@@ -80,7 +80,8 @@ fn command_of(algorithm: &'static Algorithm) -> Command {
              code is 4",
         ));
     }
-    Common::augment_args(command)
+    // What is common to all would say what it is about.
+    Common::augment_args(command).about(algorithm.summary)
 }
 
 /// How an option is typed.

@@ -4,8 +4,8 @@
 //! and a list that is cut in two, is put together afterwards; everything else adds up.
 
 use crate::check::{KeyedHash, bad};
-use crate::graph::{Direction, Graph};
-use crate::ordered::{ListStream, Place, list_file};
+use crate::graph::{Direction, Graph, Lists as ListPages};
+use crate::ordered::{ListPosition, ListStream, list_file};
 use crate::weights::read_weight_indexes;
 use outcore_format::{Index, Lists, Order, PAGE_BYTES};
 use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
@@ -58,6 +58,8 @@ impl Sums {
 struct Context<'a> {
     graph: &'a Graph,
     direction: Direction,
+    /// The lists, whose index stays in memory as long.
+    lists: Arc<ListPages>,
     file: ImageFile,
     /// Degree classes, where it is known that hubs were chosen by them.
     classes: Option<&'a Array<u8>>,
@@ -96,8 +98,8 @@ struct Part {
 
 /// What a stretch of pages comes to.
 struct Stretch {
-    begin: Option<Place>,
-    end: Option<Place>,
+    begin: Option<ListPosition>,
+    end: Option<ListPosition>,
     sums: Sums,
     /// The end of a list that began in an earlier stretch, if it ends here.
     head: Option<Part>,
@@ -118,6 +120,7 @@ pub(crate) fn check_lists(
     let context = Context {
         graph,
         direction,
+        lists: graph.open_lists(direction)?,
         file,
         classes,
         hubs: graph.hubs(direction)?.0,
@@ -158,7 +161,7 @@ impl Context<'_> {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            stretch.begin.get_or_insert(Place::start_of(lists));
+            stretch.begin.get_or_insert(ListPosition::start_of(lists));
             let edges = lists.edges();
             weights.clear();
             if let Some(source) = &self.weights {
@@ -214,7 +217,7 @@ impl Context<'_> {
     }
 
     fn check_page(&self, number: u64, lists: &Lists, weights: &[u64], stretch: &mut Stretch) -> Result<()> {
-        let said = self.graph.list_pages(self.direction).index.get(number);
+        let said = self.lists.index.get(number);
         if 2 * lists.first_vertex + u64::from(lists.continues) != said {
             let expected = format!("vertex {}, as the index says", said / 2);
             let error = outcore_format::Error::new(8, expected, format!("vertex {}", lists.first_vertex));
@@ -342,7 +345,7 @@ impl Context<'_> {
     /// Puts together what goes on over the ends of stretches, and adds up.
     fn join(&self, stretches: &mut [Stretch]) -> Result<Sums> {
         let mut sums = Sums::default();
-        let mut place = Place::START;
+        let mut place = ListPosition::START;
         let mut open: Option<Part> = None;
         for stretch in stretches {
             let (Some(begin), Some(end)) = (stretch.begin, stretch.end) else { continue };
@@ -368,7 +371,7 @@ impl Context<'_> {
                 }
             }
         }
-        let end = Place { vertex: self.graph.vertices(), offset: 0 };
+        let end = ListPosition { vertex: self.graph.vertices(), offset: 0 };
         if place != end {
             return Err(bad(self.graph, self.file, format!("lists up to {}", end.text()), place.text()));
         }

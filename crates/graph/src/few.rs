@@ -91,7 +91,7 @@ pub(crate) fn sweep_few<V: ListVisitor>(
         return Ok(Few::Many);
     }
     let start = Instant::now();
-    let (lists, facts) = (graph.list_pages(direction), graph.list_facts(direction));
+    let (lists, facts) = (graph.open_lists(direction)?, graph.list_facts(direction));
     let page_edges = facts.entries / facts.pages.max(1) + 1;
     let edges = vertices.len() as u64 * facts.max_degree.min(page_edges);
     let cache = graph.cache().filter(|_| !weights);

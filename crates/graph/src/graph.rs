@@ -13,6 +13,7 @@ use outcore_io::{Array, Reservation, Runtime, Spare, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// What an open graph holds besides, as the ledger calls it.
@@ -54,6 +55,9 @@ impl From<Direction> for Edges {
     }
 }
 
+/// After so many small steps that had to read, the pages around a missing one are read with it: there will be more.
+const LONE_STEPS: u32 = 16;
+
 /// A graph: an image, opened, and what it has as one.
 pub struct Graph {
     image: Arc<Image>,
@@ -63,6 +67,8 @@ pub struct Graph {
     decoders: Decoders,
     /// Where lists lie in pages that small steps come back to.
     guides: Guides,
+    /// How many small steps had to read since the cache was last filled.
+    reading_steps: AtomicU32,
 }
 
 impl std::fmt::Debug for Graph {
@@ -192,7 +198,7 @@ impl Graph {
         let guides = Guides::new(&image, lists_pages)?;
         image.add_workers(DECODER_BYTES + if image.manifest().weights().is_some() { WORKER_BYTES } else { 0 })?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
-        Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides })
+        Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides, reading_steps: AtomicU32::new(0) })
     }
 
     /// The image, which results hold on to.
@@ -270,6 +276,11 @@ impl Graph {
     }
 
     /// Where lists lie in pages that small steps come back to.
+    /// Takes note of a small step that has to read; returns whether there have been some before.
+    pub(crate) fn reads_again(&self) -> bool {
+        self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
+    }
+
     pub(crate) fn guides(&self) -> &Guides {
         &self.guides
     }
@@ -343,6 +354,13 @@ impl Graph {
         Arc::clone(if direction == Direction::Out { out } else { in_ })
     }
 
+    /// The lists of a direction, to be read: those of a closed graph would look as if there were none.
+    pub(crate) fn open_lists(&self, direction: Direction) -> Result<Arc<Lists>> {
+        let lists = self.list_pages(direction);
+        // The image is closed before the lists are.
+        if self.is_closed() { Err(Error::Closed { path: self.path().to_owned() }) } else { Ok(lists) }
+    }
+
     /// What the manifest says of the lists of a direction.
     pub(crate) fn list_facts(&self, direction: Direction) -> &ListFile {
         match (direction, &self.manifest().in_lists) {
@@ -369,6 +387,7 @@ impl Graph {
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
+        self.reading_steps.store(0, Ordering::Relaxed);
         let weights = self.manifest().weights().map_or(0, |weights| weights.out_pages + weights.in_pages);
         self.image.fill_cache(self.all_pages() + weights)
     }

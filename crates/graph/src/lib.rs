@@ -28,6 +28,7 @@ mod kept_pages;
 mod least_first;
 mod lists;
 mod messages;
+mod near_first;
 mod ordered;
 mod program;
 mod program_engine;

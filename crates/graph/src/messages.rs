@@ -48,10 +48,10 @@ struct Block<M> {
     order: u64,
     /// Where the targets and the messages of every range begin.
     starts: Box<[[u32; 2]]>,
-    place: Place<M>,
+    content: Content<M>,
 }
 
-enum Place<M> {
+enum Content<M> {
     Memory {
         targets: Vec<u32>,
         messages: Vec<M>,
@@ -145,7 +145,7 @@ impl<M: Raw> Mail<M> {
     /// Moves a block to the temporary file.
     fn write(&self, block: Block<M>) -> Result<Block<M>> {
         let bytes = block.memory_bytes();
-        let Place::Memory { targets, messages } = &block.place else { return Ok(block) };
+        let Content::Memory { targets, messages } = &block.content else { return Ok(block) };
         let kept_bytes = (size_of_val(&block.starts[..]) + size_of::<Block<M>>()) as u64;
         let _reservation = self.runtime.budget().reserve("places of messages in temporary files", kept_bytes)?;
         let spill = self.spill()?;
@@ -154,9 +154,9 @@ impl<M: Raw> Mail<M> {
         spill.write(targets, offset_bytes)?;
         spill.write(messages, offset_bytes + targets.len() as u64)?;
         self.spilled_bytes.fetch_add((targets.len() + messages.len()) as u64, Ordering::Relaxed);
-        let place = Place::Disk { spill, offset_bytes, _reservation };
+        let content = Content::Disk { spill, offset_bytes, _reservation };
         self.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        Ok(Block { order: block.order, starts: block.starts, place })
+        Ok(Block { order: block.order, starts: block.starts, content })
     }
 
     fn spill(&self) -> Result<Arc<Spill>> {
@@ -173,7 +173,7 @@ impl<M: Raw> Mail<M> {
 impl<M> Block<M> {
     /// The memory that it takes of that which messages may take.
     fn memory_bytes(&self) -> u64 {
-        let Place::Memory { targets, messages } = &self.place else { return 0 };
+        let Content::Memory { targets, messages } = &self.content else { return 0 };
         let messages = size_of_val(&targets[..]) + size_of_val(&messages[..]);
         (messages + size_of_val(&self.starts[..]) + size_of::<Self>()) as u64
     }
@@ -199,11 +199,11 @@ impl<M: Raw> Delivery<'_, M> {
             if t0 == t1 {
                 continue;
             }
-            let (targets, messages) = match &block.place {
-                Place::Memory { targets, messages } => {
+            let (targets, messages) = match &block.content {
+                Content::Memory { targets, messages } => {
                     (&targets[t0 as usize..t1 as usize], &messages[m0 as usize..m1 as usize])
                 }
-                Place::Disk { spill, offset_bytes, .. } => {
+                Content::Disk { spill, offset_bytes, .. } => {
                     let all_targets = u64::from(block.starts[self.mail.ranges()][0]);
                     read_targets.resize((t1 - t0) as usize, 0);
                     read_messages.resize((m1 - m0) as usize, zeroed());
@@ -372,6 +372,6 @@ impl<M: Raw> Outbox<M> {
             begin = end as usize;
         }
         self.clear();
-        self.mail.add(Block { order: self.order, starts, place: Place::Memory { targets, messages } })
+        self.mail.add(Block { order: self.order, starts, content: Content::Memory { targets, messages } })
     }
 }

@@ -13,29 +13,29 @@ use std::ops::Range;
 
 /// Where a page of lists begins, or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ListPosition {
     /// The vertex of the first list, or of the next one.
     pub vertex: u64,
     /// How many entries of that list lie before.
     pub offset: u64,
 }
 
-impl Place {
+impl ListPosition {
     /// Where the lists of an image begin.
-    pub const START: Place = Place { vertex: 0, offset: 0 };
+    pub const START: ListPosition = ListPosition { vertex: 0, offset: 0 };
 
     /// Where a page begins.
     pub fn start_of(lists: &Lists) -> Self {
-        Place { vertex: lists.first_vertex, offset: lists.offset }
+        ListPosition { vertex: lists.first_vertex, offset: lists.offset }
     }
 
     /// Where a page ends.
     fn end_of(lists: &Lists) -> Self {
         let Some(last) = lists.count.checked_sub(1).filter(|_| lists.continued) else {
-            return Place { vertex: lists.first_vertex + lists.count as u64, offset: 0 };
+            return ListPosition { vertex: lists.first_vertex + lists.count as u64, offset: 0 };
         };
         let before = if last == 0 { lists.offset } else { 0 };
-        Place { vertex: lists.first_vertex + last as u64, offset: before + lists.list(last).len() as u64 }
+        ListPosition { vertex: lists.first_vertex + last as u64, offset: before + lists.list(last).len() as u64 }
     }
 
     /// The place in words.
@@ -53,7 +53,7 @@ pub(crate) struct ListStream {
     decoder: Decoder,
     shape: Shape,
     /// Where the next page has to begin, if that is known.
-    next: Option<Place>,
+    next: Option<ListPosition>,
     /// How many entries the pages had so far.
     entries: u64,
     _reservation: Reservation,
@@ -68,7 +68,7 @@ impl ListStream {
         let file = list_file(graph, direction);
         graph.make_room("decoding lists", DECODER_BYTES)?;
         let reservation = graph.runtime().budget().reserve("decoding lists", DECODER_BYTES)?;
-        let next = (pages.start == 0).then_some(Place::START);
+        let next = (pages.start == 0).then_some(ListPosition::START);
         let pages = PageStream::new(graph, file, pages)?;
         let (decoder, shape) = (Decoder::default(), graph.shape());
         Ok(ListStream { pages, decoder, shape, next, entries: 0, _reservation: reservation })
@@ -83,7 +83,7 @@ impl ListStream {
         let (decoder, shape, next) = (&mut self.decoder, self.shape, self.next);
         let Some((number, bytes)) = self.pages.page()? else { return Ok(None) };
         let decoded = origin.verify(number, bytes).and_then(|page| decoder.decode(&page, shape)).and_then(|lists| {
-            let begin = Place::start_of(lists);
+            let begin = ListPosition::start_of(lists);
             let expected = next.unwrap_or(begin);
             if begin != expected {
                 return Err(outcore_format::Error::new(8, expected.text(), begin.text()));
@@ -95,7 +95,7 @@ impl ListStream {
         });
         match decoded {
             Ok(lists) => {
-                self.next = Some(Place::end_of(lists));
+                self.next = Some(ListPosition::end_of(lists));
                 self.entries += lists.edges() as u64;
                 Ok(Some((number, lists)))
             }
@@ -108,17 +108,17 @@ impl ListStream {
     /// # Errors
     /// Lists that end before the last vertex or the last edge.
     pub fn finish(&self, graph: &Graph) -> Result<()> {
-        let end = Place { vertex: graph.vertices(), offset: 0 };
-        let (place, entries) = (self.next.unwrap_or(Place::START), graph.manifest().out_lists.entries);
+        let end = ListPosition { vertex: graph.vertices(), offset: 0 };
+        let (place, entries) = (self.next.unwrap_or(ListPosition::START), graph.manifest().out_lists.entries);
         if place == end && self.entries == entries {
             return Ok(());
         }
-        let text = |place: Place, entries: u64| format!("{entries} entries up to {}", place.text());
+        let text = |place: ListPosition, entries: u64| format!("{entries} entries up to {}", place.text());
         Err(self.pages.bad_end(text(end, entries), text(place, self.entries)))
     }
 
     /// Where the page that was read last ends; nothing if none was.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<ListPosition> {
         self.next
     }
 }

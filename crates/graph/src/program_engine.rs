@@ -35,7 +35,7 @@ const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
 const ROUND: usize = 16;
 
 /// Work for one worker.
-enum Batch {
+enum Work {
     /// The active vertices of a range.
     Range(Range<u32>),
     /// Places in the list of active vertices.
@@ -260,7 +260,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let (cells, long) = cells_of(graph);
         Ok(Engine {
             graph,
-            lists: [Direction::Out, Direction::In].map(|direction| graph.list_pages(direction)),
+            lists: [graph.open_lists(Direction::Out)?, graph.open_lists(Direction::In)?],
             _weights: weights,
             program,
             states: Lent::new(states),
@@ -301,7 +301,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         drop(order);
         let mut parts = into_inner(parts);
         parts.sort_unstable();
-        let plan: Vec<Batch> = parts.into_iter().flat_map(|request| self.parts_of(request)).collect();
+        let plan: Vec<Work> = parts.into_iter().flat_map(|request| self.parts_of(request)).collect();
         sweep.add(&self.rounds(&plan, &[], &Mutex::default())?);
         if !self.asynchronous {
             // Messages that combine have been put into the inbox on the way, if there were many.
@@ -326,7 +326,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     }
 
     /// The active vertices by batches; where these are places in a list, that list.
-    fn plan(&self) -> (Vec<u32>, Vec<Batch>) {
+    fn plan(&self) -> (Vec<u32>, Vec<Work>) {
         let active = &self.shared.active;
         let lists = self.lists(Direction::Out);
         let mut plan = Filling::default();
@@ -338,7 +338,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let count = words.map(|i| u64::from(set.word(i).count_ones())).sum::<u64>();
                 plan.add(place, count.min(UNIT_PAGES), count);
             }
-            let vertices = |cells: Range<usize>| Batch::Range(self.cells[cells.start]..self.cells[cells.end]);
+            let vertices = |cells: Range<usize>| Work::Range(self.cells[cells.start]..self.cells[cells.end]);
             return (Vec::new(), plan.batches.into_iter().map(vertices).collect());
         }
         let mut order: Vec<u32> = match active.frontier() {
@@ -356,21 +356,21 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             last = pages.end.wrapping_sub(1);
             plan.add(place, (pages.end - pages.start).saturating_sub(shared), 1);
         }
-        (order, plan.batches.into_iter().map(Batch::Listed).collect())
+        (order, plan.batches.into_iter().map(Work::Listed).collect())
     }
 
     /// The parts of a long list.
-    fn parts_of(&self, request: Request) -> impl Iterator<Item = Batch> + use<P> {
+    fn parts_of(&self, request: Request) -> impl Iterator<Item = Work> + use<P> {
         let pages = pages_of_range(self.lists(request.direction), request.vertex, request.vertex + 1);
         let units = pages.start / UNIT_PAGES..pages.end.div_ceil(UNIT_PAGES);
         units.map(move |unit| {
             let (first, end) = (unit * UNIT_PAGES, (unit + 1) * UNIT_PAGES);
-            Batch::Part { request, pages: pages.start.max(first)..pages.end.min(end) }
+            Work::Part { request, pages: pages.start.max(first)..pages.end.min(end) }
         })
     }
 
     /// Works off batches, and delivers messages in between where that may be.
-    fn rounds(&mut self, plan: &[Batch], order: &[u32], parts: &Mutex<Vec<Request>>) -> Result<SweepStats> {
+    fn rounds(&mut self, plan: &[Work], order: &[u32], parts: &Mutex<Vec<Request>>) -> Result<SweepStats> {
         let next = AtomicUsize::new(0);
         let mut total = SweepStats::default();
         while next.load(Ordering::Relaxed) < plan.len() {
@@ -406,7 +406,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     /// Gives the vertices of a batch their turn, and all lists that are asked for.
     fn batch(
         &self,
-        batch: &Batch,
+        batch: &Work,
         order: &[u32],
         worker: &mut Worker,
         hand: &mut Hand<P::Message>,
@@ -417,7 +417,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             self.program.run(&mut self.vertex(vertex, hand, Direction::Out, false), state);
         };
         match batch {
-            Batch::Range(range) => {
+            Work::Range(range) => {
                 let words = Bitmap::words_of(&(range.start as usize / 64 * 64..range.end as usize));
                 self.shared
                     .active
@@ -426,8 +426,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                     .filter(|vertex| range.contains(vertex))
                     .for_each(|vertex| turn(vertex, hand));
             }
-            Batch::Listed(places) => order[places.clone()].iter().for_each(|&vertex| turn(vertex, hand)),
-            Batch::Part { request, pages } => {
+            Work::Listed(places) => order[places.clone()].iter().for_each(|&vertex| turn(vertex, hand)),
+            Work::Part { request, pages } => {
                 let whole = self.shared_state(request.vertex);
                 let Some(mut state) = self.program.part(whole) else { return Ok(SweepStats::default()) };
                 let edges = Edges { direction: request.direction, weights: P::WEIGHTS };

@@ -19,7 +19,7 @@
 //! From its third visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the few
 //! lists cost.
 //!
-//! *Cost.* Half a bit per vertex for finding pages, 40 bytes per page, and 48 bytes per list of the page with the most
+//! *Cost.* Half a bit per vertex for finding pages, 40 bytes per page, and 44 bytes per list of the page with the most
 //! lists for each worker; decoded pages take what is free. Pages are read as often as they are visited, but for what is
 //! cached or kept; where the cache has room for all pages, the 64 around a page are read with it.
 //!
@@ -29,6 +29,7 @@
 use crate::graph::{Edges, Graph, Lists};
 use crate::kept_pages::{KeptPage, KeptPages, MOST_KEPT_BYTES};
 use crate::least_first::LeastFirst;
+use crate::near_first::NearFirst;
 use crate::scan::{ListPart, list_at};
 use crate::sweep::{ListPages, ListVisitor, Swept, Wanted};
 use crate::vertex_set::Bitmap;
@@ -138,7 +139,7 @@ impl<'a> Relaxer<'a> {
     /// # Errors
     /// Any but too little memory.
     pub fn new(graph: &'a Graph, edges: Edges) -> Result<Option<Self>> {
-        let lists = graph.list_pages(edges.direction);
+        let lists = graph.open_lists(edges.direction)?;
         if lists.pages == 0 || lists.pages >= u64::from(u32::MAX) {
             return Ok(None);
         }
@@ -188,7 +189,9 @@ impl<'a> Relaxer<'a> {
         let next = || relaxer.queue.take();
         let wanted = Wanted::Pages(Selection::Asked(&next));
         let (swept, selection) = Swept::new(relaxer.graph, relaxer.edges, wanted)?;
-        let sweep = swept.sweep(relaxer.graph, selection, UNIT_PAGES as u32)?;
+        let mut sweep = swept.sweep(relaxer.graph, selection, UNIT_PAGES as u32)?;
+        sweep.read_around();
+        let sweep = sweep;
         let (outcome, mut total) = relaxer.graph.with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
             let _leaving = Leaving(&relaxer.queue);
@@ -465,7 +468,7 @@ struct Work {
     /// The label with which a list was worked off last in this visit, where labels are even.
     done: Vec<u64>,
     /// The active lists, where labels are not even.
-    waiting: LeastFirst,
+    waiting: NearFirst,
     touched: Vec<(u32, u64)>,
     relaxed: Relaxed,
     /// Visits of pages that were kept, which nobody read or decoded.
@@ -473,7 +476,7 @@ struct Work {
 }
 
 impl Work {
-    const LIST_BYTES: u64 = 16 + 2 * 4 + 8 + 16;
+    const LIST_BYTES: u64 = 16 + 2 * 4 + 8 + NearFirst::ITEM_BYTES;
     const BYTES: u64 = 16 * MOST_TOUCHED as u64;
 
     fn new(lists: usize) -> Self {
@@ -481,7 +484,7 @@ impl Work {
             seeds: Vec::with_capacity(lists),
             fallen: Vec::with_capacity(2 * lists),
             done: vec![NO_LABEL; lists],
-            waiting: LeastFirst::new(lists),
+            waiting: NearFirst::new(lists),
             touched: Vec::with_capacity(MOST_TOUCHED),
             relaxed: Relaxed::default(),
             kept_visits: 0,
@@ -531,13 +534,12 @@ impl<L: Labels> Visitor<'_, L> {
     fn visit(&mut self, lists: &DecodedLists, weights: Weights<'_>) {
         self.work.relaxed.visits += 1;
         self.take_active(lists);
-        self.horizon = NO_LABEL;
-        if let Some(least) = self.work.seeds.iter().map(|seed| seed.0).min() {
-            self.horizon = self.labels.horizon(least);
-        }
+        let least = self.work.seeds.iter().map(|seed| seed.0).min();
+        self.horizon = least.map_or(NO_LABEL, |least| self.labels.horizon(least));
         if L::EVEN {
             self.work_off_even(lists, weights)
         } else {
+            self.work.waiting.restart(least.unwrap_or(NO_LABEL), self.horizon);
             self.work_off(lists, weights)
         }
         self.relaxer.queue.end(&mut self.work.touched);
@@ -566,7 +568,7 @@ impl<L: Labels> Visitor<'_, L> {
         }
     }
 
-    /// Works off active lists, the one with the least label first.
+    /// Works off active lists, those with the least labels first.
     fn work_off(&mut self, lists: &DecodedLists, weights: Weights<'_>) {
         let horizon = self.horizon;
         for place in 0..self.work.seeds.len() {
@@ -582,7 +584,7 @@ impl<L: Labels> Visitor<'_, L> {
                 self.relaxer.touch(self.page, label, &mut self.work.touched);
             }
         }
-        while let Some((i, _)) = self.work.waiting.take() {
+        while let Some(i) = self.work.waiting.take() {
             let label = self.labels.get(lists.first_vertex as u32 + i);
             self.relax(lists, weights, i, label, |work, i, label| {
                 let near = label <= horizon;

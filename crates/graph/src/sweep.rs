@@ -7,7 +7,7 @@ use crate::few::{Few, PageAt, are_some, pages_of_list, sweep_few};
 use crate::graph::{Decoding, Direction, Edges, Graph, LentDecoder, Lists};
 use crate::guides::Slots;
 use crate::vertex_set::Bitmap;
-use crate::weights::{Batch, WeightColumn, Weights};
+use crate::weights::{BatchWeights, WeightColumn, Weights};
 use outcore_format::Lists as DecodedLists;
 use outcore_image::{Arrived, PageVisitor, Result, Selection, SweepStats, UnitPages, Worker, pages_within};
 use outcore_image::{Besides, Pass, Sweep, sweep as sweep_pages};
@@ -122,7 +122,7 @@ impl<'a> Swept<'a> {
     pub fn new(graph: &Graph, edges: Edges, wanted: Wanted<'a>) -> Result<(Self, Selection<'a>)> {
         let Edges { direction, weights } = edges;
         let weights = weights.then(|| graph.weight_column(direction)).transpose()?;
-        let (lists, slots) = (graph.list_pages(direction), graph.guides().slots());
+        let (lists, slots) = (graph.open_lists(direction)?, graph.guides().slots());
         let (vertices, selection) = match wanted {
             Wanted::Pages(selection) => (None, selection),
             Wanted::Lists(vertices) => (Some(vertices), Selection::Units(units_of(&lists, vertices))),
@@ -167,7 +167,10 @@ pub(crate) fn sweep<V: ListVisitor>(
         Few::Many => usize::MAX,
     };
     let (swept, selection) = Swept::new(graph, edges, wanted)?;
-    let pages = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
+    let mut pages = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
+    if most_workers == 1 && graph.reads_again() {
+        pages.read_around();
+    }
     let (workers, total) = sweep_pages(&pages, most_workers, || ListPages::new(graph, &swept, make()))?;
     Ok((workers.into_iter().map(|worker| worker.visitor).collect(), total))
 }
@@ -177,13 +180,13 @@ pub(crate) struct ListPages<'a, V> {
     graph: &'a Graph,
     swept: Swept<'a>,
     decoding: LentDecoder<'a>,
-    weights: Batch,
+    weights: BatchWeights,
     pub visitor: V,
 }
 
 impl<'a, V: ListVisitor> ListPages<'a, V> {
     pub fn new(graph: &'a Graph, swept: &Swept<'a>, visitor: V) -> Self {
-        let weights = Batch::new(swept.weights.as_deref());
+        let weights = BatchWeights::new(swept.weights.as_deref());
         ListPages { graph, swept: swept.clone(), decoding: graph.decoder(), weights, visitor }
     }
 

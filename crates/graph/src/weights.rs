@@ -13,7 +13,7 @@ use outcore_image::{Error, ImageFile, Result};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, Spare, lock};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 /// A worker has room for so many weights: those of one page, and of some dozens of usual ones.
 pub(crate) const BATCH_WEIGHTS: usize = 1 << 16;
@@ -83,7 +83,7 @@ pub(crate) struct WeightColumn {
     /// How many entries lie before every page of the lists.
     before: Index,
     entries: u64,
-    _held: Reservation,
+    held: Reservation,
 }
 
 impl Graph {
@@ -139,7 +139,7 @@ impl Graph {
 
     /// The column of weights.
     pub(crate) fn weight_column(&self, direction: Direction) -> Result<Arc<WeightColumn>> {
-        let lists = self.list_pages(direction);
+        let lists = self.open_lists(direction)?;
         let mut column = lock(&lists.weights);
         match &*column {
             Some(column) => Ok(Arc::clone(column)),
@@ -151,13 +151,22 @@ impl Graph {
 /// What is known of the weights beside the lists is given back unless somebody reads them; it is learnt again when they
 /// are next asked for.
 impl Spare for Lists {
+    fn spare_bytes(&self) -> u64 {
+        self.unread_weights().and_then(|column| Some(column.as_ref()?.held.bytes())).unwrap_or(0)
+    }
+
     fn give_back(&self) {
-        // Whoever holds the lock may be the one who needs the memory.
-        if let Ok(mut weights) = self.weights.try_lock()
-            && weights.as_ref().is_some_and(|column| Arc::strong_count(column) == 1)
-        {
-            *weights = None;
+        if let Some(mut column) = self.unread_weights() {
+            *column = None;
         }
+    }
+}
+
+impl Lists {
+    /// The column of weights, unless somebody reads it. Whoever holds the lock may be the one who needs the memory.
+    fn unread_weights(&self) -> Option<MutexGuard<'_, Option<Arc<WeightColumn>>>> {
+        let column = self.weights.try_lock().ok()?;
+        column.as_ref().is_none_or(|column| Arc::strong_count(column) == 1).then_some(column)
     }
 }
 
@@ -207,7 +216,7 @@ impl WeightColumn {
         let held = graph.runtime().budget().reserve("weights of edges", held_bytes)?;
         let (origin, entries) = (file.origin(graph.manifest().image_id), graph.manifest().out_lists.entries);
         let place = graph.file(file).unwrap_or_default();
-        Ok(WeightColumn { file: place, origin, kind, weight_kind, index, before, entries, _held: held })
+        Ok(WeightColumn { file: place, origin, kind, weight_kind, index, before, entries, held })
     }
 
     /// The entries in a page of lists: no more than a page can have, whatever the index says.
@@ -256,7 +265,7 @@ impl WeightColumn {
 }
 
 /// One worker's weights: those of the batch that is being visited.
-pub(crate) struct Batch {
+pub(crate) struct BatchWeights {
     /// The edges whose weights they are.
     edges: Vec<Range<u64>>,
     values: Vec<u64>,
@@ -266,11 +275,11 @@ pub(crate) struct Batch {
     page: Vec<u64>,
 }
 
-impl Batch {
+impl BatchWeights {
     /// Room for a batch, if there are weights.
     pub fn new(column: Option<&WeightColumn>) -> Self {
         let room = |count: usize| Vec::with_capacity(if column.is_some() { count } else { 0 });
-        Batch { edges: Vec::new(), values: room(BATCH_WEIGHTS), taken: 0, page: room(values::MAX_VALUES + 16) }
+        BatchWeights { edges: Vec::new(), values: room(BATCH_WEIGHTS), taken: 0, page: room(values::MAX_VALUES + 16) }
     }
 
     /// Forgets the batch before: the next one is of these pages of a unit.

@@ -81,6 +81,38 @@ fn a_small_step_stays_on_its_thread_and_reads_nothing() {
 }
 
 #[test]
+fn small_steps_that_read_again_and_again_read_what_lies_around() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&grid(300, false, false).write(directory.path()), 1);
+    let step = |vertex: u32| {
+        let (found, stats) = scan(
+            &graph,
+            Direction::Out,
+            Frontier::List(&[vertex]),
+            || 0,
+            |sum, part| {
+                *sum += part.neighbours.len();
+            },
+        )
+        .unwrap();
+        assert_eq!(found.iter().sum::<usize>(), if vertex == 0 { 2 } else { 4 });
+        stats
+    };
+    let pages = graph.pages(Direction::Out);
+    assert!(pages > 128, "{pages} pages");
+    for round in 0..2 {
+        graph.fill_cache().unwrap();
+        let read: Vec<u64> = (1..299).map(|row| step(row * 300 + row).pages_read).collect();
+        assert!(read[..16].iter().all(|&read| read <= 2), "a few steps read what they want: {read:?}");
+        assert_eq!(read.iter().sum::<u64>() >= pages - 64 && round == 0, round == 0, "{read:?}");
+        assert!(read.iter().sum::<u64>() <= pages, "no page twice: {read:?}");
+        assert!(round == 0 || read.iter().all(|&read| read == 0), "all are cached");
+        let requests = read.iter().filter(|&&read| read > 0).count();
+        assert!(requests as u64 <= 16 + pages / 64 + 2, "{requests} steps had to read");
+    }
+}
+
+#[test]
 fn of_a_page_the_wanted_lists_alone_are_decoded() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open_cached(&grid(150, false, false).write(directory.path()), 2);

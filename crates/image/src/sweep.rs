@@ -100,8 +100,7 @@ pub struct Sweep<'a> {
     gap_pages: u32,
     /// The most pages that are visited at once.
     batch_pages: u32,
-    /// Where the cache has room for all pages, those around an asked one are read with it, once: a bit per unit of each
-    /// file says that this was done.
+    /// Where pages around a missing one are read with it, once: a bit per unit of each file says that this was done.
     around: Option<Vec<Vec<AtomicU64>>>,
     next: AtomicUsize,
     prepared: SweepStats,
@@ -134,11 +133,7 @@ impl<'a> Sweep<'a> {
             _ => u64::MAX,
         };
         let keep_besides_below = keep_below.saturating_sub(pages_of_file);
-        let around = match (&cache, &selection) {
-            (Some(cache), Selection::Asked(_)) => units_around(image, file, besides.as_deref(), cache),
-            _ => None,
-        };
-        let next = AtomicUsize::new(0);
+        let (next, around) = (AtomicUsize::new(0), None);
         Ok(Sweep {
             image,
             file,
@@ -153,6 +148,12 @@ impl<'a> Sweep<'a> {
             next,
             prepared,
         })
+    }
+
+    /// Reads the pages around a missing one with it, where the cache has room for all pages: for pages that are asked
+    /// for one by one, of which there will be many.
+    pub fn read_around(&mut self) {
+        self.around = self.cache.as_ref().and_then(|cache| units_around(self, cache));
     }
 
     /// What was read before the first unit.
@@ -173,15 +174,10 @@ impl<'a> Sweep<'a> {
 }
 
 /// A bit for every unit of the files that a sweep reads, if the cache has room for all their pages.
-fn units_around(
-    image: &Image,
-    file: usize,
-    besides: Option<&dyn Besides>,
-    cache: &PageCache,
-) -> Option<Vec<Vec<AtomicU64>>> {
-    let mut files = besides.map_or(Vec::new(), Besides::files);
-    files.push(file);
-    let pages = |place: usize| image.data_file(place).len_bytes() / PAGE_BYTES as u64;
+fn units_around(sweep: &Sweep<'_>, cache: &PageCache) -> Option<Vec<Vec<AtomicU64>>> {
+    let mut files = sweep.besides.as_ref().map_or(Vec::new(), |besides| besides.files());
+    files.push(sweep.file);
+    let pages = |place: usize| sweep.image.data_file(place).len_bytes() / PAGE_BYTES as u64;
     let all: u64 = files.iter().map(|&place| pages(place)).sum();
     // Sets of the cache do not fill evenly.
     if cache.capacity_pages() < all + all / 8 {

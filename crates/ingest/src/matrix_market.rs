@@ -159,7 +159,7 @@ impl MatrixMarket {
     }
 
     /// Parses one value of an array, which stands at (row, column) from 0.
-    fn dense(&self, line: &[u8], place: Place, out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
+    fn dense(&self, line: &[u8], place: Cell, out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
         let mut fields = Fields::new(line);
         let value = self.value(fields.token())?;
         if !fields.is_empty() {
@@ -206,12 +206,12 @@ impl Entries<'_> {
 
 /// A place in a dense matrix, from 0, and how to get to the next one, column by column.
 #[derive(Clone, Copy)]
-struct Place {
+struct Cell {
     row: u64,
     column: u64,
 }
 
-impl Place {
+impl Cell {
     /// The first row of a column that the file holds.
     fn first_row(header: &MatrixHeader, column: u64) -> u64 {
         match header.symmetry {
@@ -232,25 +232,25 @@ impl Place {
     }
 
     /// The place of value `ordinal`, which must be below the number of entries.
-    fn of(header: &MatrixHeader, ordinal: u64) -> Place {
+    fn of(header: &MatrixHeader, ordinal: u64) -> Cell {
         let (mut low, mut high) = (0, header.size);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if Place::start(header, middle) <= ordinal as u128 {
+            if Cell::start(header, middle) <= ordinal as u128 {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        let inside = (ordinal as u128 - Place::start(header, low)) as u64;
-        Place { row: Place::first_row(header, low) + inside, column: low }
+        let inside = (ordinal as u128 - Cell::start(header, low)) as u64;
+        Cell { row: Cell::first_row(header, low) + inside, column: low }
     }
 
     fn advance(&mut self, header: &MatrixHeader) {
         self.row += 1;
         if self.row >= header.size {
             self.column += 1;
-            self.row = Place::first_row(header, self.column);
+            self.row = Cell::first_row(header, self.column);
         }
     }
 }
@@ -261,9 +261,9 @@ impl Parser for MatrixMarket {
         let text = text_of(block, &self.path)?;
         let mut out = Entries { batch, wanted: self.weights_wanted, integers: Vec::new(), reals: Vec::new() };
         let mut entries = 0;
-        let mut place = Place { row: 0, column: 0 };
+        let mut place = Cell { row: 0, column: 0 };
         if self.header.layout == Layout::Array && block.first_vertex < self.header.entries {
-            place = Place::of(&self.header, block.first_vertex);
+            place = Cell::of(&self.header, block.first_vertex);
         }
         for (skipped, line) in data_lines(text) {
             let parsed = if self.header.layout == Layout::Coordinate {

@@ -49,6 +49,9 @@ struct Accounts {
 
 /// Who holds memory that it can make do without: it is asked before a reservation is refused.
 pub trait Spare: Send + Sync {
+    /// How much nobody uses now: it counts as available.
+    fn spare_bytes(&self) -> u64;
+
     /// Gives back what nobody uses. It must not wait for whoever reserves memory.
     fn give_back(&self);
 }
@@ -95,8 +98,13 @@ impl Budget {
         self.ledger.limit_bytes
     }
 
-    /// How much can still be reserved: what is free, and what page caches give back.
+    /// How much can still be reserved: what is free, and what page caches and [`Spare`] memory give back.
     pub fn available_bytes(&self) -> u64 {
+        self.without_spare_bytes() + self.spares().iter().map(|spare| spare.spare_bytes()).sum::<u64>()
+    }
+
+    /// How much can be reserved without [`Spare`] memory.
+    fn without_spare_bytes(&self) -> u64 {
         self.free_bytes() + self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>()
     }
 
@@ -111,7 +119,7 @@ impl Budget {
     /// [`Error::Memory`] with the numbers, and who holds the rest; [`Error::OtherProcess`] behind a fork.
     pub fn require(&self, purpose: &str, bytes: u64) -> Result<()> {
         self.check_process()?;
-        if bytes > self.available_bytes() {
+        if bytes > self.without_spare_bytes() {
             self.spares().iter().for_each(|spare| spare.give_back());
         }
         let available = self.available_bytes();
@@ -414,6 +422,10 @@ mod tests {
     }
 
     impl Spare for Half {
+        fn spare_bytes(&self) -> u64 {
+            self.held.try_lock().map_or(0, |held| held.as_ref().map_or(0, Reservation::bytes))
+        }
+
         fn give_back(&self) {
             if let Ok(mut held) = self.held.try_lock() {
                 *held = None;
@@ -434,7 +446,9 @@ mod tests {
         let in_use = lock(&spare.held);
         let error = budget.reserve("all", usable).unwrap_err().to_string();
         assert!(error.contains("are held by half"), "{error}");
+        assert_eq!(budget.available_bytes(), usable - usable / 2);
         drop(in_use);
+        assert_eq!(budget.available_bytes(), usable);
         let cache = PageCache::new(&budget, usable / 4).unwrap().expect("room for a cache");
         drop(budget.reserve("all", usable).unwrap());
         assert!(lock(&spare.held).is_none() && cache.memory_bytes() == 0);
