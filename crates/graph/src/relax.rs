@@ -16,7 +16,7 @@
 //! is missed, and a page that was taken but not visited yet need not wait once more.
 //!
 //! *Kept pages.* Where the order of vertices does not suit the search, a page is visited many times for a few lists.
-//! From its third visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the few
+//! From its second visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the few
 //! lists cost.
 //!
 //! *Cost.* Half a bit per vertex for finding pages, 40 bytes per page, and 44 bytes per list of the page with the most

@@ -19,6 +19,16 @@ pub fn give_back_freed_memory() {
     }
 }
 
+/// Asks the allocator to keep the small things of all threads in two arenas. Where files are read by threads it would
+/// make one for each of them; every step leaves something in others, 7 MiB in all. For a process of our own.
+pub fn share_arenas() {
+    // SAFETY: the call changes a setting of the allocator, under its own lock.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 2);
+    }
+}
+
 /// The memory that the process holds now, in bytes.
 pub fn current_memory_bytes() -> u64 {
     status_bytes("VmRSS:")

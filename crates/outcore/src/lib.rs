@@ -78,6 +78,7 @@ pub mod io {
         Task, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, escaped, folder, give_back_freed_memory, into_inner, lock, parse_bytes, peak_memory_bytes,
+        share_arenas,
     };
 }
 
