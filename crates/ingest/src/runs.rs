@@ -387,7 +387,8 @@ impl Vertices {
         RunReader::new(runtime, &self.root.run, self.signed, self.buffer_bytes)
     }
 
-    /// Tells every record of every run its number, once or again. `number` is given the counts of each vertex in the order of ids.
+    /// Tells every record of every run its number, once or again. `number` is given the counts of each vertex in the
+    /// order of ids.
     pub fn number<K: RunId>(
         &mut self,
         runtime: &Runtime,

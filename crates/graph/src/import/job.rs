@@ -246,7 +246,7 @@ impl<'a> Job<'a> {
     /// Gives the vertices their numbers, chooses the order, and lays out partitions.
     fn number<K: JobId>(&mut self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
         if self.options.order == OrderChoice::Near {
-            near::require_memory(self.runtime, merged.vertices.count())?;
+            self.plan.require(self.runtime, near::PURPOSE, near::needed_bytes(merged.vertices.count()))?;
         }
         let mut numbering = merged.classes.numbering();
         let mut pieces = merged.classes.pieces();
@@ -307,7 +307,7 @@ impl<'a> Job<'a> {
     ) -> Result<(Order, Option<Array<u32>>)> {
         let lists = sample.lists(self.runtime, chunks, numbers, self.facts.string_ids, self.directed)?;
         let count = merged.vertices.count();
-        let has_memory = near::needed_bytes(count) <= self.runtime.budget().available_bytes();
+        let has_memory = near::needed_bytes(count) <= self.plan.memory_bytes;
         if has_memory && near::may_suit(&merged.classes, count) {
             let near = self.near_numbers(chunks, numbers, merged)?;
             if lists.near_saves(&near) {

@@ -1,9 +1,9 @@
 //! The order `near`: vertices that are near in the graph get near numbers, so that lists point into their own page.
 //!
-//! Clusters of vertices, at first single ones, grow in rounds. Every cluster chooses, among the edges that leave it, the
-//! one with the least hash; clusters that chosen edges join become one. No two edges have the same hash, so the chosen
-//! edges of a round make trees, but for pairs that chose each other (O. Borůvka, *O jistém problému minimálním*, 1926;
-//! here hashes are the weights). A joined cluster has the vertices of its clusters one after the other, as a walk over
+//! Clusters of vertices, at first single ones, grow in rounds. Every cluster chooses, among the edges that leave it,
+//! the one with the least hash; clusters that chosen edges join become one. No two edges have the same hash, so the
+//! chosen edges of a round make trees, but for pairs that chose each other (O. Borůvka, *O jistém problému
+//! minimálním*, 1926; here hashes are the weights). A joined cluster has the vertices of its clusters one after the other, as a walk over
 //! the tree meets them, which begins at the lesser end of such a pair. When no edge leaves any cluster, each is a
 //! component. Components follow each other by their labels, the number by id of the vertex that each begins with;
 //! vertices without neighbours come last, by id.
@@ -26,7 +26,7 @@ use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Runtime, Spill, SpillWriter, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const PURPOSE: &str = "the order near";
+pub(super) const PURPOSE: &str = "the order near";
 /// What a vertex takes in memory.
 const VERTEX_BYTES: u64 = 24;
 /// What buffers take beside that.
@@ -42,11 +42,6 @@ const NONE: u32 = u32::MAX;
 /// The memory that the order needs.
 pub(super) fn needed_bytes(vertices: u64) -> u64 {
     VERTEX_BYTES * vertices + BUFFERS_BYTES
-}
-
-/// An error if there is no memory for the order.
-pub(super) fn require_memory(runtime: &Runtime, vertices: u64) -> Result<()> {
-    Ok(runtime.budget().require(PURPOSE, needed_bytes(vertices))?)
 }
 
 /// Whether the order may make an image smaller, by what is known before its edges are looked at.

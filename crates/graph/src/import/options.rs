@@ -66,7 +66,7 @@ pub enum OrderChoice {
 
 impl Choice for OrderChoice {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (OrderChoice::Auto, "auto", "Whichever makes the image smaller"),
+        (OrderChoice::Auto, "auto", "Whichever makes the lists smaller"),
         (OrderChoice::Input, "input", "As the ids sort"),
         (OrderChoice::Degree, "degree", "By degree, hubs first"),
         (OrderChoice::Near, "near", "Vertices that are near in the graph together"),
