@@ -258,6 +258,10 @@ fn the_order_that_is_chosen_makes_lists_small() {
     assert_eq!(near.manifest.order, Order::Near);
     let shuffled = check(&runtime(2, 100), &grid, &options(false, Duplicates::First, OrderChoice::Input), &path);
     assert!(10 * near.manifest.out_lists.pages < 8 * shuffled.manifest.out_lists.pages);
+    // By rows its lists would be smaller near too, but not by as much as its ids would be larger.
+    let rows = GenerateOptions { shape: Shape::Grid, scale: 14, ..GenerateOptions::default() };
+    let report = import(&runtime(2, 100), source(&rows).unwrap(), &path, &auto).unwrap();
+    assert_ne!(report.manifest.order, Order::Near);
     // A hub, or too few vertices.
     let mut starred = shuffled_grid(120);
     starred.edges.extend((0..70).map(|i| (Id::Integer(0), Id::Integer(100 * i + 7))));

@@ -310,7 +310,10 @@ impl<'a> Job<'a> {
         let has_memory = near::needed_bytes(count) <= self.plan.memory_bytes;
         if has_memory && near::may_suit(&merged.classes, count) {
             let near = self.near_numbers(chunks, numbers, merged)?;
-            if lists.near_saves(&near) {
+            // Integers that rise take a few bits in the id column; in another order they take as many as tell them
+            // apart. Strings take the same.
+            let id_bits = if self.facts.string_ids { 0 } else { u64::BITS - count.leading_zeros() };
+            if lists.near_saves(&near, id_bits) {
                 return Ok((Order::Near, Some(near)));
             }
         }

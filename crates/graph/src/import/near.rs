@@ -3,10 +3,10 @@
 //! Clusters of vertices, at first single ones, grow in rounds. Every cluster chooses, among the edges that leave it,
 //! the one with the least hash; clusters that chosen edges join become one. No two edges have the same hash, so the
 //! chosen edges of a round make trees, but for pairs that chose each other (O. Borůvka, *O jistém problému
-//! minimálním*, 1926; here hashes are the weights). A joined cluster has the vertices of its clusters one after the other, as a walk over
-//! the tree meets them, which begins at the lesser end of such a pair. When no edge leaves any cluster, each is a
-//! component. Components follow each other by their labels, the number by id of the vertex that each begins with;
-//! vertices without neighbours come last, by id.
+//! minimálním*, 1926; here hashes are the weights). A joined cluster has the vertices of its clusters one after the
+//! other, as a walk over the tree meets them, which begins at the lesser end of such a pair. When no edge leaves any
+//! cluster, each is a component. Components follow each other by their labels, the number by id of the vertex that each
+//! begins with; vertices without neighbours come last, by id.
 //!
 //! So the order depends on the ids and the set of edges alone: not on the edges' order, direction or number, nor on
 //! memory or workers. A round reads the edges that left their clusters in the round before, about 3.5 times all edges

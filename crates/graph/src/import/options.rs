@@ -52,8 +52,8 @@ impl Choice for SelfLoops {
 /// How vertices are numbered inside an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderChoice {
-    /// Whichever makes the lists smaller, by a sample of them; by degree when there is little between them. `Near` is
-    /// tried in graphs without hubs, if there is the memory for it.
+    /// Whichever makes the image smaller, by a sample of the lists; by degree when there is little between them. `Near`
+    /// is tried in graphs without hubs, if there is the memory for it, and must save what ids take more in it.
     #[default]
     Auto,
     /// As the ids sort.
@@ -66,7 +66,7 @@ pub enum OrderChoice {
 
 impl Choice for OrderChoice {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (OrderChoice::Auto, "auto", "Whichever makes the lists smaller"),
+        (OrderChoice::Auto, "auto", "Whichever makes the image smaller"),
         (OrderChoice::Input, "input", "As the ids sort"),
         (OrderChoice::Degree, "degree", "By degree, hubs first"),
         (OrderChoice::Near, "near", "Vertices that are near in the graph together"),

@@ -119,12 +119,17 @@ impl SampledLists {
         if saves(self.id_bytes, self.degree_bytes) { Order::Input } else { Order::Degree }
     }
 
-    /// Whether they are smaller in the order near, which is given as numbers by those by id.
-    pub(super) fn near_saves(&self, near: &[u32]) -> bool {
+    /// Whether they are smaller in the order near, which is given as numbers by those by id, even if the ids of their
+    /// owners take `id_bits` more than in their own order.
+    pub(super) fn near_saves(&self, near: &[u32], id_bits: u32) -> bool {
+        let mut owners: Vec<u32> = self.by_id.iter().map(|&(_, owner, _)| owner).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        let owners_bytes = owners.len() as u64 * u64::from(id_bits) / 8;
         let number = |&(list, owner, neighbour): &Entry| (list, near[owner as usize], near[neighbour as usize]);
         let near_bytes = lists_bytes(&mut self.by_id.iter().map(number).collect());
         let better = self.better_order();
-        saves(near_bytes, if better == Order::Input { self.id_bytes } else { self.degree_bytes })
+        saves(near_bytes + owners_bytes, if better == Order::Input { self.id_bytes } else { self.degree_bytes })
     }
 }
 
