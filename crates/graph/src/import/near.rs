@@ -76,7 +76,10 @@ impl ReadEdges<'_> {
                 let mut pairs: Array<u64> = Array::zeroed(budget, "translating edges", READ_BYTES / 8)?;
                 while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                     segment
-                        .read(self.runtime, |words| Ok(file.append(self.pairs(words, &ids, &mut pairs))?).map(drop))
+                        .read(self.runtime, |words| {
+                            file.append(self.pairs(words, &ids, &mut pairs))?;
+                            Ok(())
+                        })
                         .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
                 }
                 Ok::<(), Error>(())
