@@ -112,8 +112,8 @@ impl PyGraph {
         Ok(self.open(py)?.is_directed())
     }
 
-    /// How vertices are numbered inside: "input", as their ids sort, or "degree", hubs first. Results come in this
-    /// order.
+    /// How vertices are numbered inside: "input", as their ids sort, "degree", hubs first, or "near", neighbours
+    /// together. Results come in this order.
     #[getter]
     fn order(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(self.open(py)?.info().order)

@@ -13,11 +13,11 @@ use std::path::PathBuf;
 /// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
 ///
 /// The column `vertex` holds the ids, the others what was found. Rows come in the order of the image: sorted by id in
-/// images of order "input", by degree class first in those of order "degree". A table holds only the arrays that the
-/// algorithm left; every conversion makes its rows anew, in bounded memory where its target allows. As in pandas,
-/// `len(table)` counts rows, while `in` and iteration are over the names of the columns, whose values `table[name]`
-/// has. It implements the Arrow PyCapsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB
-/// take it as it is.
+/// images of order "input", by degree class first in those of order "degree", neighbours together in those of order
+/// "near". A table holds only the arrays that the algorithm left; every conversion makes its rows anew, in bounded
+/// memory where its target allows. As in pandas, `len(table)` counts rows, while `in` and iteration are over the names
+/// of the columns, whose values `table[name]` has. It implements the Arrow PyCapsule interface, so
+/// `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB take it as it is.
 #[pyclass(frozen, subclass, name = "Table", module = "outcore")]
 pub struct PyTable {
     pub table: Table,

@@ -259,7 +259,7 @@ def check_triads(graph, matrix):
     assert abs(found.average - found["lcc"].mean()) < 1e-12
 
 
-@pytest.mark.parametrize("order", ["input", "degree"])
+@pytest.mark.parametrize("order", ["input", "degree", "near"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_small(make, name, directed, order):

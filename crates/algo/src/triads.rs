@@ -300,7 +300,7 @@ impl<'g, S: Share> Counting<'g, S> {
         let neighbourhoods = Neighbourhoods::new(graph, chunk_entries, &mut stats)?;
         let rank = match graph.manifest().order {
             Order::Degree => Rank::Number,
-            Order::Input => {
+            Order::Input | Order::Near => {
                 let degrees = Array::zeroed(budget, "degrees", vertices)?;
                 count_edges(graph, &degrees, &mut stats)?;
                 Rank::Degree(degrees)

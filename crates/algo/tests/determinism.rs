@@ -136,7 +136,8 @@ fn lists_of_more_than_a_unit_of_pages_give_the_same_bits_everywhere() {
 fn orders_give_the_same_answers_under_the_users_ids() {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
-        let answers = [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Auto].map(|order| {
+        let orders = [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near, OrderChoice::Auto];
+        let answers = orders.map(|order| {
             let graph = open(&kronecker(directory.path(), 12, 16, directed, order), 2, None, None);
             let ids = ids(&graph);
             let source = ids.iter().position(|&id| id == 77).unwrap() as u32;
@@ -169,8 +170,8 @@ fn orders_give_the_same_answers_under_the_users_ids() {
             }
             (all, smallest_ids(&ids, &strong.labels))
         });
-        let [(input, strong), degree, auto] = &answers;
-        for (name, (other, other_strong)) in [("degree", degree), ("auto", auto)] {
+        let [(input, strong), degree, near, auto] = &answers;
+        for (name, (other, other_strong)) in [("degree", degree), ("near", near), ("auto", auto)] {
             same(strong, other_strong, &format!("strong components in order {name}"));
             same(&input.levels, &other.levels, &format!("levels in order {name}"));
             same(&input.components, &other.components, &format!("components in order {name}"));

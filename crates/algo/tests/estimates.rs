@@ -37,7 +37,7 @@ fn shapes() -> Vec<(&'static str, Given)> {
 /// Runs every algorithm over every graph within exactly the memory that `memory` says of its estimate.
 fn within(memory: impl Fn(&Estimate) -> u64, verified: bool, check: impl Fn(&str, Sample, &Graph, &Estimate, &Stats)) {
     for (name, given) in shapes() {
-        for order in [OrderChoice::Input, OrderChoice::Degree] {
+        for order in [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
             let directory = tempfile::tempdir().unwrap();
             let image = given.image(directory.path(), order);
             for sample in Sample::all() {

@@ -114,7 +114,7 @@ fn parents_of(model: &Model, given: &Given, source: u32, distances: &[Option<f64
 fn searches_of_long_graphs_are_those_of_the_model_and_the_same_bits_everywhere() {
     for (name, given, source) in shapes() {
         let directory = tempfile::tempdir().unwrap();
-        for order in [OrderChoice::Input, OrderChoice::Degree] {
+        for order in [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
             let image = given.image(directory.path(), order);
             let plain = open(&image, 2, None, None);
             let number = ids(&plain).iter().position(|&id| id == source).unwrap() as u32;

@@ -169,7 +169,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         format!(
             "{} in {} order, {:.2} bytes per stored edge; {:.1} s, peak memory {}",
             bytes_text(stats.image_bytes),
-            crate::image::order_name(manifest.order),
+            manifest.order.name(),
             stats.image_bytes as f64 / entries.max(1) as f64,
             stats.seconds,
             bytes_text(stats.memory_peak_bytes)

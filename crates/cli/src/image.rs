@@ -4,21 +4,12 @@ use crate::args::{CheckArgs, InfoArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use crate::run::say;
-use outcore::format::Order;
 use outcore::io::{bytes_text, escaped};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The name of an order of vertices.
-pub fn order_name(order: Order) -> &'static str {
-    match order {
-        Order::Input => "input",
-        Order::Degree => "degree",
-    }
-}
 
 /// `outcore info`.
 pub fn info(args: &InfoArgs) -> Result<()> {

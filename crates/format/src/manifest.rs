@@ -33,7 +33,7 @@ pub struct Manifest {
     pub directed: bool,
     /// Whether parallel edges were kept.
     pub parallel_edges: bool,
-    /// How vertices are numbered inside: by their ids, or by degree class.
+    /// How vertices are numbered inside.
     pub order: Order,
     /// What the user's ids are.
     pub ids: IdColumn,
@@ -55,6 +55,19 @@ pub enum Order {
     Input,
     /// By degree class, hubs first; as their ids sort within a class.
     Degree,
+    /// Vertices that are near in the graph together.
+    Near,
+}
+
+impl Order {
+    /// Its name, as the manifest has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Input => "input",
+            Order::Degree => "degree",
+            Order::Near => "near",
+        }
+    }
 }
 
 /// What the user's ids are.

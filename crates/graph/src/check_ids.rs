@@ -22,7 +22,7 @@ const MOST_DOUBTFUL: usize = 1000;
 pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let sorted = graph.manifest().order == Order::Input;
     if matches!(graph.manifest().ids, IdColumn::Range { .. }) && !sorted {
-        return Err(bad(graph, ImageFile::ID, "a column of ids, for vertices are numbered by degree", "none"));
+        return Err(bad(graph, ImageFile::ID, "a column of ids, for vertices are not numbered as they sort", "none"));
     }
     let mut stream = IdStream::new(graph)?;
     let mut before: Option<Id<String>> = None;

@@ -1,7 +1,7 @@
 //! What an image is, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
 
 use crate::graph::Graph;
-use outcore_format::{IdColumn, Order};
+use outcore_format::IdColumn;
 use serde::Serialize;
 
 /// What an image is. Serialised, the names of the fields are the names of the facts.
@@ -91,10 +91,7 @@ impl Graph {
                 IdColumn::U64 { .. } => "u64",
                 IdColumn::String { .. } => "string",
             },
-            order: match manifest.order {
-                Order::Input => "input",
-                Order::Degree => "degree",
-            },
+            order: manifest.order.name(),
             max_out_degree: out.max_degree,
             max_in_degree: in_lists.unwrap_or(out).max_degree,
             isolated_vertices: import.isolated_vertices,

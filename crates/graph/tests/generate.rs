@@ -131,7 +131,8 @@ fn what_a_file_cannot_say_is_refused() {
     let directed = ImportOptions { directed: Some(true), ..ImportOptions::default() };
     let text = refusal(Shape::Grid, &directed, "g.txt");
     assert!(text.contains("expected no direction in a file of a grid"), "{text}");
-    for (order, named) in [(OrderChoice::Degree, "found degree"), (OrderChoice::Input, "found input")] {
+    let orders = [OrderChoice::Degree, OrderChoice::Input, OrderChoice::Near];
+    for (order, named) in orders.into_iter().zip(["found degree", "found input", "found near"]) {
         let text = refusal(Shape::Path, &ImportOptions { order, ..ImportOptions::default() }, "g.txt");
         assert!(text.contains("--order") && text.contains(named) && text.contains(".oc"), "{text}");
     }

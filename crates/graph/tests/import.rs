@@ -4,6 +4,7 @@ mod given;
 
 use given::*;
 use outcore_format::{IdColumn, Order};
+use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
 use std::collections::BTreeMap;
@@ -108,6 +109,8 @@ fn check(runtime: &Runtime, given: &Given, options: &ImportOptions, path: &Path)
     match image.manifest.order {
         Order::Input => assert_eq!(image.ids, all),
         Order::Degree => assert!(is_by_degree(&image, &degrees)),
+        // Which order it is, the tests of `near.rs` say.
+        Order::Near => {}
     }
     check_hubs(&image, &image.out, &image.out_hubs, &degrees);
     if let (Some(into), Some(hubs)) = (&image.into, &image.in_hubs) {
@@ -168,7 +171,7 @@ fn random_graphs_come_back_under_all_options() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     let policies = [Duplicates::First, Duplicates::Sum, Duplicates::Min, Duplicates::Max, Duplicates::Keep];
-    let orders = [OrderChoice::Auto, OrderChoice::Input, OrderChoice::Degree];
+    let orders = [OrderChoice::Auto, OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near];
     let mut state = 20;
     for round in 0..240usize {
         let given = random_graph(&mut state, round as u64 % 4);
@@ -176,7 +179,7 @@ fn random_graphs_come_back_under_all_options() {
             directed: Some(round % 2 == 0),
             duplicates: policies[round % 5],
             self_loops: if round % 7 < 3 { SelfLoops::Drop } else { SelfLoops::Keep },
-            order: orders[round % 3],
+            order: orders[round / 4 % 4],
             replace: true,
             ..ImportOptions::default()
         };
@@ -204,7 +207,7 @@ fn graphs_at_the_edges_of_what_there_is() {
         Given { vertices: vec![Id::Integer(9), Id::Integer(1 << 40)], ..Given::default() },
     ];
     for given in &graphs {
-        for order in [OrderChoice::Auto, OrderChoice::Input, OrderChoice::Degree] {
+        for order in [OrderChoice::Auto, OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
             for directed in [false, true] {
                 check(&runtime(2, 100), given, &options(directed, Duplicates::First, order), &path);
             }
@@ -222,4 +225,63 @@ fn consecutive_ids_in_their_own_order_need_no_column() {
     assert_eq!(image.manifest.ids, IdColumn::Range { first: -50 });
     let image = check(&runtime(2, 100), &given, &options(true, Duplicates::First, OrderChoice::Degree), &path);
     assert!(matches!(image.manifest.ids, IdColumn::I64 { .. }));
+    let image = check(&runtime(2, 100), &given, &options(true, Duplicates::First, OrderChoice::Near), &path);
+    assert!(matches!(image.manifest.ids, IdColumn::I64 { .. }));
+}
+
+/// A grid whose vertices are numbered at random.
+fn shuffled_grid(side: usize) -> Given {
+    let (mut names, mut state) = ((0..(side * side) as i128).collect::<Vec<_>>(), 5);
+    for i in (1..names.len()).rev() {
+        names.swap(i, random(&mut state) as usize % (i + 1));
+    }
+    let edge = |one: usize, other: usize| (Id::Integer(names[one]), Id::Integer(names[other]));
+    let along = (0..names.len()).filter(|place| (place + 1) % side > 0).map(|place| edge(place, place + 1));
+    let down = (side..names.len()).map(|place| edge(place, place - side));
+    Given { edges: along.chain(down).collect(), block_edges: 1000, ..Given::default() }
+}
+
+#[test]
+fn the_order_that_is_chosen_makes_lists_small() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let path_graph = Given {
+        edges: (0..20_000).map(|i| (Id::Integer(i), Id::Integer(i + 1))).collect(),
+        block_edges: 1000,
+        ..Given::default()
+    };
+    let grid = shuffled_grid(120);
+    let auto = options(false, Duplicates::First, OrderChoice::Auto);
+    // By id and by degree it is as small, near it is not.
+    assert_eq!(check(&runtime(2, 100), &path_graph, &auto, &path).manifest.order, Order::Degree);
+    let near = check(&runtime(2, 100), &grid, &auto, &path);
+    assert_eq!(near.manifest.order, Order::Near);
+    let shuffled = check(&runtime(2, 100), &grid, &options(false, Duplicates::First, OrderChoice::Input), &path);
+    assert!(10 * near.manifest.out_lists.pages < 8 * shuffled.manifest.out_lists.pages);
+    // By rows its lists would be smaller near too, but not by as much as its ids would be larger.
+    let rows = GenerateOptions { shape: Shape::Grid, scale: 14, ..GenerateOptions::default() };
+    let report = import(&runtime(2, 100), source(&rows).unwrap(), &path, &auto).unwrap();
+    assert_ne!(report.manifest.order, Order::Near);
+    // A hub, or too few vertices.
+    let mut starred = shuffled_grid(120);
+    starred.edges.extend((0..70).map(|i| (Id::Integer(0), Id::Integer(100 * i + 7))));
+    assert_ne!(check(&runtime(2, 100), &starred, &auto, &path).manifest.order, Order::Near);
+    assert_ne!(check(&runtime(2, 100), &shuffled_grid(60), &auto, &path).manifest.order, Order::Near);
+    let kronecker = GenerateOptions { shape: Shape::Kronecker, scale: 14, ..GenerateOptions::default() };
+    let report = import(&runtime(2, 100), source(&kronecker).unwrap(), &path, &auto).unwrap();
+    assert_ne!(report.manifest.order, Order::Near);
+}
+
+#[test]
+fn edges_that_are_forbidden_have_their_names_in_any_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    let mut given = shuffled_grid(20);
+    given.edges.push((Id::Integer(1 << 40), Id::Integer(1 << 41)));
+    given.edges.push((Id::Integer(1 << 40), Id::Integer(1 << 41)));
+    for order in [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
+        let options = options(true, Duplicates::Error, order);
+        let error = import(&runtime(2, 100), given.source(), &path, &options).unwrap_err().to_string();
+        assert!(error.contains("between 1099511627776 and 2199023255552"), "{error}");
+    }
 }

@@ -59,7 +59,12 @@ fn import_with(faults: Faults, directory: &Path, replaces: bool, order: OrderCho
 
 #[test]
 fn the_failure_of_any_operation_leaves_nothing_behind() {
-    for (replaces, order) in [(false, OrderChoice::Auto), (true, OrderChoice::Degree), (true, OrderChoice::Input)] {
+    for (replaces, order) in [
+        (false, OrderChoice::Auto),
+        (true, OrderChoice::Degree),
+        (true, OrderChoice::Input),
+        (false, OrderChoice::Near),
+    ] {
         let directory = tempfile::tempdir().unwrap();
         if replaces {
             let runtime = Runtime::new(options(1)).unwrap();

@@ -3,7 +3,7 @@
 mod given;
 
 use given::{Given, Id, entries, files, open, random};
-use outcore_format::Manifest;
+use outcore_format::{Manifest, Order};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes, peak_memory_bytes};
@@ -52,8 +52,12 @@ fn images_do_not_depend_on_workers_or_memory() {
     let path = directory.path().join("graph.oc");
     let graphs = [sparse(150_000, 150_000, false, false), sparse(80_000, 80_000, true, true)];
     for given in &graphs {
-        for (directed, order) in [(true, OrderChoice::Auto), (false, OrderChoice::Input), (false, OrderChoice::Degree)]
-        {
+        for (directed, order) in [
+            (true, OrderChoice::Auto),
+            (false, OrderChoice::Input),
+            (false, OrderChoice::Degree),
+            (true, OrderChoice::Near),
+        ] {
             let options = ImportOptions { directed: Some(directed), order, replace: true, ..ImportOptions::default() };
             let report = import_given(1, 400, given, &options, &path);
             assert_eq!(report.stats.chunks, 1);
@@ -119,6 +123,22 @@ fn duplicates_are_combined_across_chunks_runs_and_workers() {
             _ => assert!(weights.len() >= 2 && weights[0] >= 0.0),
         }
     }
+}
+
+#[test]
+fn the_order_near_needs_memory_for_its_vertices() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("graph.oc");
+    // More vertices than there is memory for, and no hubs.
+    let path_graph = GenerateOptions { shape: Shape::Path, scale: 20, ..GenerateOptions::default() };
+    let near = ImportOptions { order: OrderChoice::Near, replace: true, ..ImportOptions::default() };
+    let error = import(&runtime(1, TINY_MIB), source(&path_graph).unwrap(), &path, &near).unwrap_err().to_string();
+    assert!(error.contains("the order near needs") && error.contains("raise the limit"), "{error}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    let auto = ImportOptions { order: OrderChoice::Auto, ..near.clone() };
+    import(&runtime(1, TINY_MIB), source(&path_graph).unwrap(), &path, &auto).unwrap();
+    let report = import(&runtime(1, 40), source(&path_graph).unwrap(), &path, &near).unwrap();
+    assert_eq!(report.manifest.order, Order::Near);
 }
 
 #[test]

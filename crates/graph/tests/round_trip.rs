@@ -64,7 +64,7 @@ fn exports_import_again(image: &Path, directory: &Path) {
 #[test]
 fn generated_graphs_pass_and_come_back() {
     for (i, &(shape, ..)) in Shape::ALL.iter().enumerate() {
-        for order in [OrderChoice::Input, OrderChoice::Degree] {
+        for order in [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
             for (self_loops, duplicates) in [
                 (SelfLoops::Keep, Duplicates::First),
                 (SelfLoops::Drop, Duplicates::Sum),
@@ -180,7 +180,7 @@ fn real_graphs_pass_and_come_back() {
             println!("skipped: there is no {}", path.display());
             continue;
         }
-        for order in [OrderChoice::Input, OrderChoice::Degree] {
+        for order in [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
             let directory = tempfile::tempdir().unwrap();
             let image = directory.path().join("graph.oc");
             let [source, target, weight] =

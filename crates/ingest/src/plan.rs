@@ -109,6 +109,15 @@ impl Plan {
         memory_bytes.div_ceil(PLAN_SHARE - 1).saturating_mul(PLAN_SHARE)
     }
 
+    /// An error unless a step may take so much.
+    pub fn require(&self, runtime: &Runtime, purpose: &str, bytes: u64) -> Result<()> {
+        if bytes <= self.memory_bytes {
+            return Ok(());
+        }
+        let with_rest = |bytes: u64| bytes.div_ceil(PLAN_SHARE - 1).saturating_mul(PLAN_SHARE);
+        Err(runtime.budget().refusal(purpose, with_rest(bytes), with_rest(self.memory_bytes)).into())
+    }
+
     /// What distributing to partitions may use beside a table of `table_bytes`.
     pub fn partitions(&self, table_bytes: u64, directions: u64) -> PartitionPlan {
         let left = self.memory_bytes.saturating_sub(table_bytes + self.workers as u64 * READ_BYTES);

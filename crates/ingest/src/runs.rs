@@ -10,7 +10,7 @@
 //!   run       id (less the one before it), count as source, count as target, local (if stored), ... in LEB128;
 //!             strings: length and bytes instead of a difference
 //!   position  one word per record: the record's place in the merged run
-//!   number    one word per record: number by degree << 32 | number by id
+//!   number    one word per record: number by degree << 32 | number by id, or in the order near
 //! ```
 //!
 //! Integers are sorted as unsigned; a run notes where those with the highest bit begin, so that it can be read as
@@ -377,23 +377,29 @@ impl Vertices {
         self.root.run.records
     }
 
+    /// What they take as records.
+    pub fn len_bytes(&self) -> u64 {
+        self.root.run.end_bytes - self.root.run.start_bytes
+    }
+
     /// All of them in the order of their ids.
     pub fn reader<K: RunId>(&self, runtime: &Runtime) -> Result<RunReader<'_, K>> {
         RunReader::new(runtime, &self.root.run, self.signed, self.buffer_bytes)
     }
 
-    /// Tells every record of every run its number. `number` is given the counts of each vertex in the order of ids.
+    /// Tells every record of every run its number, once or again. `number` is given the counts of each vertex in the
+    /// order of ids.
     pub fn number<K: RunId>(
         &mut self,
         runtime: &Runtime,
         spill: Spill,
-        mut number: impl FnMut(u64, u64) -> u64,
+        mut number: impl FnMut(u64, u64) -> Result<u64>,
     ) -> Result<Numbers> {
         let mut vertices = RunReader::<K>::new(runtime, &self.root.run, self.signed, self.buffer_bytes)?;
         let descent = Descent { runtime, positions: &self.positions, numbers: &spill, buffer_bytes: self.buffer_bytes };
         descent.tell(&mut self.root.children, || {
             vertices.advance()?;
-            Ok(number(vertices.sources, vertices.targets))
+            number(vertices.sources, vertices.targets)
         })?;
         drop(vertices);
         let mut starts_bytes = Vec::new();
@@ -467,7 +473,7 @@ impl Descent<'_> {
 }
 
 impl Numbers {
-    /// Calls `visit` with every local of run `index` and its number by degree and by id.
+    /// Calls `visit` with every local of run `index` and its numbers: by degree, and the other one.
     pub fn for_each_local(
         &self,
         runtime: &Runtime,
@@ -553,7 +559,7 @@ mod tests {
         let mut next = 0u64;
         let number = |_, _| {
             next += 1;
-            (next * 1000) << 32 | (next - 1)
+            Ok((next * 1000) << 32 | (next - 1))
         };
         let numbers = vertices.number::<u64>(&runtime, spill("numbers"), number).unwrap();
         let place: BTreeMap<i128, usize> = expected.keys().enumerate().map(|(i, &id)| (id, i)).collect();

@@ -2,8 +2,9 @@
 //!
 //! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the
 //! users' ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of
-//! order `degree`. [`Table::reader`] makes batches of rows in bounded memory, as often as it is asked; only columns
-//! whose values are vertices need all ids in memory, 8 bytes per vertex, while they are read.
+//! order `degree`, neighbours together in those of order `near`. [`Table::reader`] makes batches of rows in bounded
+//! memory, as often as it is asked; only columns whose values are vertices need all ids in memory, 8 bytes per vertex,
+//! while they are read.
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};

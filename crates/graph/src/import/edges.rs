@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 const SEGMENT_BYTES: u64 = 64 << 20;
 /// What is read of a segment at a time.
-const READ_BYTES: usize = 192 << 10;
+pub(super) const READ_BYTES: usize = 192 << 10;
 
 /// A file of edges.
 pub(super) struct Segment {
@@ -28,7 +28,13 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Calls `visit` with all words, in runs of whole edges, and removes the file.
-    pub(super) fn consume(&self, runtime: &Runtime, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    pub(super) fn consume(&self, runtime: &Runtime, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        self.read(runtime, visit)?;
+        Ok(runtime.backend().remove(&self.path)?)
+    }
+
+    /// Calls `visit` with all words, in runs of whole edges.
+    pub(super) fn read(&self, runtime: &Runtime, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let mut buffer: Array<u64> = Array::zeroed(runtime.budget(), "reading edges", READ_BYTES / 8)?;
         let mut input = runtime.backend().input(&self.path)?;
         let mut left = self.words;
@@ -40,8 +46,7 @@ impl Segment {
             visit(&buffer[..take])?;
             left -= take as u64;
         }
-        drop(input);
-        Ok(runtime.backend().remove(&self.path)?)
+        Ok(())
     }
 }
 

@@ -1,7 +1,8 @@
 //! The id column: the user's ids in the order of the vertices' numbers.
 //!
 //! In the order by id the sorted ids are the column. In the order by degree they are distributed by class first: within
-//! a class they stay in order, and the classes one after the other are the column.
+//! a class they stay in order, and the classes one after the other are the column. In the order near they are
+//! distributed by ranges of numbers, each with its number, and the ranges are sorted in memory.
 
 use super::order::class;
 use outcore_format::column::ColumnWriter;
@@ -10,10 +11,13 @@ use outcore_format::{IdColumn, Order, PageBytes};
 use outcore_image::{ImageFile, PageWriter, Result, Workspace};
 use outcore_ingest::Plan;
 use outcore_ingest::runs::{RunId, Vertices};
-use outcore_io::{Array, Chain, Runtime, Streams};
+use outcore_io::{Array, Chain, Runtime, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
 const SIGN: u64 = 1 << 63;
+
+/// The shortest blocks of temporary files.
+const LEAST_BLOCK_WORDS: u64 = 512;
 
 /// What writing ids needs.
 pub(super) struct IdWriting<'a> {
@@ -22,6 +26,8 @@ pub(super) struct IdWriting<'a> {
     pub workspace: &'a Workspace,
     pub vertices: &'a Vertices,
     pub order: Order,
+    /// The vertices' numbers in the order of their ids, where the order is near.
+    pub near: Option<&'a Spill>,
     /// Where classes begin in the order by degree.
     pub class_starts: &'a [(u8, u64)],
     pub image_id: u64,
@@ -43,6 +49,7 @@ impl IdWriting<'_> {
         let mut full = Vec::new();
         self.in_order(
             |id: &u64, put| put(*id),
+            |_| 1,
             |words| {
                 let Some(id) = words()? else { return Ok(false) };
                 column.push(plain(id), |first, page| full.push((first, Box::new(*page))));
@@ -74,6 +81,7 @@ impl IdWriting<'_> {
                     put(u64::from_le_bytes(word))
                 })
             },
+            |len| 1 + len.div_ceil(8),
             |words| {
                 let Some(len) = words()? else { return Ok(false) };
                 string.clear();
@@ -101,37 +109,51 @@ impl IdWriting<'_> {
     }
 
     /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many
-    /// as one id has, and says when there are no more.
+    /// as one id has, and says when there are no more. `len_words` tells from the first of them how many those are.
     fn in_order<K: RunId>(
         &self,
         put: impl Fn(&K, &mut dyn FnMut(u64) -> Result<()>) -> Result<()>,
+        len_words: impl Fn(u64) -> u64,
         mut next: impl FnMut(&mut dyn FnMut() -> Result<Option<u64>>) -> Result<bool>,
     ) -> Result<()> {
+        let budget = self.runtime.budget();
         let mut stream_of_class = [0; 256];
         let count = match self.order {
             Order::Input => 1,
             Order::Degree => self.class_starts.len().max(1),
+            Order::Near => self.ranges(),
         };
         for (stream, &(class, _)) in self.class_starts.iter().enumerate() {
             stream_of_class[class as usize] = stream % count;
         }
-        let block_words = (self.plan.memory_bytes / 32 / count as u64).clamp(512, 8192) as usize;
+        let range_vertices = self.vertices.count().div_ceil(count as u64).max(1);
+        let block_words = (self.plan.memory_bytes / 32 / count as u64).clamp(LEAST_BLOCK_WORDS, 8192) as usize;
         let path = self.workspace.temporary("ids");
         let streams = Streams::create(self.runtime.backend(), &path, block_words)?;
-        let mut sink = streams.sink(self.runtime.budget(), count)?;
+        let mut sink = streams.sink(budget, count)?;
         let mut vertices = self.vertices.reader::<K>(self.runtime)?;
+        let near = self.near.map(|file| SpillReader::new(file, budget, self.plan.run_buffer_bytes));
+        let mut near = near.transpose()?;
         let mut seen = 0u64;
         while vertices.advance()? {
-            let stream = stream_of_class[class(vertices.sources + vertices.targets) as usize];
+            let mut stream = stream_of_class[class(vertices.sources + vertices.targets) as usize];
+            if let Some(near) = &mut near {
+                let number = near.word()?;
+                stream = (number / range_vertices) as usize;
+                sink.push(stream, number)?;
+            }
             put(&vertices.id, &mut |word| Ok(sink.push(stream, word)?))?;
             seen += 1;
             if seen.is_multiple_of(1 << 16) {
                 self.runtime.cancel().check()?;
             }
         }
-        drop(vertices);
+        drop((vertices, near));
         let chains = sink.finish()?;
-        let mut buffer: Array<u64> = Array::zeroed(self.runtime.budget(), "writing ids", block_words + 1)?;
+        if self.near.is_some() {
+            return self.sort_ranges(&streams, chains, range_vertices, len_words, next);
+        }
+        let mut buffer: Array<u64> = Array::zeroed(budget, "writing ids", block_words + 1)?;
         let (mut used, mut filled) = (0, 0);
         let mut rest = chains.into_iter().filter(|chain| chain.words > 0);
         let mut chain = Chain::default();
@@ -149,6 +171,50 @@ impl IdWriting<'_> {
             Ok(Some(buffer[used - 1]))
         };
         while next(&mut words)? {}
+        Ok(())
+    }
+
+    /// How many ranges of vertices there are in the order near: one is sorted in a quarter of the memory.
+    fn ranges(&self) -> usize {
+        // Number, length and place of each id, and its bytes.
+        let bytes = self.vertices.count().saturating_mul(32).saturating_add(self.vertices.len_bytes());
+        let most = (self.plan.memory_bytes / 32 / LEAST_BLOCK_WORDS).max(1);
+        bytes.div_ceil(self.plan.memory_bytes / 4).clamp(1, most) as usize
+    }
+
+    /// Hands out the words of the ids of every range in the order of their numbers.
+    fn sort_ranges(
+        &self,
+        streams: &Streams,
+        ranges: Vec<Chain>,
+        range_vertices: u64,
+        len_words: impl Fn(u64) -> u64,
+        mut next: impl FnMut(&mut dyn FnMut() -> Result<Option<u64>>) -> Result<bool>,
+    ) -> Result<()> {
+        let budget = self.runtime.budget();
+        let mut places: Array<u64> = Array::zeroed(budget, "sorting ids", range_vertices as usize)?;
+        for (range, mut chain) in ranges.into_iter().enumerate() {
+            let first = range as u64 * range_vertices;
+            let mut words: Array<u64> = Array::zeroed(budget, "sorting ids", chain.words as usize + 1)?;
+            let mut filled = 0;
+            while chain.words > 0 {
+                self.runtime.cancel().check()?;
+                filled += streams.read(&mut chain, &mut words[filled..])?;
+            }
+            let (mut place, mut count) = (0, 0);
+            while place < filled {
+                places[(words[place] - first) as usize] = place as u64 + 1;
+                place += 1 + len_words(words[place + 1]) as usize;
+                count += 1;
+            }
+            for &place in &places[..count] {
+                let mut place = place as usize;
+                next(&mut || {
+                    place += 1;
+                    Ok(Some(words[place - 1]))
+                })?;
+            }
+        }
         Ok(())
     }
 }

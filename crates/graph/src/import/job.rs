@@ -4,10 +4,11 @@ use super::encode::Encoding;
 use super::estimate;
 use super::ids::IdWriting;
 use super::lists::{Writing, Written};
+use super::near::{self, ReadEdges};
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 use super::order::{Classes, Cutter};
 use super::partition::Layout;
-use super::read::{Input, ReadEdge, Reading, read};
+use super::read::{Chunk, Input, ReadEdge, Reading, read};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
@@ -18,7 +19,7 @@ use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use outcore_ingest::{Choice, Facts, Plan, Source};
 use outcore_io::backend::{FileKind, Location};
-use outcore_io::{Backend, Runtime, Spill, escaped, peak_memory_bytes};
+use outcore_io::{Array, Backend, Runtime, Spill, SpillReader, escaped, peak_memory_bytes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -55,6 +56,8 @@ struct Merged {
 struct Numbered {
     numbers: Numbers,
     order: Order,
+    /// The numbers of the vertices in the order of their ids, one word each, where the order is near.
+    near: Option<Spill>,
     /// Of the out-lists, and of the in-lists where edges have a direction.
     layouts: Vec<Layout>,
     /// How many words the blocks of partitions have.
@@ -120,7 +123,7 @@ impl<'a> Job<'a> {
         let mut written = Vec::new();
         for side in 0..numbered.layouts.len() {
             let lists = self.lists(side, &numbered, &partitioned, weights, image_id)?;
-            self.check_found::<K>(&lists, &merged, numbered.order)?;
+            self.check_found::<K>(&lists, &merged, &numbered)?;
             written.push(lists);
         }
         drop(partitioned);
@@ -132,6 +135,7 @@ impl<'a> Job<'a> {
             plan: &self.plan,
             workspace: &self.workspace,
             vertices: &merged.vertices,
+            near: numbered.near.as_ref(),
             order: numbered.order,
             class_starts: &class_starts,
             image_id,
@@ -240,30 +244,39 @@ impl<'a> Job<'a> {
     }
 
     /// Gives the vertices their numbers, chooses the order, and lays out partitions.
-    fn number<K: JobId>(&self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
+    fn number<K: JobId>(&mut self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
+        if self.options.order == OrderChoice::Near {
+            self.plan.require(self.runtime, near::PURPOSE, near::needed_bytes(merged.vertices.count()))?;
+        }
         let mut numbering = merged.classes.numbering();
         let mut pieces = merged.classes.pieces();
         let mut by_id = [Cutter::default(), Cutter::default()];
         let directed = self.directed;
-        let numbers = merged.vertices.number::<K>(self.runtime, self.spill("numbers")?, |sources, targets| {
+        let mut numbers = merged.vertices.number::<K>(self.runtime, self.spill("numbers")?, |sources, targets| {
             let (degree_number, id_number) = numbering.next(sources + targets);
             pieces.add(sources, targets);
             let entries = if directed { [sources, targets] } else { [sources + targets, 0] };
             by_id.iter_mut().zip(entries).for_each(|(cutter, entries)| cutter.add(1, entries));
-            u64::from(degree_number) << 32 | u64::from(id_number)
+            Ok(u64::from(degree_number) << 32 | u64::from(id_number))
         })?;
         let sample = std::mem::replace(&mut input.sample, Sample::new());
-        let order = match self.options.order {
-            OrderChoice::Input => Order::Input,
-            OrderChoice::Degree => Order::Degree,
-            OrderChoice::Auto => {
-                let strings = self.facts.string_ids;
-                sample.better_order(self.runtime, &input.chunks, &numbers, strings, directed)?
-            }
+        let (order, near) = match self.options.order {
+            OrderChoice::Input => (Order::Input, None),
+            OrderChoice::Degree => (Order::Degree, None),
+            OrderChoice::Near => (Order::Near, Some(self.near_numbers(&input.chunks, &numbers, merged)?)),
+            OrderChoice::Auto => self.smallest_order(sample, &input.chunks, &numbers, merged)?,
         };
-        let cutters = match order {
-            Order::Input => by_id,
-            Order::Degree => {
+        let mut near_file = None;
+        let cutters = match near {
+            Some(near) => {
+                let file = self.spill("near")?;
+                let cutters = near::cut::<K>(self.runtime, &merged.vertices, directed, &near, &file)?;
+                drop((near, numbers));
+                numbers = self.number_near::<K>(merged, &file)?;
+                near_file = Some(file);
+                cutters
+            }
+            None if order == Order::Degree => {
                 let mut cutters = [Cutter::default(), Cutter::default()];
                 for (vertices, out, into) in pieces.iter() {
                     let entries = if directed { [out, into] } else { [out + into, 0] };
@@ -271,6 +284,7 @@ impl<'a> Job<'a> {
                 }
                 cutters
             }
+            None => by_id,
         };
         let directions = if directed { 2 } else { 1 };
         let shares = self.plan.partitions(table_bytes(&input.chunks), directions as u64);
@@ -280,7 +294,56 @@ impl<'a> Job<'a> {
             cutters.map(|cutter| Layout::new(cutter.finish(), 2 * entries / shares.most_partitions)).collect();
         let partitions: usize = layouts.iter().map(|layout| layout.partitions.len()).sum();
         let block_words = shares.block_words(partitions);
-        Ok(Numbered { numbers, order, layouts, block_words })
+        Ok(Numbered { numbers, order, near: near_file, layouts, block_words })
+    }
+
+    /// The order in which lists are smallest, and the numbers that make it if it is near.
+    fn smallest_order(
+        &mut self,
+        sample: Sample,
+        chunks: &[Chunk],
+        numbers: &Numbers,
+        merged: &Merged,
+    ) -> Result<(Order, Option<Array<u32>>)> {
+        let lists = sample.lists(self.runtime, chunks, numbers, self.facts.string_ids, self.directed)?;
+        let count = merged.vertices.count();
+        let has_memory = near::needed_bytes(count) <= self.plan.memory_bytes;
+        if has_memory && near::may_suit(&merged.classes, count) {
+            let near = self.near_numbers(chunks, numbers, merged)?;
+            // Integers that rise take a few bits in the id column; in another order they take as many as tell them
+            // apart. Strings take the same.
+            let id_bits = if self.facts.string_ids { 0 } else { u64::BITS - count.leading_zeros() };
+            if lists.near_saves(&near, id_bits) {
+                return Ok((Order::Near, Some(near)));
+            }
+        }
+        Ok((lists.better_order(), None))
+    }
+
+    /// The place of every vertex in the order near, by its number by id.
+    fn near_numbers(&mut self, chunks: &[Chunk], numbers: &Numbers, merged: &Merged) -> Result<Array<u32>> {
+        let pairs = self.spill("pairs")?;
+        let edges = ReadEdges {
+            runtime: self.runtime,
+            workers: self.plan.workers,
+            chunks,
+            numbers,
+            strings: self.facts.string_ids,
+            edge_words: if self.facts.weights.is_some() { 3 } else { 1 },
+        };
+        edges.write_pairs(&pairs)?;
+        self.stats.temporary_bytes += pairs.len_bytes();
+        near::near_numbers(self.runtime, &pairs, merged.vertices.count())
+    }
+
+    /// Tells the dictionaries the numbers by degree and, instead of those by id, those in the order near.
+    fn number_near<K: JobId>(&self, merged: &mut Merged, near: &Spill) -> Result<Numbers> {
+        let mut numbering = merged.classes.numbering();
+        let mut near = SpillReader::new(near, self.runtime.budget(), self.plan.run_buffer_bytes)?;
+        merged.vertices.number::<K>(self.runtime, self.spill("numbers")?, |sources, targets| {
+            let (degree_number, _) = numbering.next(sources + targets);
+            Ok(u64::from(degree_number) << 32 | near.word()?)
+        })
     }
 
     fn weight_type(&self, input: &Input) -> Result<Option<ValueType>> {
@@ -311,7 +374,7 @@ impl<'a> Job<'a> {
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
         let chunks = std::mem::take(&mut input.chunks);
-        let partitioned = translation.run(chunks, &paths, numbered.block_words)?;
+        let partitioned = translation.run(&chunks, &paths, numbered.block_words)?;
         self.stats.temporary_bytes += partitioned.written_bytes;
         self.stats.partitions = numbered.layouts.iter().map(|layout| layout.partitions.len() as u64).sum();
         Ok(partitioned)
@@ -372,16 +435,16 @@ impl<'a> Job<'a> {
     }
 
     /// Errors that lists can show only when they are complete.
-    fn check_found<K: JobId>(&self, lists: &Written, merged: &Merged, order: Order) -> Result<()> {
+    fn check_found<K: JobId>(&self, lists: &Written, merged: &Merged, numbered: &Numbered) -> Result<()> {
         if let Some((source, target)) = lists.found.forbidden {
-            let [source, target] = self.names::<K>(merged, order, [source, target])?;
+            let [source, target] = self.names::<K>(merged, numbered, [source, target])?;
             return Err(Error::Unsuitable(format!(
                 "expected every edge once, found more than one edge between {source} and {target}; \
                  choose what to do with them: --duplicates first, sum, min, max or keep"
             )));
         }
         if let Some((source, target)) = lists.found.overflow {
-            let [source, target] = self.names::<K>(merged, order, [source, target])?;
+            let [source, target] = self.names::<K>(merged, numbered, [source, target])?;
             return Err(Error::Unsuitable(format!(
                 "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
                  does not; choose another way to combine them: --duplicates first, min, max or keep"
@@ -391,13 +454,20 @@ impl<'a> Job<'a> {
     }
 
     /// The user's ids of two vertices.
-    fn names<K: JobId>(&self, merged: &Merged, order: Order, wanted: [u32; 2]) -> Result<[String; 2]> {
+    fn names<K: JobId>(&self, merged: &Merged, numbered: &Numbered, wanted: [u32; 2]) -> Result<[String; 2]> {
         let mut names = [const { String::new() }; 2];
         let mut numbering = merged.classes.numbering();
+        let near = numbered.near.as_ref();
+        let reader = |file| SpillReader::new(file, self.runtime.budget(), self.plan.run_buffer_bytes);
+        let mut near = near.map(reader).transpose()?;
         let mut vertices = merged.vertices.reader::<K>(self.runtime)?;
         while vertices.advance()? {
             let (by_degree, by_id) = numbering.next(vertices.sources + vertices.targets);
-            let number = if order == Order::Degree { by_degree } else { by_id };
+            let number = match &mut near {
+                Some(near) => near.word()? as u32,
+                None if numbered.order == Order::Degree => by_degree,
+                None => by_id,
+            };
             for (name, &wanted) in names.iter_mut().zip(&wanted) {
                 if number == wanted {
                     *name = vertices.id.text(merged.vertices.signed);

@@ -4,15 +4,17 @@
 //!   read.rs       blocks -> edges in worker-local numbers (edges.rs),
 //!                 dictionaries (dictionary.rs) -> sorted runs of ids
 //!   runs.rs       runs -> all vertices in the order of their ids; back again with their numbers
-//!   order.rs      numbers by id or by degree class, chosen by a sample of the lists (sample.rs)
+//!   order.rs      numbers by id, by degree class, or near ones for neighbours (near.rs); a sample of the lists tells
+//!                 which order makes them smallest (sample.rs)
 //!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
 //!   lists.rs      partitions -> sorted -> pages (encode.rs, pages.rs)
 //!   ids.rs        the id column; then the manifest; then the directory takes its name (workspace.rs)
 //! ```
 //!
 //! An edge is written and read three times (8 bytes each time, 24 with weights): as it was read, and once per
-//! direction. The memory is bounded whatever the graph is like (`plan.rs`); the image does not depend on the memory,
-//! nor on the number of workers.
+//! direction. For the order near it is written once more, and read about four times. The memory is bounded whatever the
+//! graph is like (`plan.rs`); the image does not depend on the number of workers, nor on the memory, but that `auto`
+//! does not try the order near without 24 bytes per vertex.
 //!
 //! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
 //! all others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
@@ -24,6 +26,7 @@ mod estimate;
 mod ids;
 mod job;
 mod lists;
+mod near;
 mod options;
 mod order;
 mod partition;

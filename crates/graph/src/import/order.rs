@@ -46,6 +46,11 @@ impl Classes {
         Numbering { next, by_id: 0 }
     }
 
+    /// The greatest class that has vertices.
+    pub(super) fn greatest(&self) -> Option<u8> {
+        (0..=255).rev().find(|&class| self.vertices[class as usize] > 0)
+    }
+
     /// Where classes begin in the order by degree: class and first number, with falling classes, those without vertices
     /// left out.
     pub(super) fn starts(&self) -> Vec<(u8, u64)> {

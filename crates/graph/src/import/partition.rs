@@ -8,7 +8,7 @@
 //!   with weights: two more words, the weight and the edge's place in the input
 //! ```
 //!
-//! The class is there only in the order by id, where it finds the hub column; by degree it follows from the number.
+//! The class finds the hub column; in the order by degree it is left out, since it follows from the number.
 
 use super::order::{Bucket, VERTEX_BITS};
 

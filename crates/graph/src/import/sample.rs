@@ -17,7 +17,8 @@ use outcore_io::{Array, Runtime};
 const MOST_EDGES: usize = 1 << 16;
 // A reader has the memory for its sample.
 const _: () = assert!((MOST_EDGES * size_of::<Edge>()) as u64 <= outcore_ingest::SAMPLE_BYTES);
-/// The order by degree is taken unless the other one saves more than this part: it makes gathers cheaper.
+/// The order by degree is taken unless the one by id saves more than this part, for it makes gathers cheaper; and the
+/// better of both unless the order near does.
 const WORTH_PERCENT: u64 = 3;
 
 /// An entry of a sampled list, in locals of a chunk.
@@ -78,15 +79,15 @@ impl Sample {
         }
     }
 
-    /// The order in which the sampled lists are smaller.
-    pub(super) fn better_order(
+    /// The sampled lists in the orders by degree and by id.
+    pub(super) fn lists(
         mut self,
         runtime: &Runtime,
         chunks: &[Chunk],
         numbers: &Numbers,
         strings: bool,
         directed: bool,
-    ) -> Result<Order> {
+    ) -> Result<SampledLists> {
         self.edges.sort_unstable_by_key(|edge| edge.list / 2);
         let mut by_degree = Vec::with_capacity(self.edges.len());
         let mut by_id = Vec::with_capacity(self.edges.len());
@@ -101,9 +102,44 @@ impl Sample {
             }
         }
         let (degree_bytes, id_bytes) = (lists_bytes(&mut by_degree), lists_bytes(&mut by_id));
-        Ok(if degree_bytes * (100 - WORTH_PERCENT) <= id_bytes * 100 { Order::Degree } else { Order::Input })
+        Ok(SampledLists { by_id, degree_bytes, id_bytes })
     }
 }
+
+/// Sampled lists, and what they take.
+pub(super) struct SampledLists {
+    by_id: Vec<Entry>,
+    degree_bytes: u64,
+    id_bytes: u64,
+}
+
+impl SampledLists {
+    /// The order in which they are smaller: by degree or by id.
+    pub(super) fn better_order(&self) -> Order {
+        if saves(self.id_bytes, self.degree_bytes) { Order::Input } else { Order::Degree }
+    }
+
+    /// Whether they are smaller in the order near, which is given as numbers by those by id, even if the ids of their
+    /// owners take `id_bits` more than in their own order.
+    pub(super) fn near_saves(&self, near: &[u32], id_bits: u32) -> bool {
+        let mut owners: Vec<u32> = self.by_id.iter().map(|&(_, owner, _)| owner).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        let owners_bytes = owners.len() as u64 * u64::from(id_bits) / 8;
+        let number = |&(list, owner, neighbour): &Entry| (list, near[owner as usize], near[neighbour as usize]);
+        let near_bytes = lists_bytes(&mut self.by_id.iter().map(number).collect());
+        let better = self.better_order();
+        saves(near_bytes + owners_bytes, if better == Order::Input { self.id_bytes } else { self.degree_bytes })
+    }
+}
+
+/// Whether so many bytes are smaller than others by a part that is worth it.
+fn saves(bytes: u64, than_bytes: u64) -> bool {
+    bytes * 100 < than_bytes * (100 - WORTH_PERCENT)
+}
+
+/// An entry of a sampled list: file, owner, neighbour.
+type Entry = (u32, u32, u32);
 
 /// The numbers of those locals of a chunk that a sample names.
 struct WantedLocals {
@@ -141,8 +177,8 @@ impl WantedLocals {
     }
 }
 
-/// What lists take, given as (file, owner, neighbour).
-fn lists_bytes(entries: &mut Vec<(u32, u32, u32)>) -> u64 {
+/// What lists take; sorts their entries and leaves each once.
+fn lists_bytes(entries: &mut Vec<Entry>) -> u64 {
     entries.sort_unstable();
     entries.dedup();
     let mut gaps = Vec::new();

@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many edges ahead the table is looked at.
-const AHEAD: usize = 24;
+pub(super) const AHEAD: usize = 24;
 
 /// What translating needs to know.
 pub(super) struct Translation<'a> {
@@ -48,16 +48,33 @@ pub(super) struct Partitioned {
 
 /// How much memory the tables of all chunks need at most.
 pub(super) fn table_bytes(chunks: &[Chunk]) -> u64 {
-    let locals = |chunk: &Chunk| match chunk.run.locals {
-        Locals::Direct { count, .. } | Locals::Stored { count } => count,
+    let most = groups(chunks).iter().map(|group| locals(group)).max().unwrap_or(0);
+    5 * most as u64 + (64 << 10)
+}
+
+/// A chunk and its number.
+pub(super) type NumberedChunk<'a> = (usize, &'a Chunk);
+
+/// Chunks that share a table: those with direct dictionaries; each of the others has its own.
+pub(super) fn groups(chunks: &[Chunk]) -> Vec<Vec<NumberedChunk<'_>>> {
+    let is_direct = |(_, chunk): &NumberedChunk<'_>| matches!(chunk.run.locals, Locals::Direct { .. });
+    let (direct, stored): (Vec<_>, Vec<_>) = chunks.iter().enumerate().partition(is_direct);
+    let groups = std::iter::once(direct).chain(stored.into_iter().map(|chunk| vec![chunk]));
+    groups.filter(|group| !group.is_empty()).collect()
+}
+
+/// How long a table for chunks is.
+pub(super) fn locals(chunks: &[NumberedChunk<'_>]) -> usize {
+    let locals = chunks.iter().map(|(_, chunk)| match chunk.run.locals {
+        Locals::Direct { count, .. } | Locals::Stored { count } => count as usize,
         Locals::None => 0,
-    };
-    5 * chunks.iter().map(locals).max().unwrap_or(0) + (64 << 10)
+    });
+    locals.max().unwrap_or(0)
 }
 
 impl Translation<'_> {
     /// Translates all chunks. Streams are made at `paths`, one per layout, with blocks of `block_words`.
-    pub(super) fn run(&self, chunks: Vec<Chunk>, paths: &[&Path], block_words: usize) -> Result<Partitioned> {
+    pub(super) fn run(&self, chunks: &[Chunk], paths: &[&Path], block_words: usize) -> Result<Partitioned> {
         let backend = self.runtime.backend();
         let streams = paths.iter().map(|path| Ok(Streams::create(backend, path, block_words)?));
         let streams = streams.collect::<Result<Vec<_>>>()?;
@@ -70,10 +87,7 @@ impl Translation<'_> {
         }
         let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();
         let progress = self.runtime.task("distributing", Unit::Bytes, Some(edges));
-        let (direct, stored): (Vec<_>, Vec<_>) =
-            chunks.into_iter().enumerate().partition(|(_, chunk)| matches!(chunk.run.locals, Locals::Direct { .. }));
-        let groups = std::iter::once(direct).chain(stored.into_iter().map(|chunk| vec![chunk]));
-        for group in groups.filter(|group| !group.is_empty()) {
+        for group in groups(chunks) {
             let table = Table::load(self, &group)?;
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
             self.translate(&table, &segments, &states, &progress)?;
@@ -185,28 +199,25 @@ struct Table {
 }
 
 impl Table {
-    fn load(translation: &Translation<'_>, chunks: &[(usize, Chunk)]) -> Result<Self> {
+    fn load(translation: &Translation<'_>, chunks: &[NumberedChunk<'_>]) -> Result<Self> {
         let budget = translation.runtime.budget();
-        let locals = chunks.iter().map(|(_, chunk)| match chunk.run.locals {
-            Locals::Direct { count, .. } | Locals::Stored { count } => count as usize,
-            Locals::None => 0,
-        });
-        let len = locals.max().unwrap_or(0);
-        let by_id = translation.order == Order::Input;
+        let len = locals(chunks);
+        // Numbers by degree tell the class; the others do not.
+        let by_degree = translation.order == Order::Degree;
         let mut numbers: Array<u32> = Array::zeroed(budget, "translating ids", len)?;
-        let mut classes: Array<u8> = Array::zeroed(budget, "translating ids", if by_id { len } else { 0 })?;
+        let mut classes: Array<u8> = Array::zeroed(budget, "translating ids", if by_degree { 0 } else { len })?;
         let starts = &translation.class_starts;
         for (index, chunk) in chunks {
             let run = &chunk.run;
             let strings = translation.strings;
-            translation.numbers.for_each_local(translation.runtime, run, *index, strings, |local, degree, id| {
+            translation.numbers.for_each_local(translation.runtime, run, *index, strings, |local, degree, other| {
                 let local = local as usize;
-                if by_id {
-                    numbers[local] = id;
+                if by_degree {
+                    numbers[local] = degree;
+                } else {
+                    numbers[local] = other;
                     let after = starts.partition_point(|&(_, start)| start <= u64::from(degree));
                     classes[local] = starts[after - 1].0;
-                } else {
-                    numbers[local] = degree;
                 }
             })?;
         }
