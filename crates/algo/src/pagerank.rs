@@ -43,9 +43,9 @@ use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Choice, Column, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, ListFold, ListPart, Lists, Result,
-    Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
-    vertex_map, vertex_sum,
+    Choice, Column, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart,
+    Lists, Result, Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum,
+    gather_weighted_sums, vertex_map, vertex_sum,
 };
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
@@ -179,19 +179,28 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
         pages_per_pass: pages_per_pass(graph, options),
         more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
         columns: vec![ColumnKind::Real],
-        more_result_bytes: weight_bytes(graph, options),
-        verify_bytes: verify_ranks::ranks_bytes(graph, options),
+        more_result_bytes: 0,
+        verify_bytes: verify_ranks::ranks_bytes(graph, options) + weight_bytes(graph, options),
     }
     .estimate(graph)
 }
 
-/// What reading weights takes; it is held until the graph is dropped.
+/// What reading weights takes.
 pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
-    let out_bytes = graph.weight_bytes(Direction::Out);
+    weighed(graph, options).iter().map(|&direction| graph.weight_bytes(direction)).sum()
+}
+
+/// Keeps what is known of the weights until all sweeps are done.
+pub(crate) fn keep_weights(graph: &Graph, options: &PageRankOptions) -> Result<KeptWeights> {
+    graph.keep_weights(weighed(graph, options))
+}
+
+/// The directions whose weights are read: those of the sums, and those along which ranks are pulled.
+fn weighed(graph: &Graph, options: &PageRankOptions) -> &'static [Direction] {
     match (options.weights, options.method) {
-        (false, _) => 0,
-        (true, PageRankMethod::Power) if graph.is_directed() => graph.weight_bytes(Direction::In) + out_bytes,
-        (true, _) => out_bytes,
+        (false, _) => &[],
+        (true, PageRankMethod::Power) => graph.directions(),
+        (true, PageRankMethod::Delta) => &[Direction::Out],
     }
 }
 
@@ -224,6 +233,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
     let mut stats = StatsBuilder::start();
     note(&mut stats, graph, options.weights);
+    let _kept = keep_weights(graph, options)?;
     if options.weights {
         let (strengths, read) = strengths_of(graph).make()?;
         stats.step("strengths", graph.vertices(), read);

@@ -70,8 +70,8 @@ pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
         pages_per_pass: pages_per_pass(graph, options),
         more_pages: graph.degree_pages(Direction::Out) + graph.degree_pages(Direction::In),
         columns: vec![ColumnKind::Real],
-        more_result_bytes: weight_bytes(graph, options),
-        verify_bytes: verify_ranks::ranks_bytes(graph, options),
+        more_result_bytes: 0,
+        verify_bytes: verify_ranks::ranks_bytes(graph, options) + weight_bytes(graph, options),
     }
     .estimate(graph)
 }

@@ -20,8 +20,8 @@ use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank::{
-    ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, pages_per_pass, say_convergence, strengths, weight_bytes,
-    weight_passes, with_convergence,
+    ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, keep_weights, pages_per_pass, say_convergence, strengths,
+    weight_bytes, weight_passes, with_convergence,
 };
 use crate::values::{Kind, Parameter};
 use crate::verify_ranks;
@@ -118,8 +118,8 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
         pages_per_pass: pages_per_pass(graph, &common),
         more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
         columns: vec![ColumnKind::Real; options.seeds.len()],
-        more_result_bytes: weight_bytes(graph, &common),
-        verify_bytes: verify_ranks::ranks_bytes(graph, &common),
+        more_result_bytes: 0,
+        verify_bytes: verify_ranks::ranks_bytes(graph, &common) + weight_bytes(graph, &common),
     }
     .estimate(graph)
 }
@@ -139,6 +139,7 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
     note(&mut stats, graph, options.weights);
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
+    let _kept = keep_weights(graph, &options.common())?;
     if options.weights {
         let (strengths, read) = strengths(graph)?;
         run.stats.step("strengths", graph.vertices(), read);

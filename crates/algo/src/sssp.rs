@@ -131,8 +131,8 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
         pages_per_pass: pages,
         more_pages: 0,
         columns: vec![ColumnKind::Distance, ColumnKind::Vertex],
-        more_result_bytes: weight_bytes,
-        verify_bytes: verify::sssp_bytes(graph),
+        more_result_bytes: 0,
+        verify_bytes: verify::sssp_bytes(graph) + weight_bytes,
     }
     .estimate(graph)
 }
@@ -149,6 +149,7 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
         return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
     }
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
+    let _kept = graph.keep_weights(if options.weights { graph.directions() } else { &[] })?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
     match kind {
         WeightKind::I64 => Search::<Integer>::run(graph, options),

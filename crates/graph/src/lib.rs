@@ -63,7 +63,7 @@ pub use relax::{Labels, NO_LABEL, Relaxed, Relaxer, Thin};
 pub use scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_pages};
 pub use vertex_map::{RANGE, vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
-pub use weights::Weights;
+pub use weights::{KeptWeights, Weights};
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: u64 = outcore_format::PAGE_BYTES as u64;

@@ -16,8 +16,8 @@
 //! is missed, and a page that was taken but not visited yet need not wait once more.
 //!
 //! *Kept pages.* Where the order of vertices does not suit the search, a page is visited many times for a few lists.
-//! From its second visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the few
-//! lists cost.
+//! From its second visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the
+//! few lists cost.
 //!
 //! *Cost.* Half a bit per vertex for finding pages, 40 bytes per page, and 44 bytes per list of the page with the most
 //! lists for each worker; decoded pages take what is free. Pages are read as often as they are visited, but for what is

@@ -86,6 +86,18 @@ pub(crate) struct WeightColumn {
     held: Reservation,
 }
 
+/// What is known of weights, kept in memory: see [`Graph::keep_weights`].
+#[must_use = "weights are kept as long as this lives"]
+pub struct KeptWeights {
+    _columns: Vec<Arc<WeightColumn>>,
+}
+
+impl std::fmt::Debug for KeptWeights {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeptWeights").finish_non_exhaustive()
+    }
+}
+
 impl Graph {
     /// The name of the edges' weights in the input, if there are any.
     pub fn weight_name(&self) -> Option<&str> {
@@ -135,6 +147,17 @@ impl Graph {
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
         let indexes = weight_indexes(self, direction).map(|file| self.index_bytes_of(file));
         2 * indexes.iter().sum::<u64>() + self.runtime().threads() as u64 * WORKER_BYTES
+    }
+
+    /// Keeps what is known of the weights beside lists in memory until the answer is dropped; without that it may be
+    /// given back between two sweeps. An algorithm that sweeps over weights again and again asks for it in the
+    /// beginning, with `directions` empty if it reads no weights.
+    ///
+    /// # Errors
+    /// There are no weights, too little memory ([`Graph::weight_bytes`]), an index that cannot be read or is damaged.
+    pub fn keep_weights(&self, directions: &[Direction]) -> Result<KeptWeights> {
+        let columns = directions.iter().map(|&direction| self.weight_column(direction));
+        Ok(KeptWeights { _columns: columns.collect::<Result<_>>()? })
     }
 
     /// The column of weights.
