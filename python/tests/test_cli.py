@@ -45,6 +45,9 @@ def image(tmp_path_factory):
 
 def test_help_and_exit_codes(tmp_path):
     assert "import" in outcore("--help").stdout
+    listed = " ".join(outcore("run", "--help").stdout.split())
+    assert "bfs Breadth-first search: the level and parent of every vertex" in listed, listed
+    assert outcore("run", "pagerank", "--help").stdout.startswith("PageRank")
     for command in ("import", "generate", "info", "check", "export", "run", "graphalytics", "graph500", "gap"):
         assert "Usage" in outcore(command, "--help").stdout
     assert outcore("frobnicate", check=False).returncode == 2
@@ -751,6 +754,17 @@ def test_the_benchmarks_name_all_that_they_need():
 
 def limit_address_space(limit_bytes):
     return lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
+
+
+@pytest.mark.parametrize("backend", ["auto", "posix"])
+def test_memory_is_kept_whatever_reads(tmp_path, backend):
+    image, stats_file = tmp_path / "u.oc", tmp_path / "stats.json"
+    outcore("generate", "uniform", image, "--scale", 17, "--weights", "unit", "--memory", "48MiB")
+    for algorithm in (["sssp", "--source", "1"], ["pagerank", "--max-iter", "20", "--allow-unconverged"]):
+        for limit in (28 << 20, 36 << 20):
+            outcore("run", *algorithm, image, "--memory", limit, "--threads", 2, "--backend", backend, "--stats", stats_file)
+            stats = json.loads(stats_file.read_text())
+            assert stats["memory_peak_bytes"] <= limit, (algorithm, limit, stats["memory_peak_bytes"])
 
 
 def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):

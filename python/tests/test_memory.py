@@ -169,6 +169,16 @@ def test_places_of_weights_make_way_for_what_needs_the_memory(scratch):
     assert again.reached == reached == 9 and runtime.holders()["weights of edges of path.oc"] > 1 << 20
 
 
+def test_small_results_are_written_under_a_small_limit(scratch):
+    oc.import_graph([("a", "b", 1), ("b", "c", 2)], "m.oc", memory="32MiB")
+    runtime = oc.Runtime(memory="32MiB", threads=2)
+    graph = oc.Graph("m.oc", runtime=runtime)
+    paths = oc.sssp(graph, "a")
+    for ending in ("parquet", "arrow", "csv"):
+        paths.write(f"r.{ending}")
+    assert oc.bfs(graph, "a").to_dict()["level"] == [0, 1, 2]
+
+
 def test_distances_are_made_when_they_are_asked_for(scratch):
     """No run is lost for want of memory for an array."""
     oc.generate("kronecker", scale=11, output="k.oc")

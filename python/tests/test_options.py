@@ -173,6 +173,10 @@ def test_errors_and_notes_call_options_as_python_does(scratch):
     report = oc.import_graph("edges.csv", "web.oc")
     assert any("such as weight='far'." in note for note in report["notes"]), report["notes"]
     assert any("such as weight='far'." in note for note in oc.estimate_import("edges.csv").notes)
+    table = pytest.importorskip("pyarrow").table({"source": [1], "target": [2], "name": ["a"], "far": [3.5]})
+    assert oc.import_graph(table, "table.oc")["notes"] == [
+        "Columns that are not read: name, far. They are no weights unless you say so, such as weight='far'."
+    ]
     with pytest.raises(oc.ImageExistsError, match="; give replace=True or choose another name"):
         oc.import_graph("edges.csv", "web.oc")
     with pytest.raises(oc.UsageError, match="^format='docx': there is no such format"):

@@ -188,10 +188,22 @@ impl Manifest {
             .into_bytes()
     }
 
+    /// What to do about a manifest of another version of the format than this one, if it is one.
+    pub fn other_version(bytes: &[u8]) -> Option<String> {
+        let sealed: Sealed<'_> = serde_json::from_slice(bytes).ok()?;
+        let Version { format, format_version } = serde_json::from_str(sealed.manifest.get()).ok()?;
+        let advice = match format_version {
+            _ if format != FORMAT_NAME || format_version == FORMAT_VERSION => return None,
+            0..FORMAT_VERSION => "import the input again, for older versions were never released",
+            _ => "a newer Outcore may read it",
+        };
+        Some(format!("expected version {FORMAT_VERSION} of the format of images, found {format_version}; {advice}"))
+    }
+
     /// Reads a manifest and checks that it hangs together.
     ///
     /// # Errors
-    /// Text that is not a manifest, a newer version, counts that contradict each other.
+    /// Text that is not a manifest, another version, counts that contradict each other.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let bad = |expected: &str, found: String| Error::new(0, expected, found);
         let sealed: Sealed<'_> =
@@ -202,17 +214,8 @@ impl Manifest {
         if version.format != FORMAT_NAME {
             return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
         }
-        if version.format_version == 1 {
-            return Err(bad(
-                &format!("format version {FORMAT_VERSION}; import the input again, for version 1 was never released"),
-                version.format_version.to_string(),
-            ));
-        }
-        if version.format_version == 0 || version.format_version > FORMAT_VERSION {
-            return Err(bad(
-                &format!("a format version of at most {FORMAT_VERSION} (a newer Outcore may read this)"),
-                version.format_version.to_string(),
-            ));
+        if version.format_version != FORMAT_VERSION {
+            return Err(bad(&format!("format version {FORMAT_VERSION}"), version.format_version.to_string()));
         }
         let computed = format!("{:08x}", crc32c::crc32c(body.as_bytes()));
         if computed != sealed.checksum {

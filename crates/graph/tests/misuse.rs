@@ -261,6 +261,36 @@ impl ListFold for Breaks {
     fn finish(&self, _vertex: u32, _value: Option<()>, (): &mut ()) {}
 }
 
+/// Closes the graph, and asks for lists after that.
+struct Closes<'a>(&'a Graph);
+
+impl VertexProgram for Closes<'_> {
+    type State = ();
+    type Message = u32;
+
+    fn run(&self, vertex: &mut Vertex<'_, u32>, _state: &mut ()) {
+        self.0.close();
+        vertex.request(Direction::Out);
+    }
+}
+
+#[test]
+fn a_graph_that_is_closed_meanwhile_is_told_and_not_taken_for_one_without_lists() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = image(directory.path());
+    for frontier in [Frontier::List(&[7]), Frontier::All] {
+        let graph = open(&image, 1);
+        let mut states = vec![(); VERTICES];
+        let options = ProgramOptions { start: frontier, ..ProgramOptions::default() };
+        let error = run_program(&graph, &Closes(&graph), &mut states, &options).unwrap_err();
+        assert!(matches!(error, Error::Closed { .. }), "{error}");
+        for outcome in every_way(&graph, Frontier::List(&[7])).into_iter().take(4) {
+            let error = outcome.unwrap_err();
+            assert!(matches!(error, Error::Closed { .. }), "{error}");
+        }
+    }
+}
+
 #[test]
 fn a_panic_in_a_function_leaves_the_graph_usable() {
     let directory = tempfile::tempdir().unwrap();

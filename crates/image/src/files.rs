@@ -234,6 +234,9 @@ fn open_manifest(directory: &Directory) -> Result<(DataFile, Manifest)> {
         });
     }
     let bytes = file.read_whole()?;
+    if let Some(found) = Manifest::other_version(&bytes) {
+        return Err(Error::Unsuitable(format!("{}: {found}", file.path().display())));
+    }
     let manifest = Manifest::from_bytes(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
     Ok((file, manifest))
 }

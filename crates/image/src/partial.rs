@@ -37,9 +37,11 @@ fn check_target(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
         }
         Some(FileKind::File) | None => {}
     }
-    match backend.named_itself(&folder(target).join(MANIFEST)) {
-        Some(_) => refused("a place within an image", "choose another folder"),
-        None => Ok(()),
+    // An image has folders of its own, to which a link may lead.
+    let within = backend.resolve(folder(target)).unwrap_or_else(|_| folder(target).to_owned());
+    match within.ancestors().take(2).any(|folder| backend.named_itself(&folder.join(MANIFEST)).is_some()) {
+        true => refused("a place within an image", "choose another folder"),
+        false => Ok(()),
     }
 }
 

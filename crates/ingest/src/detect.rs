@@ -8,7 +8,7 @@
 
 use crate::batch::{IdKind, InputOptions, bad_record};
 use crate::blocks::Lines;
-use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note};
+use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns};
 use crate::columns::{Columns, Comments, Field, Separator, split};
 use crate::konect::Konect;
 use crate::number::{is_whole, lines, real, trim};
@@ -546,22 +546,12 @@ impl<'a> Sample<'a> {
             name if has_names && !name.is_empty() => name.to_owned(),
             _ => (column + 1).to_string(),
         };
-        let listed: Vec<String> = unread.iter().take(20).map(called).collect();
-        if listed.is_empty() {
-            return None;
-        }
         let numeric = |&&column: &&usize| {
             !body.is_empty() && body.iter().all(|(_, fields)| fields.get(column).is_some_and(|f| is_number(f.raw)))
         };
-        let hint = match unread.iter().find(numeric) {
-            Some(column) if options.weight.is_none() && used[2].is_none() => {
-                let called = called(column);
-                let quote = if called.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { "'" };
-                format!(" They are no weights unless you say so, such as --weight {quote}{called}{quote}.")
-            }
-            _ => String::new(),
-        };
-        Some(format!("Columns that are not read: {}.{hint}", listed.join(", ")))
+        let may_be_weights = options.weight.is_none() && used[2].is_none();
+        let weights = unread.iter().find(numeric).filter(|_| may_be_weights).map(called);
+        unread_columns(unread.iter().map(called), weights)
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
-use crate::column_names::{column_asked, find_ends, kinds_note};
+use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns};
 use crate::detect::{other_direction, says_directed};
 use crate::text_source::begin;
 use crate::values::{each_integer, each_real, is_integer, is_real};
@@ -141,6 +141,8 @@ pub(crate) struct TableColumns {
     directed: Option<bool>,
     /// Gephi's column `Type`, if there is one.
     kind: Option<KindColumn>,
+    /// What is said of the other columns.
+    unread: Option<String>,
 }
 
 /// A column that may say on every row whether the edge has a direction.
@@ -180,6 +182,11 @@ impl TableColumns {
             is_free && name(column).eq_ignore_ascii_case("type") && is_text(value_kind(schema, column))
         };
         let kind = (0..schema.fields().len()).find(is_kind).filter(|_| directed.is_none());
+        let used = [Some(source), Some(target), weight, kind];
+        let others = || (0..schema.fields().len()).filter(|&column| !used.contains(&Some(column)));
+        let may_be_weights = weight.is_none() && options.weight.is_none();
+        let weights = others().find(|&column| may_be_weights && value_kind(schema, column).is_numeric()).map(name);
+        let unread = unread_columns(others().map(name), weights);
         Ok(TableColumns {
             source,
             target,
@@ -188,6 +195,7 @@ impl TableColumns {
             strings: source_strings,
             directed,
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
+            unread,
         })
     }
 
@@ -237,7 +245,10 @@ impl TableColumns {
             string_ids: self.strings,
             ends: Some(self.names.clone()),
             weights,
-            notes: kinds_note(&self.names[0], &self.names[1], self.strings).into_iter().collect(),
+            notes: kinds_note(&self.names[0], &self.names[1], self.strings)
+                .into_iter()
+                .chain(self.unread.clone())
+                .collect(),
             ..Facts::default()
         }
     }

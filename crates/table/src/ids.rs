@@ -247,7 +247,8 @@ impl IdStream {
 
 /// The memory of a batch of ids.
 fn batch_bytes(image: &Image) -> u64 {
-    8 * BATCH_IDS as u64 + if string_ids(image) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 }
+    8 * image.manifest().vertices.min(BATCH_IDS as u64)
+        + if string_ids(image) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 }
 }
 
 /// Where strings come from.

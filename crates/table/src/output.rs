@@ -28,10 +28,11 @@ pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .csv.gz, .csv.zst, .npy, .arro
 /// How many rows a row group of a Parquet file has at most, and how much memory it may take before it is written.
 const GROUP_ROWS: usize = 4 * BATCH_IDS;
 const GROUP_BYTES: usize = 8 << 20;
-/// What the encoders of Parquet and Arrow take beside a batch.
+/// What the encoders of Parquet and Arrow take beside a batch, at most.
 pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
-/// What all of that takes at most, with the buffer of the file.
-const WRITER_BYTES: u64 = ENCODER_BYTES + FILE_BYTES;
+/// What they take for a table of few rows, and more for each of its cells.
+const LEAST_ENCODER_BYTES: u64 = 4 << 20;
+const CELL_BYTES: u64 = 64;
 
 /// What a name's ending says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,7 +93,16 @@ pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Res
 /// encoders.
 pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(image.manifest().vertices);
-    values.saturating_add(reader_bytes(image, columns)).saturating_add(WRITER_BYTES)
+    values
+        .saturating_add(reader_bytes(image, columns))
+        .saturating_add(encoder_bytes(image.manifest().vertices, columns.len()))
+        .saturating_add(FILE_BYTES)
+}
+
+/// What the encoders take for a table of so many rows.
+fn encoder_bytes(rows: u64, columns: usize) -> u64 {
+    let cells_bytes = rows.saturating_mul(CELL_BYTES * (columns as u64 + 1));
+    cells_bytes.saturating_add(LEAST_ENCODER_BYTES).min(ENCODER_BYTES)
 }
 
 fn no_strings(output: &Path) -> Error {
@@ -192,7 +202,8 @@ impl Table {
     }
 
     fn reserve_encoder(&self) -> Result<outcore_io::Reservation> {
-        self.image().reserve("encoding the output", ENCODER_BYTES)
+        let bytes = encoder_bytes(self.rows(), self.schema().fields().len());
+        self.image().reserve("encoding the output", bytes)
     }
 
     fn write_npy(&self, output: &Path) -> Result<()> {

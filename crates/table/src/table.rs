@@ -92,7 +92,8 @@ pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
 fn batch_bytes(image: &Image, columns: usize) -> u64 {
     let columns = columns as u64 + 1;
     let texts = if string_ids(image) { columns } else { 0 };
-    16 * BATCH_IDS as u64 * columns + 2 * BATCH_TEXT_BYTES as u64 * texts
+    let rows = image.manifest().vertices.min(BATCH_IDS as u64);
+    16 * rows * columns + 2 * BATCH_TEXT_BYTES as u64 * texts
 }
 
 impl Column {
