@@ -139,6 +139,11 @@ impl<'g> Neighbourhoods<'g> {
         self.cuts[chunk].vertex..self.cuts[chunk + 1].vertex
     }
 
+    /// How many entries the lists of a chunk have, in all directions together, as the degrees say.
+    pub fn entries(&self, chunk: usize) -> u64 {
+        self.cuts[chunk + 1].entries.iter().zip(&self.cuts[chunk].entries).map(|(end, start)| end - start).sum()
+    }
+
     /// Brings a chunk into memory, unless it is there.
     pub fn load(&mut self, chunk: usize) -> Result<SweepStats> {
         let mut stats = SweepStats::default();

@@ -310,9 +310,7 @@ impl<'g, S: Share> Counting<'g, S> {
         let closed = Array::zeroed(budget, name, vertices)?;
         let possible = Array::zeroed(budget, name, if possible_of.is_some() { vertices } else { 0 })?;
         let starts = Array::zeroed(budget, "where lists begin", vertices + 1)?;
-        // Another operation may have taken what was there: then there is no memory for less than a chunk.
-        let least_entries = chunk_entries.min(graph.edges());
-        let entries = needs.block_entries(graph, budget.available_bytes()).max(least_entries) as usize;
+        let entries = needs.block_entries(graph, budget.available_bytes()) as usize;
         let block = Block {
             vertices: 0..0,
             starts,
@@ -327,7 +325,7 @@ impl<'g, S: Share> Counting<'g, S> {
 
     /// Makes the block that begins with a chunk, of as many chunks as fit; returns the first that does not.
     fn fill(&mut self, first: usize) -> Result<usize> {
-        let (mut read, mut used, mut chunk) = (SweepStats::default(), 0, first);
+        let (mut read, mut used, mut chunk, mut wanted) = (SweepStats::default(), 0, first, 0);
         while chunk < self.neighbourhoods.chunks() {
             read.add(&self.neighbourhoods.load(chunk)?);
             let vertices = self.neighbourhoods.range(chunk);
@@ -338,12 +336,18 @@ impl<'g, S: Share> Counting<'g, S> {
                 end += u64::from(len);
             }
             if end > self.block.entries.len() as u64 {
+                wanted = end;
                 break;
             }
             self.block.starts[vertices.end as usize].store(end as u32, Ordering::Relaxed);
             self.task.advance(vertices.len() as u64);
             self.copy(vertices)?;
             (used, chunk) = (end, chunk + 1);
+        }
+        if chunk == first && wanted <= self.neighbourhoods.entries(chunk) {
+            // Another operation took memory after this one had made sure of it.
+            let budget = self.neighbourhoods.graph.runtime().budget();
+            return Err(budget.refusal("lists", 4 * wanted, 4 * self.block.entries.len() as u64).into());
         }
         if chunk == first {
             let image = self.neighbourhoods.graph.path().display();
