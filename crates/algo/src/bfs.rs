@@ -352,20 +352,23 @@ impl Bfs {
     }
 }
 
+/// The option of searches by levels.
+pub(crate) const DEPTH_LIMIT: Parameter = Parameter {
+    aliases: &["cutoff"],
+    ..Parameter::new(
+        "depth_limit",
+        Kind::Whole { bits: 32, least: 0 },
+        DefaultValue::None,
+        "The greatest level that is searched for; all if not given",
+    )
+};
+
 /// Its declaration.
 pub static BFS: Algorithm = Algorithm {
     aliases: &["breadth_first_search", "single_source_shortest_path_length"],
     options: &[
         Parameter::required("source", Kind::Vertex, "The id of the vertex to start from"),
-        Parameter {
-            aliases: &["cutoff"],
-            ..Parameter::new(
-                "depth_limit",
-                Kind::Whole { bits: 32, least: 0 },
-                DefaultValue::None,
-                "The greatest level that is searched for; all if not given",
-            )
-        },
+        DEPTH_LIMIT,
         Parameter::new(
             "target",
             Kind::Vertex,

@@ -19,6 +19,7 @@
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
 //! direction.
 
+use crate::bfs::DEPTH_LIMIT;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
@@ -549,15 +550,7 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
             DefaultValue::None,
             "The ids of the vertices whose distances from every source are told",
         ),
-        Parameter {
-            aliases: &["cutoff"],
-            ..Parameter::new(
-                "depth_limit",
-                Kind::Whole { bits: 32, least: 0 },
-                DefaultValue::None,
-                "The greatest level that is searched for; all if not given",
-            )
-        },
+        DEPTH_LIMIT,
     ],
     attributes: &[
         Attribute::new("reached", AttributeKind::Wholes, "Per source, how many vertices were reached, itself included"),
