@@ -467,8 +467,9 @@ def core_number(
         `max_core`: The greatest core number.
 
     Cost: every list once; a page is read as often as there are rounds that remove vertices of it, less what the
-    page cache holds: on a Kronecker graph of scale 24 three passes with half of the pages cached, ten with none.
-    4.4 bytes of memory per vertex, 4.6 in directed graphs.
+    page cache holds: on a Kronecker graph of scale 24 three passes with half of the pages cached, ten with none,
+    and on long graphs (paths, roads) that the cache does not hold thousands. 4.4 bytes of memory per vertex, 4.6 in
+    directed graphs.
 
     Raises:
         MemoryLimitError: Too little memory, said beforehand.
@@ -634,9 +635,10 @@ def multi_source_bfs(
             array is made when it is first asked for; it takes 9 bytes per source and target.
 
     Cost: up to 512 sources, as many as the memory limit holds, share one search, which reads the lists about once
-    on graphs with hubs, and at most once per level. 16.4 bytes of memory per vertex, and 24 for every 64 sources
-    that go together; 4 bytes per source and target, and 9 more when `distances` are asked for. If there is no room
-    for those, asking raises MemoryLimitError, and the rest of the result is as useful as before.
+    on graphs with hubs, and at most once per level, of which long graphs (paths, grids, roads) have thousands: from
+    few sources, `bfs` one after the other reads less there. 16.4 bytes of memory per vertex, and 24 for every 64
+    sources that go together; 4 bytes per source and target, and 9 more when `distances` are asked for. If there is
+    no room for those, asking raises MemoryLimitError, and the rest of the result is as useful as before.
 
     Raises:
         UsageError: No vertex of one of the ids.

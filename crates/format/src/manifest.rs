@@ -215,7 +215,9 @@ impl Manifest {
             return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
         }
         if version.format_version != FORMAT_VERSION {
-            return Err(bad(&format!("format version {FORMAT_VERSION}"), version.format_version.to_string()));
+            let is_newer = version.format_version > FORMAT_VERSION;
+            let expected = if is_newer { "a format version of at most" } else { "format version" };
+            return Err(bad(&format!("{expected} {FORMAT_VERSION}"), version.format_version.to_string()));
         }
         let computed = format!("{:08x}", crc32c::crc32c(body.as_bytes()));
         if computed != sealed.checksum {

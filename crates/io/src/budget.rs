@@ -450,7 +450,7 @@ mod tests {
         drop(in_use);
         assert_eq!(budget.available_bytes(), usable);
         let cache = PageCache::new(&budget, usable / 4).unwrap().expect("room for a cache");
-        drop(budget.reserve("all", usable).unwrap());
+        drop(budget.reserve("all", budget.available_bytes()).unwrap());
         assert!(lock(&spare.held).is_none() && cache.memory_bytes() == 0);
         drop(spare);
         assert!(budget.reserve("too much", usable + 1).is_err());
