@@ -188,13 +188,13 @@ impl Manifest {
             .into_bytes()
     }
 
-    /// What to do about a manifest of another version of the format than this one, if it is one.
+    /// What to do about a manifest of another version of the format than this one, if it is one. There is no version 0.
     pub fn other_version(bytes: &[u8]) -> Option<String> {
         let sealed: Sealed<'_> = serde_json::from_slice(bytes).ok()?;
         let Version { format, format_version } = serde_json::from_str(sealed.manifest.get()).ok()?;
         let advice = match format_version {
-            _ if format != FORMAT_NAME || format_version == FORMAT_VERSION => return None,
-            0..FORMAT_VERSION => "import the input again, for older versions were never released",
+            _ if format != FORMAT_NAME || [0, FORMAT_VERSION].contains(&format_version) => return None,
+            1..FORMAT_VERSION => "import the input again, for older versions were never released",
             _ => "a newer Outcore may read it",
         };
         Some(format!("expected version {FORMAT_VERSION} of the format of images, found {format_version}; {advice}"))
@@ -215,8 +215,8 @@ impl Manifest {
             return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
         }
         if version.format_version != FORMAT_VERSION {
-            let is_newer = version.format_version > FORMAT_VERSION;
-            let expected = if is_newer { "a format version of at most" } else { "format version" };
+            let is_older = (1..FORMAT_VERSION).contains(&version.format_version);
+            let expected = if is_older { "format version" } else { "a format version of at most" };
             return Err(bad(&format!("{expected} {FORMAT_VERSION}"), version.format_version.to_string()));
         }
         let computed = format!("{:08x}", crc32c::crc32c(body.as_bytes()));
