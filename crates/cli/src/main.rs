@@ -30,7 +30,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    outcore::io::share_arenas();
     // Decoders of other formats allocate on their own; algorithms keep what they have.
     if matches!(cli.command, Command::Import(_)) {
         outcore::io::give_back_freed_memory();

@@ -43,6 +43,9 @@ pub fn runtime_or(
         ..RuntimeOptions::default()
     };
     let runtime = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options))?;
+    if runtime.backend().name() == "posix" {
+        outcore::io::limit_arenas(runtime.threads() + 2);
+    }
     let cancel = runtime.cancel().clone();
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
         .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;

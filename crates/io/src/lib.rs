@@ -36,7 +36,7 @@ pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
-pub use process::{current_memory_bytes, free_memory_bytes, give_back_freed_memory, peak_memory_bytes, share_arenas};
+pub use process::{current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
 pub use shared_cache::CacheShare;

@@ -77,8 +77,8 @@ pub mod io {
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_THREADS, Reservation, Result,
         Task, backend,
         buffer::{Plain, Raw, Shared},
-        bytes_text, escaped, folder, give_back_freed_memory, into_inner, lock, parse_bytes, peak_memory_bytes,
-        share_arenas,
+        bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, lock, parse_bytes,
+        peak_memory_bytes,
     };
 }
 
