@@ -19,10 +19,10 @@ pub fn give_back_freed_memory() {
     }
 }
 
-/// Asks the allocator to keep what threads allocate in so many arenas. Where files are read by threads it would make one
-/// for each of them, and every step leaves something in others, 7 MiB in all. Workers that share an arena share cache
-/// lines too (PageRank took a third longer with two), so this is not for whoever reads without threads. For a process
-/// of our own.
+/// Asks the allocator to keep what threads allocate in so many arenas. Where files are read by threads it would make
+/// one for each of them, and every step leaves something in others, 7 MiB in all. Workers that share an arena share
+/// cache lines too (PageRank took a third longer with two), so this is not for whoever reads without threads. For a
+/// process of our own.
 pub fn limit_arenas(count: usize) {
     // SAFETY: the call changes a setting of the allocator, under its own lock.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
