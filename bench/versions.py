@@ -2,7 +2,7 @@
 prints ratios.
 
 usage: versions.py --new PROGRAM [--old PROGRAM] [--gap FOLDER] [--scales 22,24] [--grids 600,3000] [--rounds 5]
-[--memory 512MiB]
+[--memory 768MiB]
 
 Every build makes its own images. Graphs are Kronecker graphs and grids, both with whole weights from 1 to 255, and at
 the first scale with real ones too. Each run is a process of its own with a cold page cache and two threads; its time
@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--scales", default="22,24")
     parser.add_argument("--grids", default="600,3000")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--memory", default="512MiB")
+    parser.add_argument("--memory", default="768MiB")
     options = parser.parse_args()
     figures = Figures()
     print(f"{'':40}{'':6}{'median s':>10}{'least':>10}{'greatest':>10}{'new / it':>12}")
