@@ -244,7 +244,6 @@ def test_a_run_that_cannot_be_verified_is_refused_before_it(tmp_path):
     assert "4194304 components" in run("--memory", between).stdout
     refused = run("--memory", between, "--verify", check=False)
     assert refused.returncode != 0 and "the result and its verification" in refused.stderr and not refused.stdout
-    # What the process holds at its start differs by some 0.2 MiB from run to run.
     assert "verified" in run("--memory", f"{least('--verify') + 0.5:.1f}MiB", "--verify").stdout
 
 
