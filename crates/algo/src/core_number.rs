@@ -422,7 +422,8 @@ pub static CORE_NUMBER: Algorithm = Algorithm {
         returns: "`vertex` and `core`.",
         cost: "every list once; a page is read as often as there are rounds that remove vertices of it, less what the \
                page cache holds: on a Kronecker graph of scale 24 three passes with half of the pages cached, ten with \
-               none, and on long graphs (paths, roads) that the cache does not hold thousands. 4.4 bytes of memory per vertex, 4.6 in directed graphs.",
+               none, and on long graphs (paths, roads) that the cache does not hold thousands. 4.4 bytes of memory per \
+               vertex, 4.6 in directed graphs.",
         differences: "Differences from NetworkX: edges from a vertex to itself, which it refuses, are left out, and \
                       parallel edges, which it refuses too, count as often as they are stored.",
         networkx: Some(Oracle {

@@ -572,7 +572,8 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
                   the search came.",
         cost: "up to 512 sources, as many as the memory limit holds, share one search, which reads the lists about \
                once on graphs with hubs, and at most once per level, of which long graphs (paths, grids, \
-               roads) have thousands: from few sources, `bfs` one after the other reads less there. 16.4 bytes of memory per vertex, and 24 for every \
+               roads) have thousands: from few sources, `bfs` one after the other reads less there. 16.4 bytes of \
+               memory per vertex, and 24 for every \
                64 sources that go together; 4 bytes per source and target, and 9 more when `distances` are asked for. \
                If there is no room for those, asking raises MemoryLimitError, and the rest of the result is as useful \
                as before.",

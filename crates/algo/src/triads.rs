@@ -344,13 +344,14 @@ impl<'g, S: Share> Counting<'g, S> {
             self.copy(vertices)?;
             (used, chunk) = (end, chunk + 1);
         }
-        if chunk == first && wanted <= self.neighbourhoods.entries(chunk) {
-            // Another operation took memory after this one had made sure of it.
-            let budget = self.neighbourhoods.graph.runtime().budget();
-            return Err(budget.refusal("lists", 4 * wanted, 4 * self.block.entries.len() as u64).into());
-        }
         if chunk == first {
-            let image = self.neighbourhoods.graph.path().display();
+            let graph = self.neighbourhoods.graph;
+            if wanted <= self.neighbourhoods.entries(chunk) {
+                // Another operation took memory after this one had made sure of it.
+                let found_bytes = 4 * self.block.entries.len() as u64;
+                return Err(graph.runtime().budget().refusal("lists", 4 * wanted, found_bytes).into());
+            }
+            let image = graph.path().display();
             let text = format!(
                 "expected lists as long as the degrees say, found others in {image}; run `outcore check` on it"
             );

@@ -190,8 +190,7 @@ impl Manifest {
 
     /// What to do about a manifest of another version of the format than this one, if it is one. There is no version 0.
     pub fn other_version(bytes: &[u8]) -> Option<String> {
-        let sealed: Sealed<'_> = serde_json::from_slice(bytes).ok()?;
-        let Version { format, format_version } = serde_json::from_str(sealed.manifest.get()).ok()?;
+        let (_, Version { format, format_version }) = Sealed::read(bytes).ok()?;
         let advice = match format_version {
             _ if format != FORMAT_NAME || [0, FORMAT_VERSION].contains(&format_version) => return None,
             1..FORMAT_VERSION => "import the input again, for older versions were never released",
@@ -206,11 +205,8 @@ impl Manifest {
     /// Text that is not a manifest, another version, counts that contradict each other.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let bad = |expected: &str, found: String| Error::new(0, expected, found);
-        let sealed: Sealed<'_> =
-            serde_json::from_slice(bytes).map_err(|error| bad("a manifest in JSON", error.to_string()))?;
+        let (sealed, version) = Sealed::read(bytes)?;
         let body = sealed.manifest.get();
-        let version: Version = serde_json::from_str(body)
-            .map_err(|error| bad("a manifest with a format and version", error.to_string()))?;
         if version.format != FORMAT_NAME {
             return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
         }
@@ -274,6 +270,16 @@ struct Sealed<'a> {
     checksum: String,
     #[serde(borrow)]
     manifest: &'a serde_json::value::RawValue,
+}
+
+impl<'a> Sealed<'a> {
+    /// The parts of a manifest that say whether the rest can be read.
+    fn read(bytes: &'a [u8]) -> Result<(Self, Version)> {
+        let bad = |expected: &str, error: serde_json::Error| Error::new(0, expected, error.to_string());
+        let sealed: Self = serde_json::from_slice(bytes).map_err(|error| bad("a manifest in JSON", error))?;
+        let version = serde_json::from_str(sealed.manifest.get());
+        Ok((sealed, version.map_err(|error| bad("a manifest with a format and version", error))?))
+    }
 }
 
 #[derive(Deserialize)]

@@ -275,12 +275,12 @@ impl Graph {
         outcore_table::by_id_bytes(self)
     }
 
-    /// Where lists lie in pages that small steps come back to.
     /// Takes note of a small step that has to read; returns whether there have been some before.
     pub(crate) fn reads_again(&self) -> bool {
         self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
     }
 
+    /// Where lists lie in pages that small steps come back to.
     pub(crate) fn guides(&self) -> &Guides {
         &self.guides
     }

@@ -46,7 +46,7 @@ impl NearFirst {
     /// Lets an item wait with this label, or with a smaller one than before.
     #[inline]
     pub fn lower(&mut self, item: u32, label: u64) {
-        let bucket = ((label.saturating_sub(self.least) >> self.shift) as u32).min(BUCKETS as u32 - 1);
+        let bucket = (label.saturating_sub(self.least) >> self.shift).min(BUCKETS - 1) as u32;
         let found = self.links[item as usize].bucket;
         if found <= bucket {
             return;

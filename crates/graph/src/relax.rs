@@ -191,7 +191,6 @@ impl<'a> Relaxer<'a> {
         let (swept, selection) = Swept::new(relaxer.graph, relaxer.edges, wanted)?;
         let mut sweep = swept.sweep(relaxer.graph, selection, UNIT_PAGES as u32)?;
         sweep.read_around();
-        let sweep = sweep;
         let (outcome, mut total) = relaxer.graph.with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
             let _leaving = Leaving(&relaxer.queue);
