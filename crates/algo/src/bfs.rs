@@ -36,6 +36,7 @@ use outcore_graph::{
     NO_LABEL, Relaxer, Result, Stats, StatsBuilder, SweepStats, Thin, scan, vertex_map,
 };
 use outcore_io::Array;
+use outcore_io::buffer::prefetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -324,11 +325,16 @@ impl Labels for Rest<'_> {
     }
 
     #[inline]
-    fn along(&self, label: u64, _list: &ListPart<'_>, _edge: usize) -> Option<u64> {
+    fn along(&self, _source: u32, label: u64, _weight: u64) -> Option<u64> {
         let most = self.depth_limit.map_or(u32::MAX.into(), |limit| u64::from(limit) + 1);
         // Nobody asks for vertices behind the target, but for those on its level.
         let most = self.target.map_or(most, |target| most.min(self.get(target)));
         Some(label + 1).filter(|&next| next <= most)
+    }
+
+    #[inline]
+    fn prefetch(&self, vertex: u32) {
+        prefetch(&self.search.levels, vertex as usize);
     }
 }
 

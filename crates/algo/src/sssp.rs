@@ -7,7 +7,8 @@
 //! bit: for real weights too, since a sum along a path is rounded the same way by everybody and rounding keeps order.
 //!
 //! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on
-//! grids and roads, the rest is relaxed page by page ([`Relaxer`]): a page as far as eight mean weights beyond its
+//! grids and roads, the rest is relaxed without steps ([`Relaxer`]). Where memory has room for all lists, vertices are
+//! relaxed by distance in ranks of `delta`; elsewhere page by page, a page as far as eight mean weights beyond its
 //! nearest waiting vertex, since what is farther is likely to come nearer still.
 //!
 //! *Predecessors* depend on the distances alone. One pass over the in-lists gives every vertex the first in-neighbour
@@ -18,7 +19,8 @@
 //! whose bits rise with it. So fresh memory says "no path", and a shorter distance is a greater number.
 //!
 //! *Cost.* 12.5 bytes per vertex, and what reading weights takes. Pages are read as often as vertices in them wait:
-//! about one to three passes over lists and weights on graphs with hubs, and the pass for the parents.
+//! about one to three passes over lists and weights on graphs with hubs, and the pass for the parents. Lists that are
+//! held are read once, and parents of undirected graphs are found in them.
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
@@ -30,15 +32,17 @@ use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use crate::weights::{Refused, note};
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, Labels, ListFold, ListPart, Relaxer, Result,
-    SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Thin, WeightKind, distance_bits, fold, scan,
+    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, HeldLists, Labels, ListFold, ListPart,
+    Relaxer, Result, SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Thin, WeightKind, distance_bits, fold, scan,
+    vertex_map,
 };
-use outcore_io::buffer::prefetched;
+use outcore_io::buffer::{prefetch, prefetched};
 use outcore_io::{Array, into_inner, lock};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
 /// From where, and how.
 #[derive(Clone, Copy, Debug)]
@@ -278,13 +282,16 @@ impl<'a, L: Length> Search<'a, L> {
         graph.fill_cache()?;
         self.distances[source as usize].store(!0, Ordering::Relaxed);
         self.wait(source);
-        let (mut limit, mut thin) = (L::beyond(0, 0.0), Thin::default());
+        let (mut limit, mut thin, mut relaxer) = (L::beyond(0, 0.0), Thin::default(), None);
         loop {
             let taken = self.take(limit)?;
             if taken.count > 0 {
                 self.relax(&taken)?;
-                if thin.step(graph, taken.count) && self.relax_rest()? {
-                    break;
+                if thin.step(graph, taken.count) {
+                    relaxer = self.relax_rest()?;
+                    if relaxer.is_some() {
+                        break;
+                    }
                 }
             } else if taken.nearest == NONE {
                 break;
@@ -292,7 +299,9 @@ impl<'a, L: Length> Search<'a, L> {
                 limit = L::beyond(taken.nearest, self.delta());
             }
         }
-        let reached = self.explain(&parents)?;
+        let held = relaxer.as_ref().and_then(Relaxer::held).filter(|_| !graph.is_directed());
+        let reached = self.explain(&parents, held)?;
+        drop(relaxer);
         let pages = if self.options.weights { graph.weight_pages(Direction::Out) } else { 0 };
         let stats = self.stats.finish(graph.runtime(), graph.pages(Direction::Out) + pages);
         Ok(Sssp {
@@ -411,21 +420,22 @@ impl<'a, L: Length> Search<'a, L> {
         self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })
     }
 
-    /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, page by page;
-    /// `false` if there is no memory for it.
-    fn relax_rest(&mut self) -> Result<bool> {
+    /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, without steps;
+    /// returns what did it, unless there is no memory for it.
+    fn relax_rest(&mut self) -> Result<Option<Relaxer<'a>>> {
         let edges = Edges { direction: Direction::Out, weights: self.options.weights };
-        let Some(mut relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(false) };
+        let Some(mut relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(None) };
         let mean = self.weight_sum / self.weight_count.max(1) as f64;
         let horizon = self.options.delta.unwrap_or(mean * HORIZON_WEIGHTS);
+        let ranks = 1.0 / self.delta();
         let relaxed = match self.options.weights {
-            true => relaxer.run(&Distances::<L, false> { search: self, horizon }, &self.waiting)?,
-            false => relaxer.run(&Distances::<L, true> { search: self, horizon }, &self.waiting)?,
+            true => relaxer.run(&Distances::<L, false> { search: self, horizon, ranks }, &self.waiting)?,
+            false => relaxer.run(&Distances::<L, true> { search: self, horizon, ranks }, &self.waiting)?,
         };
         self.blocks.clear();
         self.stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
         self.refused.check(self.graph, edges)?;
-        Ok(true)
+        Ok(Some(relaxer))
     }
 
     fn relax_list(&self, (sum, count): &mut (f64, u64), list: &ListPart<'_>) {
@@ -454,6 +464,8 @@ struct Distances<'a, L, const EVEN: bool> {
     search: &'a Search<'a, L>,
     /// How much farther than a page's nearest active vertex others may be that are worked off with it.
     horizon: f64,
+    /// How many ranks there are per unit of length.
+    ranks: f64,
 }
 
 impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
@@ -461,6 +473,11 @@ impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
 
     fn horizon(&self, least: u64) -> u64 {
         L::beyond(least, self.horizon)
+    }
+
+    #[inline]
+    fn rank(&self, label: u64) -> u64 {
+        (L::real(label) * self.ranks) as u64
     }
 
     #[inline]
@@ -474,12 +491,17 @@ impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
     }
 
     #[inline]
-    fn along(&self, label: u64, list: &ListPart<'_>, edge: usize) -> Option<u64> {
-        let weight = length::<L>(list, edge);
-        if weight > MOST_BITS && self.search.refused.look(list.vertex, list.weights.real(edge)) {
+    fn along(&self, source: u32, label: u64, weight: u64) -> Option<u64> {
+        let weight = if EVEN { L::ONE } else { weight };
+        if weight > MOST_BITS && self.search.refused.look(source, L::KIND.real(weight)) {
             return None;
         }
         L::add(label, weight)
+    }
+
+    #[inline]
+    fn prefetch(&self, vertex: u32) {
+        prefetch(&self.search.distances, vertex as usize);
     }
 }
 
@@ -487,14 +509,17 @@ impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
 const MOST_BITS: u64 = f64::INFINITY.to_bits();
 
 impl<L: Length> Search<'_, L> {
-    /// Gives every vertex with a path its parent; returns how many there are.
-    fn explain(&mut self, parents: &Array<AtomicU32>) -> Result<u64> {
+    /// Gives every vertex with a path its parent; returns how many there are. Reads the in-lists, unless they are held.
+    fn explain(&mut self, parents: &Array<AtomicU32>, held: Option<&HeldLists>) -> Result<u64> {
         let graph = self.graph;
         let unexplained = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
         let too_far = AtomicU64::new(NONE);
         let explain = Explain { search: self, parents, unexplained: &unexplained, too_far: &too_far };
         let edges = Edges { direction: Direction::In, weights: self.options.weights };
-        let (reached, sweep) = fold(graph, edges, Frontier::All, &explain)?;
+        let (reached, sweep) = match held {
+            Some(lists) => explain.held(lists)?,
+            None => fold(graph, edges, Frontier::All, &explain)?,
+        };
         self.stats.step("parents", graph.vertices(), sweep);
         if let Ok(vertex) = u32::try_from(too_far.into_inner()) {
             let (most, id) = (L::MOST, graph.id(vertex)?);
@@ -563,24 +588,47 @@ struct Explain<'a, L> {
     too_far: &'a AtomicU64,
 }
 
+impl<L: Length> Explain<'_, L> {
+    /// The first of some in-neighbours that explains a vertex's distance, or `u32::MAX`.
+    #[inline]
+    fn source(&self, vertex: u32, mut edges: impl Iterator<Item = (u32, u64)>) -> u32 {
+        let distance = self.search.distance(vertex);
+        if distance == NONE && edges.any(|(source, _)| self.search.distance(source) != NONE) {
+            self.too_far.fetch_min(vertex.into(), Ordering::Relaxed);
+        }
+        if distance == 0 || distance == NONE {
+            return u32::MAX;
+        }
+        let explains = |&(source, length): &(u32, u64)| {
+            let before = self.search.distance(source);
+            before < distance && L::add(before, length) == Some(distance)
+        };
+        edges.find(explains).map_or(u32::MAX, |(source, _)| source)
+    }
+
+    /// Does the same as a fold.
+    fn held(&self, lists: &HeldLists) -> Result<(u64, SweepStats)> {
+        let (start, graph, total) = (Instant::now(), self.search.graph, AtomicU64::new(0));
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let mut reached = 0;
+            for vertex in range.start as u32..range.end as u32 {
+                self.finish(vertex, Some(self.source(vertex, lists.edges(vertex))), &mut reached);
+            }
+            total.fetch_add(reached, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok((total.into_inner(), SweepStats { seconds: start.elapsed().as_secs_f64(), ..SweepStats::default() }))
+    }
+}
+
 impl<L: Length> ListFold for Explain<'_, L> {
     /// The in-neighbour, or `u32::MAX`.
     type Value = u32;
     type Total = u64;
 
     fn part(&self, list: ListPart<'_>) -> u32 {
-        let distance = self.search.distance(list.vertex);
-        if distance == NONE && list.neighbours.iter().any(|&source| self.search.distance(source) != NONE) {
-            self.too_far.fetch_min(list.vertex.into(), Ordering::Relaxed);
-        }
-        if distance == 0 || distance == NONE {
-            return u32::MAX;
-        }
-        let explains = |&(i, &source): &(usize, &u32)| {
-            let before = self.search.distance(source);
-            before < distance && L::add(before, length::<L>(&list, i)) == Some(distance)
-        };
-        list.neighbours.iter().enumerate().find(explains).map_or(u32::MAX, |(_, &source)| source)
+        let edges = list.neighbours.iter().enumerate().map(|(i, &source)| (source, length::<L>(&list, i)));
+        self.source(list.vertex, edges)
     }
 
     fn merge(&self, before: u32, after: u32) -> u32 {

@@ -56,6 +56,17 @@ pub enum WeightKind {
     F64,
 }
 
+impl WeightKind {
+    /// The real number that 64 bits stand for. Integers beyond 2^53 are rounded.
+    #[inline]
+    pub fn real(self, bits: u64) -> f64 {
+        match self {
+            WeightKind::I64 => bits as i64 as f64,
+            WeightKind::F64 => f64::from_bits(bits),
+        }
+    }
+}
+
 impl ValueType {
     /// All types.
     pub const ALL: [ValueType; 10] = [

@@ -7,6 +7,8 @@
 //! needs: results and ids, errors, statistics.
 
 mod active;
+mod by_page;
+mod by_rank;
 mod check;
 mod check_ids;
 mod check_lists;
@@ -22,6 +24,7 @@ mod gather;
 pub mod generate;
 mod graph;
 mod guides;
+mod held;
 pub mod import;
 mod info;
 mod kept_pages;
@@ -45,6 +48,7 @@ pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_p
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
 pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
 pub use graph::{Direction, Edges, Graph};
+pub use held::HeldLists;
 pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use outcore_format::{Lists, Order, WeightKind};

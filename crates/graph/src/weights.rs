@@ -59,10 +59,7 @@ impl<'a> Weights<'a> {
     /// If there are not so many.
     #[inline]
     pub fn real(&self, i: usize) -> f64 {
-        match self.kind {
-            WeightKind::I64 => self.bits[i] as i64 as f64,
-            WeightKind::F64 => f64::from_bits(self.bits[i]),
-        }
+        self.kind.real(self.bits[i])
     }
 
     /// Those of some of the edges; none if there are none.

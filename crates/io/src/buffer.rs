@@ -7,7 +7,7 @@ use crate::budget::{Budget, Reservation};
 use crate::error::Result;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// In arrays of this size and more, of which only a part is set aside, a huge page more does not matter.
 const SMALL_BYTES: usize = 256 << 20;
@@ -30,7 +30,7 @@ macro_rules! plain {
         unsafe impl Plain for $kind {}
     )*};
 }
-plain!((), u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU32, AtomicU64, AtomicF32, AtomicF64);
+plain!((), u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicF32, AtomicF64);
 // SAFETY: as its elements.
 #[allow(unsafe_code)]
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
