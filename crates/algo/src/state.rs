@@ -4,8 +4,8 @@
 //! what is said and what is taken are the same.
 
 use outcore_graph::{Bitmap, Direction, Graph, Result, SweepStats};
-use outcore_io::Array;
 use outcore_io::buffer::Plain;
+use outcore_io::{Array, Reservation};
 use std::sync::atomic::AtomicU32;
 
 /// What a kernel keeps.
@@ -18,6 +18,14 @@ pub(crate) trait Layout {
 
     /// Makes the parts, one after the other.
     fn make(self) -> Result<Self::Made>;
+
+    /// What is made of the parts, without memory of its own.
+    fn then<T>(self, make: impl FnOnce(Self::Made) -> Result<T>) -> impl Layout<Made = T>
+    where
+        Self: Sized,
+    {
+        part(self.bytes(), move || make(self.make()?))
+    }
 }
 
 /// A part of a layout.
@@ -48,6 +56,23 @@ pub(crate) fn bitmap<'g>(
     most: u64,
 ) -> Part<impl FnOnce() -> Result<Bitmap> + use<'g>> {
     part(Bitmap::bytes(most), move || Ok(Bitmap::new(graph.runtime().budget(), name, most)?))
+}
+
+/// Memory that is set aside for what does not reserve its own.
+pub(crate) fn reservation<'g>(
+    graph: &'g Graph,
+    purpose: &'static str,
+    bytes: u64,
+) -> Part<impl FnOnce() -> Result<Reservation> + use<'g>> {
+    part(bytes, move || Ok(graph.runtime().budget().reserve(purpose, bytes)?))
+}
+
+/// The length of every list of a direction, read from its column.
+pub(crate) fn degrees(
+    graph: &Graph,
+    direction: Direction,
+) -> Part<impl FnOnce() -> Result<(Array<AtomicU32>, SweepStats)> + use<'_>> {
+    part(4 * graph.vertices(), move || graph.degrees(direction))
 }
 
 /// The hub of every list of a direction, read from its column.
