@@ -8,6 +8,7 @@
 //! pages; every page is read once for all chunks that follow one another, and those on which two chunks border twice.
 
 use crate::estimate::{all_entries, longest_lists};
+use crate::state::{Layout, array, reservation};
 use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};
 use outcore_io::{Array, Reservation};
 use std::ops::Range;
@@ -29,16 +30,13 @@ pub(crate) struct Neighbours {
 }
 
 impl Neighbours {
-    /// The memory of neighbours of a graph, in bytes.
-    pub fn bytes(graph: &Graph) -> u64 {
-        5 * longest_lists(graph)
-    }
-
     /// Room for those of any vertex.
-    pub fn new(graph: &Graph) -> Result<Self> {
-        let reservation = graph.runtime().budget().reserve("neighbours", Neighbours::bytes(graph))?;
-        let most = longest_lists(graph) as usize;
-        Ok(Neighbours { vertices: Vec::with_capacity(most), both: Vec::with_capacity(most), _reservation: reservation })
+    pub fn layout(graph: &Graph) -> impl Layout<Made = Self> {
+        let most = longest_lists(graph);
+        reservation(graph, "neighbours", 5 * most).then(move |_reservation| {
+            let (vertices, both) = (Vec::with_capacity(most as usize), Vec::with_capacity(most as usize));
+            Ok(Neighbours { vertices, both, _reservation })
+        })
     }
 
     fn push(&mut self, vertex: u32, both: bool) {
@@ -112,18 +110,17 @@ impl<'g> Neighbourhoods<'g> {
         let degrees = degrees.collect::<Result<Vec<_>>>()?;
         let cuts = cuts(graph.vertices() as u32, &degrees, entries);
         let most = |value: &dyn Fn(&Cut) -> u64| {
-            cuts.windows(2).map(|pair| value(&pair[1]) - value(&pair[0])).max().unwrap_or(0) as usize
+            cuts.windows(2).map(|pair| value(&pair[1]) - value(&pair[0])).max().unwrap_or(0)
         };
         let most_vertices = most(&|cut| u64::from(cut.vertex));
-        let budget = graph.runtime().budget();
         let side = |(place, &direction): (usize, &Direction)| {
-            let split_bytes = SPLIT_BYTES * graph.pages(direction);
-            let reservation = graph.runtime().budget().reserve("lists that span pages", split_bytes)?;
+            let places = || array(graph, "where lists begin", most_vertices);
+            let split = reservation(graph, "lists that span pages", SPLIT_BYTES * graph.pages(direction));
+            let entries = array(graph, "lists", most(&|cut| cut.entries[place]));
+            let (starts, ends, entries, _split) = (places(), places(), entries, split).make()?;
             let degree = |vertex: u32| degrees[place][vertex as usize].load(Ordering::Relaxed);
             let split = graph.lists_over_pages(direction).into_iter().map(|vertex| (vertex, degree(vertex))).collect();
-            let [starts, ends] = [most_vertices; 2].map(|count| Array::zeroed(budget, "where lists begin", count));
-            let entries = Array::zeroed(budget, "lists", most(&|cut| cut.entries[place]))?;
-            Ok(Side { direction, starts: starts?, ends: ends?, entries, split, _split: reservation })
+            Ok(Side { direction, starts, ends, entries, split, _split })
         };
         let sides = graph.directions().iter().enumerate().map(side).collect::<Result<_>>()?;
         Ok(Neighbourhoods { graph, cuts, sides, loaded: None })

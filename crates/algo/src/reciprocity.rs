@@ -58,7 +58,7 @@ fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Bitmap, ())> + 
         true => Neighbourhoods::bytes(graph, entries(graph)).max(8 * vertices) + 8 * vertices,
         false => 0,
     };
-    let workers = graph.runtime().threads() as u64 * Neighbours::bytes(graph);
+    let workers = graph.runtime().threads() as u64 * Neighbours::layout(graph).bytes();
     let looking = part(chunks + workers, || Ok(()));
     (array(graph, "reciprocities", vertices), bitmap(graph, "edges from a vertex to itself", vertices), looking)
 }
@@ -153,7 +153,7 @@ fn of_directed(graph: &Graph, found: &[AtomicU64], loops: &Bitmap, stats: &mut S
         let read = chunks.load(chunk)?;
         let (vertices, chunks) = (chunks.range(chunk), &chunks);
         graph.runtime().for_each_range::<Error>(vertices.len(), STEP, |range| {
-            let (mut neighbours, mut sums) = (Neighbours::new(graph)?, Sums::default());
+            let (mut neighbours, mut sums) = (Neighbours::layout(graph).make()?, Sums::default());
             for vertex in range.map(|place| vertices.start + place as u32) {
                 chunks.of(vertex, &mut neighbours);
                 let both = neighbours.both.iter().map(|&both| u64::from(both)).sum();
