@@ -249,37 +249,3 @@ static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
         Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(found.overall)], found.stats).shown(""))
     },
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use outcore_graph::GraphOptions;
-    use outcore_graph::generate::{GenerateOptions, Shape, source};
-    use outcore_graph::import::{ImportOptions, import};
-    use outcore_io::{Runtime, RuntimeOptions};
-
-    #[test]
-    fn what_is_wrong_is_noticed() {
-        let directory = tempfile::tempdir().unwrap();
-        let image = directory.path().join("k.oc");
-        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
-        let shape = Shape::Kronecker;
-        for directed in [true, false] {
-            let given = GenerateOptions { shape, scale: 7, edge_factor: 4, seed: 3, weights: None };
-            let options = ImportOptions { directed: Some(directed), replace: true, ..ImportOptions::default() };
-            import(&runtime, source(&given).unwrap(), &image, &options).unwrap();
-            let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
-            let mut found = reciprocity(&graph, &ReciprocityOptions {}).unwrap();
-            verify_reciprocity(&graph, &found).unwrap();
-            let right = found.reciprocities[5];
-            for wrong in [0.25f64, 2.0, -1.0] {
-                found.reciprocities[5] = !wrong.to_bits();
-                let said = verify_reciprocity(&graph, &found).unwrap_err().to_string();
-                assert!(said.contains("at vertex 5 of the image"), "{said}");
-            }
-            found.reciprocities[5] = right;
-            found.overall *= 0.5;
-            assert!(verify_reciprocity(&graph, &found).is_err());
-        }
-    }
-}
