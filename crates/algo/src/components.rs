@@ -41,7 +41,7 @@ pub struct Components {
 }
 
 /// Parents, and the vertices outside the giant component.
-fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> + use<'_> {
+fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> {
     let vertices = graph.vertices();
     (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
 }

@@ -71,7 +71,7 @@ pub struct DegreeCentrality {
 }
 
 /// The number of every vertex's edges.
-fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> + use<'_> {
+fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
     array(graph, "degree centralities", graph.vertices())
 }
 
@@ -151,7 +151,7 @@ impl Scale {
 }
 
 /// What verification counts: the edges at every vertex.
-fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> + use<'_> {
+fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> {
     array(graph, "edges of vertices", graph.vertices())
 }
 

@@ -146,7 +146,7 @@ const SINGLE_FROM_VERTICES: u64 = 1 << 22;
 const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
 /// What vertices contribute, once for an iteration and once for the next. In single precision it takes less.
-fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> + use<'_, T> {
+fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> {
     array(graph, "contributions", graph.vertices())
 }
 

@@ -29,57 +29,39 @@ pub(crate) trait Layout {
 }
 
 /// A part of a layout.
-pub(crate) struct Part<F> {
+struct Part<F> {
     bytes: u64,
     make: F,
 }
 
 /// A part that something else makes, in so many bytes.
-pub(crate) fn part<T, F: FnOnce() -> Result<T>>(bytes: u64, make: F) -> Part<F> {
+pub(crate) fn part<T>(bytes: u64, make: impl FnOnce() -> Result<T>) -> impl Layout<Made = T> {
     Part { bytes, make }
 }
 
 /// So many zeroed values.
-pub(crate) fn array<'g, T: Plain>(
-    graph: &'g Graph,
-    name: &'static str,
-    len: u64,
-) -> Part<impl FnOnce() -> Result<Array<T>> + use<'g, T>> {
+pub(crate) fn array<T: Plain>(graph: &Graph, name: &'static str, len: u64) -> impl Layout<Made = Array<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
     part(bytes, move || Ok(Array::zeroed(graph.runtime().budget(), name, len as usize)?))
 }
 
 /// An empty set of numbers below `most`.
-pub(crate) fn bitmap<'g>(
-    graph: &'g Graph,
-    name: &'static str,
-    most: u64,
-) -> Part<impl FnOnce() -> Result<Bitmap> + use<'g>> {
+pub(crate) fn bitmap(graph: &Graph, name: &'static str, most: u64) -> impl Layout<Made = Bitmap> {
     part(Bitmap::bytes(most), move || Ok(Bitmap::new(graph.runtime().budget(), name, most)?))
 }
 
 /// Memory that is set aside for what does not reserve its own.
-pub(crate) fn reservation<'g>(
-    graph: &'g Graph,
-    purpose: &'static str,
-    bytes: u64,
-) -> Part<impl FnOnce() -> Result<Reservation> + use<'g>> {
+pub(crate) fn reservation(graph: &Graph, purpose: &'static str, bytes: u64) -> impl Layout<Made = Reservation> {
     part(bytes, move || Ok(graph.runtime().budget().reserve(purpose, bytes)?))
 }
 
 /// The length of every list of a direction, read from its column.
-pub(crate) fn degrees(
-    graph: &Graph,
-    direction: Direction,
-) -> Part<impl FnOnce() -> Result<(Array<AtomicU32>, SweepStats)> + use<'_>> {
+pub(crate) fn degrees(graph: &Graph, direction: Direction) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> {
     part(4 * graph.vertices(), move || graph.degrees(direction))
 }
 
 /// The hub of every list of a direction, read from its column.
-pub(crate) fn hubs(
-    graph: &Graph,
-    direction: Direction,
-) -> Part<impl FnOnce() -> Result<(Array<AtomicU32>, SweepStats)> + use<'_>> {
+pub(crate) fn hubs(graph: &Graph, direction: Direction) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> {
     part(4 * graph.vertices(), move || graph.hubs(direction))
 }
 
