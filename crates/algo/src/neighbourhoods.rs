@@ -51,6 +51,8 @@ pub(crate) struct Neighbourhoods<'g> {
     /// Where chunks begin, and where the last one ends.
     cuts: Vec<Cut>,
     sides: Vec<Side>,
+    /// The lists of the chunk, one direction after the other.
+    entries: Array<AtomicU32>,
     loaded: Option<usize>,
 }
 
@@ -66,7 +68,8 @@ struct Side {
     /// Where the list of every vertex of the chunk begins and ends.
     starts: Array<AtomicU32>,
     ends: Array<AtomicU32>,
-    entries: Array<AtomicU32>,
+    /// Where the entries begin of which these are the places.
+    first_entry: usize,
     /// The lists that span pages: the vertex, and how many entries it has.
     split: Vec<(u32, u32)>,
     _split: Reservation,
@@ -75,6 +78,7 @@ struct Side {
 /// Where lists of a chunk are put as they come.
 struct Slots<'a> {
     side: &'a Side,
+    entries: &'a [AtomicU32],
     first_vertex: u32,
     /// The places of lists that span pages, taken when the first part comes.
     split: (&'a [(u32, u32)], Vec<OnceLock<usize>>),
@@ -116,14 +120,15 @@ impl<'g> Neighbourhoods<'g> {
         let side = |(place, &direction): (usize, &Direction)| {
             let places = || array(graph, "where lists begin", most_vertices);
             let split = reservation(graph, "lists that span pages", SPLIT_BYTES * graph.pages(direction));
-            let entries = array(graph, "lists", most(&|cut| cut.entries[place]));
-            let (starts, ends, entries, _split) = (places(), places(), entries, split).make()?;
+            let (starts, ends, _split) = (places(), places(), split).make()?;
             let degree = |vertex: u32| degrees[place][vertex as usize].load(Ordering::Relaxed);
             let split = graph.lists_over_pages(direction).into_iter().map(|vertex| (vertex, degree(vertex))).collect();
-            Ok(Side { direction, starts, ends, entries, split, _split })
+            Ok(Side { direction, starts, ends, first_entry: 0, split, _split })
         };
         let sides = graph.directions().iter().enumerate().map(side).collect::<Result<_>>()?;
-        Ok(Neighbourhoods { graph, cuts, sides, loaded: None })
+        // A chunk may have out-lists only, and another in-lists only: both use the same memory.
+        let entries = array(graph, "lists", most(&|cut| cut.entries.iter().sum())).make()?;
+        Ok(Neighbourhoods { graph, cuts, sides, entries, loaded: None })
     }
 
     /// How many chunks there are.
@@ -149,10 +154,13 @@ impl<'g> Neighbourhoods<'g> {
         }
         self.loaded = None;
         let vertices = self.range(chunk);
-        for (place, side) in self.sides.iter().enumerate() {
+        let mut end_entry = 0;
+        for (place, side) in self.sides.iter_mut().enumerate() {
             let expected = self.cuts[chunk + 1].entries[place] - self.cuts[chunk].entries[place];
             let frontier = Frontier::Range { first: vertices.start, end: vertices.end };
-            let slots = Slots::new(side, &vertices);
+            side.first_entry = end_entry;
+            end_entry += expected as usize;
+            let slots = Slots::new(side, &self.entries[side.first_entry..end_entry], &vertices);
             let take = |taken: &mut u64, list: ListPart<'_>| *taken += slots.take(list);
             let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
             stats.add(&read);
@@ -177,7 +185,7 @@ impl<'g> Neighbourhoods<'g> {
         match &self.sides[..] {
             [side] => {
                 let mut before = vertex;
-                for neighbour in side.list(place).iter().map(|entry| entry.load(Ordering::Relaxed)) {
+                for neighbour in side.list(&self.entries, place).iter().map(|entry| entry.load(Ordering::Relaxed)) {
                     if neighbour != before && neighbour != vertex {
                         found.vertices.push(neighbour);
                     }
@@ -185,7 +193,10 @@ impl<'g> Neighbourhoods<'g> {
                 }
                 found.both.resize(found.vertices.len(), 0);
             }
-            sides => merge(sides[0].list(place), sides[1].list(place), vertex, found),
+            sides => {
+                let list = |side: usize| sides[side].list(&self.entries, place);
+                merge(list(0), list(1), vertex, found);
+            }
         }
     }
 }
@@ -211,19 +222,20 @@ fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
 }
 
 impl Side {
-    fn list(&self, place: usize) -> &[AtomicU32] {
-        let at = |places: &Array<AtomicU32>| places[place].load(Ordering::Relaxed) as usize;
-        &self.entries[at(&self.starts)..at(&self.ends)]
+    fn list<'a>(&self, entries: &'a [AtomicU32], place: usize) -> &'a [AtomicU32] {
+        let at = |places: &Array<AtomicU32>| self.first_entry + places[place].load(Ordering::Relaxed) as usize;
+        // Where damaged pages left a list out, its places are those of another chunk.
+        entries.get(at(&self.starts)..at(&self.ends)).unwrap_or_default()
     }
 }
 
 impl<'a> Slots<'a> {
-    fn new(side: &'a Side, vertices: &Range<u32>) -> Self {
+    fn new(side: &'a Side, entries: &'a [AtomicU32], vertices: &Range<u32>) -> Self {
         let from = side.split.partition_point(|split| split.0 < vertices.start);
         let to = side.split.partition_point(|split| split.0 < vertices.end);
         let split = &side.split[from..to];
         let places = split.iter().map(|_| OnceLock::new()).collect();
-        Slots { side, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
+        Slots { side, entries, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
     }
 
     /// Copies a list, or a part of one; returns how many entries there was a place for.
@@ -237,12 +249,12 @@ impl<'a> Slots<'a> {
             Err(_) => (self.next.fetch_add(count, Ordering::Relaxed), count),
         };
         let (from, end) = (start.saturating_add(list.offset as usize), start + degree);
-        if from.saturating_add(count) > end || end > self.side.entries.len() {
+        if from.saturating_add(count) > end || end > self.entries.len() {
             return 0;
         }
         self.side.starts[place].store(start as u32, Ordering::Relaxed);
         self.side.ends[place].store(end as u32, Ordering::Relaxed);
-        let places = &self.side.entries[from..from + count];
+        let places = &self.entries[from..from + count];
         places.iter().zip(list.neighbours).for_each(|(place, &neighbour)| place.store(neighbour, Ordering::Relaxed));
         count as u64
     }
