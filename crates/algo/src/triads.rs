@@ -110,8 +110,8 @@ pub(crate) struct Triads {
     pub stats: Stats,
 }
 
-/// Degrees, if they are needed for the order; what workers have, triangles per vertex, how many there could be, if it is
-/// asked for, and where lists begin.
+/// Degrees, if the order needs them; what workers have, triangles per vertex, how many there could be, if it is asked
+/// for, and where lists begin.
 type State = (Array<AtomicU32>, Vec<Mutex<Worker>>, Array<AtomicU64>, Array<AtomicF64>, Array<AtomicU32>);
 
 /// The state, whatever the size of chunks and blocks.
