@@ -811,7 +811,7 @@ def reciprocity(
             a number if there are no edges.
 
     Cost: one pass over the lists of both directions, and one more where edges from a vertex to itself were
-    imported; 24.2 bytes of memory per vertex, and a chunk of lists; without directions no pass.
+    imported; 16.2 bytes of memory per vertex, and a chunk of lists; without directions no pass.
 
     Raises:
         MemoryLimitError: Too little memory, said beforehand.

@@ -14,13 +14,14 @@
 //! Habib, *Fast computation of empirically tight bounds for the diameter of massive graphs*, J. Experimental
 //! Algorithmics 2009.
 
-use crate::components::{ComponentsOptions, components, estimate_components};
+use crate::components::{self, ComponentsOptions, components, estimate_components};
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Typed, say_ids};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::multi_source_bfs::{
-    MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, search, shared,
+    MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, results, search, shared,
 };
 use crate::sources::Sources;
+use crate::state::Layout;
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{ColumnKind, Direction, Error, Graph, Result, StatsBuilder};
@@ -56,15 +57,14 @@ pub struct AllPairs {
 pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
     let count = options.sources.count(graph);
     let chosen = vec![0; count as usize];
-    let search = MultiSourceBfsOptions { sources: chosen.clone(), targets: chosen, depth_limit: None };
-    let search = estimate_multi_source_bfs(graph, &search);
-    let components = estimate_components(graph);
-    // What is found per vertex stays while the components are.
-    let state =
-        (search.state_bytes + 32 * count).max(12 * graph.vertices() + components.state_bytes + 4 * graph.vertices());
+    let chosen = MultiSourceBfsOptions { sources: chosen.clone(), targets: chosen, depth_limit: None };
+    let (search, components) = (estimate_multi_source_bfs(graph, &chosen), estimate_components(graph));
+    // What was found stays while components are counted.
+    let later = (results(graph, &chosen), components::sizes(graph)).bytes().saturating_add(components.state_bytes);
+    let state = search.state_bytes.max(later).saturating_add(32 * count);
     let passes = search.passes * graph.directions().len() as f64 + components.passes;
     Cost {
-        state_bytes: state + options.sources.bytes(graph),
+        state_bytes: state.saturating_add(options.sources.bytes(graph)),
         passes,
         bound: Bound::Usual,
         pages_per_pass: graph.all_pages(),

@@ -33,6 +33,7 @@ use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::Sources;
+use crate::state::{Layout, array, bitmap, reservation};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{
@@ -40,7 +41,7 @@ use outcore_graph::{
     SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
 };
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, AtomicF64, Unit};
+use outcore_io::{Array, AtomicF64, Reservation, Unit};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -99,17 +100,33 @@ pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptio
     .estimate(graph)
 }
 
-/// The memory of everything, with so many columns.
-fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
+/// Centralities; per column, the vertices by level and the first of each; the sources of a level, its vertices, and
+/// room for either a search or the values of the columns.
+type State = (Array<AtomicF64>, Vec<(Array<u32>, Bitmap)>, Array<AtomicU8>, Bitmap, Reservation);
+
+fn state(graph: &Graph, columns: u64) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
-    let levels = columns * (4 * vertices + Bitmap::bytes(vertices)) + vertices + Bitmap::bytes(vertices);
-    let list = 4 * (vertices / SPARSE_SHARE + 1);
-    8 * vertices + levels + list + spare_bytes(graph, columns) + options.sources.bytes(graph)
+    let reached = || (array(graph, "vertices by level", vertices), bitmap(graph, "vertices by level", vertices));
+    let spare_bytes = estimate_bfs(graph).state_bytes.max(values(graph, columns).bytes());
+    (
+        array(graph, "centralities", vertices),
+        (0..columns).map(|_| reached()).collect::<Vec<_>>(),
+        array(graph, "sources of a level", vertices),
+        bitmap(graph, "vertices of a level", vertices),
+        reservation(graph, "searches and path counts", spare_bytes),
+    )
 }
 
-/// The memory of either a search or the values of the columns.
-fn spare_bytes(graph: &Graph, columns: u64) -> u64 {
-    estimate_bfs(graph).state_bytes.max(24 * columns * graph.vertices())
+/// Path counts, dependencies, and what a level finds.
+fn values(graph: &Graph, columns: u64) -> impl Layout<Made = (Array<AtomicF64>, Array<AtomicF64>, Array<AtomicF64>)> {
+    let rows = |purpose| array(graph, purpose, columns * graph.vertices());
+    (rows("path counts"), rows("dependencies"), rows("values of a level"))
+}
+
+/// The memory of everything, with so many columns.
+fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
+    let list = 4 * (graph.vertices() / SPARSE_SHARE + 1);
+    state(graph, columns).bytes() + list + options.sources.bytes(graph)
 }
 
 /// Computes betweenness centrality over shortest paths along the direction of the edges, each of which has length 1.
@@ -215,10 +232,6 @@ impl Scale {
 struct Rows<const B: usize>(Array<AtomicF64>);
 
 impl<const B: usize> Rows<B> {
-    fn new(graph: &Graph, purpose: &str) -> Result<Self> {
-        Ok(Rows(Array::zeroed(graph.runtime().budget(), purpose, B * graph.vertices() as usize)?))
-    }
-
     #[inline(always)]
     fn of(&self, vertex: u32) -> &[AtomicF64; B] {
         &self.0.as_chunks().0[vertex as usize]
@@ -291,11 +304,8 @@ struct Reached {
 }
 
 impl Reached {
-    fn new(graph: &Graph) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let order = Array::zeroed(budget, "vertices by level", vertices as usize)?;
-        let firsts = Bitmap::new(budget, "vertices by level", vertices)?;
-        Ok(Reached { order, firsts, count: 0, depth: 0, level: 0..0, scaled: Vec::new() })
+    fn new((order, firsts): (Array<u32>, Bitmap)) -> Self {
+        Reached { order, firsts, count: 0, depth: 0, level: 0..0, scaled: Vec::new() }
     }
 
     /// Sorts the vertices that a search reached by level. The parents are of no use here: their place counts.
@@ -376,16 +386,10 @@ impl<'a, const B: usize> Columns<'a, B> {
         sources: &[u32],
         stats: &mut StatsBuilder,
     ) -> Result<Array<AtomicF64>> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let mut columns = Self {
-            graph,
-            endpoints: f64::from(u8::from(options.endpoints)),
-            scores: Array::zeroed(budget, "centralities", vertices as usize)?,
-            reached: (0..B).map(|_| Reached::new(graph)).collect::<Result<Vec<_>>>()?,
-            here: Array::zeroed(budget, "sources of a level", vertices as usize)?,
-            set: Bitmap::new(budget, "vertices of a level", vertices)?,
-        };
-        let spare = budget.reserve("searches and path counts", spare_bytes(graph, B as u64))?;
+        let (scores, reached, here, set, spare) = state(graph, B as u64).make()?;
+        let reached = reached.into_iter().map(Reached::new).collect();
+        let endpoints = f64::from(u8::from(options.endpoints));
+        let mut columns = Self { graph, endpoints, scores, reached, here, set };
         graph.fill_cache()?;
         drop(spare);
         let task = graph.runtime().task("betweenness", Unit::Steps, Some(sources.len() as u64));
@@ -404,11 +408,8 @@ impl<'a, const B: usize> Columns<'a, B> {
             reached.sort(found);
         }
         stats.step("search", sources.len() as u64, read);
-        let values = Values {
-            paths: Rows::new(self.graph, "path counts")?,
-            given: Rows::new(self.graph, "dependencies")?,
-            kept: Rows::new(self.graph, "values of a level")?,
-        };
+        let (paths, given, kept) = values(self.graph, B as u64).make()?;
+        let values = Values { paths: Rows(paths), given: Rows(given), kept: Rows(kept) };
         for (b, &source) in sources.iter().enumerate() {
             values.paths.of(source)[b].store(1.0);
         }

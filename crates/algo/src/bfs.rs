@@ -95,7 +95,7 @@ impl Bfs {
 /// Levels, parents, hubs, and the frontier.
 type State<'g> = (Array<AtomicU32>, Array<AtomicU32>, (Array<AtomicU32>, SweepStats), EdgeMapper<'g>);
 
-fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> + use<'_> {
+fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
     let vertices = graph.vertices();
     let mapper = part(EdgeMapper::bytes(vertices), move || EdgeMapper::new(graph, source));
     (array(graph, "levels", vertices), array(graph, "parents", vertices), hubs(graph, Direction::In), mapper)

@@ -41,9 +41,14 @@ pub struct Components {
 }
 
 /// Parents, and the vertices outside the giant component.
-fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> + use<'_> {
+fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> {
     let vertices = graph.vertices();
     (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
+}
+
+/// How many vertices every component has.
+pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "component sizes", graph.vertices())
 }
 
 /// What finding components of this graph will need.
@@ -123,8 +128,9 @@ impl Components {
     /// # Errors
     /// No memory, or a request to stop.
     pub fn sizes(&self, graph: &Graph) -> Result<Array<u32>> {
-        graph.make_room("component sizes", 4 * graph.vertices())?;
-        let sizes = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "component sizes", self.labels.len())?;
+        let sizes = sizes(graph);
+        graph.make_room("component sizes", sizes.bytes())?;
+        let sizes = sizes.make()?;
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             // Most neighbours in a range share a component: count runs, not vertices.
             for run in self.labels[range].chunk_by(|a, b| a == b) {

@@ -49,7 +49,7 @@ pub struct CoreNumbers {
 /// Degrees, vertices of the next levels, and per direction those removed, and those of them that a sweep visits.
 type State = (Array<AtomicU32>, Bitmap, Vec<(Bitmap, Bitmap)>);
 
-fn state(graph: &Graph) -> impl Layout<Made = State> + use<'_> {
+fn state(graph: &Graph) -> impl Layout<Made = State> {
     let set = || bitmap(graph, "removed vertices", graph.vertices());
     let removed: Vec<_> = graph.directions().iter().map(|_| (set(), set())).collect();
     (array(graph, "degrees", graph.vertices()), set(), removed)

@@ -19,7 +19,8 @@
 use crate::bfs::Bfs;
 use crate::sources::Least;
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions};
-use crate::verify::{Contradiction, follow_parents};
+use crate::state::{Layout, array, bitmap, degrees};
+use crate::verify::{Contradiction, follow_parents, ways};
 use outcore_graph::generate::{GenerateOptions, for_each_edges, mix};
 use outcore_graph::import::Weights;
 use outcore_graph::{Bitmap, Direction, Error, Graph, Id, IdStream, Result, WeightKind, distance_bits, vertex_map};
@@ -37,8 +38,9 @@ const ENDS: usize = 2048;
 /// # Errors
 /// Ids that are strings, a column that cannot be read or is damaged, or no memory.
 pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
-    graph.make_room("the degrees", 4 * graph.vertices() + IdStream::bytes(graph))?;
-    let (degrees, _) = graph.degrees(Direction::Out)?;
+    let degrees = degrees(graph, Direction::Out);
+    graph.make_room("the degrees", degrees.bytes() + IdStream::bytes(graph))?;
+    let (degrees, _) = degrees.make()?;
     // Every vertex draws a number; those with the least are chosen.
     let mut least = Least::new(count);
     for_each_id(graph, |vertex, id| {
@@ -56,8 +58,13 @@ pub fn validation_bytes(graph: &Graph) -> u64 {
 
 /// The memory of a validation.
 fn checking_bytes(graph: &Graph) -> u64 {
+    (state(graph), ways(graph)).bytes() + IdStream::bytes(graph)
+}
+
+/// The vertices that are joined with their parents, and the vertex of every id.
+fn state(graph: &Graph) -> impl Layout<Made = (Bitmap, Array<u32>)> {
     let vertices = graph.vertices();
-    4 * vertices + 3 * Bitmap::bytes(vertices) + IdStream::bytes(graph)
+    (bitmap(graph, "validation of a search", vertices), array(graph, "vertices of ids", vertices))
 }
 
 /// Validates a breadth-first search of a whole component by the five rules; `options` are what the image was generated
@@ -105,8 +112,8 @@ fn verify<L: Length>(
 ) -> Result<u64> {
     let vertices = graph.vertices();
     graph.make_room("validation of a search", checking_bytes(graph))?;
-    let joined = Bitmap::new(graph.runtime().budget(), "validation of a search", vertices)?;
-    let numbers = vertices_of_ids(graph, options)?;
+    let (joined, mut numbers) = state(graph).make()?;
+    find_ids(graph, options, &mut numbers)?;
     let (apart, outside, unjoined) = (Contradiction::none(), Contradiction::none(), Contradiction::none());
     let check = EdgeCheck { tree, numbers, joined, apart, outside };
     let traversed = AtomicU64::new(0);
@@ -195,20 +202,19 @@ impl<D: Fn(u32) -> Option<u64>, P: Fn(u32) -> Option<u32>> EdgeCheck<'_, D, P> {
     }
 }
 
-/// The vertex of every id of a generated graph.
-fn vertices_of_ids(graph: &Graph, options: &GenerateOptions) -> Result<Array<u32>> {
+/// Finds the vertex of every id of a generated graph.
+fn find_ids(graph: &Graph, options: &GenerateOptions, numbers: &mut [u32]) -> Result<()> {
     if graph.is_directed() || graph.vertices() != 1 << options.scale {
         let expected = format!("an undirected graph of {} vertices", 1u64 << options.scale);
         return Err(Error::Unsuitable(format!("expected {expected}, found another in {}", graph.path().display())));
     }
-    let mut numbers = Array::<u32>::zeroed(graph.runtime().budget(), "vertices of ids", graph.vertices() as usize)?;
     let mut strange = None;
     for_each_id(graph, |vertex, id| match numbers.get_mut(id as usize) {
         Some(slot) => *slot = vertex,
         None => strange = Some(id),
     })?;
     match strange {
-        None => Ok(numbers),
+        None => Ok(()),
         Some(id) => Err(Error::Unsuitable(format!("expected ids below {}, found {id}", graph.vertices()))),
     }
 }

@@ -12,6 +12,7 @@
 
 use crate::ALGORITHMS;
 use crate::declare::Algorithm;
+use crate::state::{Layout, array, bitmap};
 use crate::values::{Kind, Value, Values};
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
@@ -86,9 +87,13 @@ pub fn comparison_bytes(graph: &Graph) -> u64 {
 
 /// The memory of a comparison.
 fn state_bytes(graph: &Graph, components: bool) -> u64 {
-    let vertices = graph.vertices();
-    let state = if components { 8 * vertices } else { 0 } + 2 * Bitmap::bytes(vertices);
-    graph.by_id_bytes().max(IdLookup::bytes(graph)).saturating_add(state)
+    let classes = if components { Classes::layout(graph).bytes() } else { 0 };
+    graph.by_id_bytes().max(IdLookup::bytes(graph)).saturating_add(classes + seen(graph).bytes())
+}
+
+/// The vertices that have had their lines.
+fn seen(graph: &Graph) -> impl Layout<Made = Bitmap> {
+    bitmap(graph, "a comparison", graph.vertices())
 }
 
 /// Compares an output with a reference by the rule that its kind of values has. Lines may come in any order; that of
@@ -101,13 +106,12 @@ pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result
     let vertices = graph.vertices();
     let components = matches!(output, Column::Component(_));
     graph.make_room("a comparison", state_bytes(graph, components))?;
-    let budget = graph.runtime().budget();
     let ids = IdLookup::new(graph)?;
     let id = |vertex| number(ids.id(vertex));
     let order = ids.by_id(graph)?;
     let at = |place: u64| order.as_ref().map_or(place as u32, |order| order[place as usize]);
-    let seen = Bitmap::new(budget, "a comparison", vertices)?;
-    let mut classes = if components { Some(Classes::new(graph)?) } else { None };
+    let seen = seen(graph).make()?;
+    let mut classes = components.then(|| Classes::layout(graph).make()).transpose()?;
     let mut lines = Lines::open(graph, reference)?;
     let mut next = 0;
     while let Some((named, value)) = lines.next(graph)? {
@@ -187,10 +191,10 @@ struct Classes {
 }
 
 impl Classes {
-    fn new(graph: &Graph) -> Result<Self> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let names = Array::zeroed(budget, "names of components", vertices as usize)?;
-        Ok(Classes { names, known: Bitmap::new(budget, "names of components", vertices)? })
+    fn layout(graph: &Graph) -> impl Layout<Made = Self> {
+        let (name, vertices) = ("names of components", graph.vertices());
+        let parts = (array(graph, name, vertices), bitmap(graph, name, vertices));
+        parts.then(|(names, known)| Ok(Classes { names, known }))
     }
 
     /// A vertex of a component has this name; another one is an error if an earlier vertex has it.

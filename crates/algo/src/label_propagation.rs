@@ -28,6 +28,7 @@
 use crate::core_number::count_edges;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
 use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
+use crate::state::{Layout, array, bitmap, part};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use outcore_graph::{
@@ -79,22 +80,34 @@ const WHOLE_ITERATIONS: u32 = 2;
 /// So many labels are counted, more are sorted.
 const COUNTED: usize = 1 << 15;
 
+/// Vertices by id, labels, next labels, degrees, and the vertices that changed and that are marked.
+type State = (Option<Array<u32>>, Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU32>, (Bitmap, Bitmap));
+
+fn state(graph: &Graph) -> impl Layout<Made = State> {
+    let vertices = graph.vertices();
+    let set = || bitmap(graph, "changed labels", vertices);
+    (
+        part(if graph.by_id_bytes() > 0 { 4 * vertices } else { 0 }, || graph.by_id()),
+        array(graph, "labels", vertices),
+        array(graph, "labels", vertices),
+        array(graph, "degrees", vertices),
+        (set(), set()),
+    )
+}
+
 /// What propagating labels over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
-    let vertices = graph.vertices();
-    let numbered = graph.by_id_bytes();
-    let per_vertex = 12 + if numbered > 0 { 4 } else { 0 };
-    let blocks = Buffer::bytes(graph, least_labels(graph));
-    let state = (per_vertex * vertices + blocks).max(numbered) + 2 * Bitmap::bytes(vertices);
+    let state = (state(graph), Buffer::layout(graph, least_labels(graph))).bytes();
     // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has
     // room for.
     let (entries, room) = (all_entries(graph), least_labels(graph));
     let borders = if entries > room { 2 * entries / room } else { 0 };
-    let borders = borders + LABELS_PER_VERTEX * vertices / room.max(LEAST_LABELS);
+    let borders = borders + LABELS_PER_VERTEX * graph.vertices() / room.max(LEAST_LABELS);
     let again = (borders * graph.directions().len() as u64) as f64 / graph.all_pages().max(1) as f64;
     let marks = u32::from(options.max_iter > WHOLE_ITERATIONS);
     Cost {
-        state_bytes: state,
+        // Vertices are put in the order of their ids before anything else is there.
+        state_bytes: state.max(graph.by_id_bytes()),
         passes: f64::from(options.max_iter) * (1.0 + again) + f64::from(marks),
         bound: Bound::AtMost,
         pages_per_pass: graph.all_pages(),
@@ -119,8 +132,7 @@ pub(crate) fn least_labels(graph: &Graph) -> u64 {
 pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
     let mut stats = StatsBuilder::start();
     graph.make_room("label propagation", estimate_label_propagation(graph, options).state_bytes)?;
-    let by_id = graph.by_id()?;
-    let mut propagation = Propagation::new(graph, by_id.as_deref(), &mut stats)?;
+    let mut propagation = Propagation::new(graph, &mut stats)?;
     let mut buffer = Buffer::new(graph)?;
     graph.fill_cache()?;
     let task = graph.runtime().task("label propagation", Unit::Steps, Some(u64::from(options.max_iter)));
@@ -139,7 +151,7 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
         iterations += 1;
         converged = changed == 0;
     }
-    let count = propagation.finish(by_id.as_deref())?;
+    let count = propagation.finish()?;
     let stats = stats.finish(graph.runtime(), graph.all_pages());
     Ok(LabelPropagation { labels: propagation.labels.into_values(), count, iterations, converged, stats })
 }
@@ -147,6 +159,8 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
 /// Labels before and after an iteration.
 struct Propagation<'a> {
     graph: &'a Graph,
+    /// The vertices in the order of their ids, if their numbers are not.
+    by_id: Option<Array<u32>>,
     labels: Array<AtomicU32>,
     /// The next labels of vertices that were worked on; those of one iteration ago of the others.
     next: Array<AtomicU32>,
@@ -167,29 +181,18 @@ type Block = Range<u32>;
 
 impl<'a> Propagation<'a> {
     /// Before the first iteration: every vertex has its own label.
-    fn new(graph: &'a Graph, by_id: Option<&[u32]>, stats: &mut StatsBuilder) -> Result<Self> {
-        let array = |purpose| Array::zeroed(graph.runtime().budget(), purpose, graph.vertices() as usize);
-        let labels: Array<AtomicU32> = array("labels")?;
+    fn new(graph: &'a Graph, stats: &mut StatsBuilder) -> Result<Self> {
+        let (by_id, labels, next, degrees, (changed, marked)) = state(graph).make()?;
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             for rank in range {
-                let vertex = by_id.map_or(rank, |by_id| by_id[rank] as usize);
+                let vertex = by_id.as_ref().map_or(rank, |by_id| by_id[rank] as usize);
                 labels[vertex].store(rank as u32, Ordering::Relaxed);
             }
             Ok(())
         })?;
-        let degrees = array("degrees")?;
         count_edges(graph, &degrees, stats)?;
-        let bitmap = || Bitmap::new(graph.runtime().budget(), "changed labels", graph.vertices());
-        Ok(Propagation {
-            graph,
-            labels,
-            next: array("labels")?,
-            degrees,
-            changed: bitmap()?,
-            marked: bitmap()?,
-            whole: true,
-            most_pages: graph.all_pages() / 2,
-        })
+        let most_pages = graph.all_pages() / 2;
+        Ok(Propagation { graph, by_id, labels, next, degrees, changed, marked, whole: true, most_pages })
     }
 
     /// Marks the vertices to work on after so many iterations: the neighbours of changed ones if that is likely to pay,
@@ -349,7 +352,7 @@ impl<'a> Propagation<'a> {
     }
 
     /// Turns labels into the vertices of their ids; returns how many there are.
-    fn finish(&self, by_id: Option<&[u32]>) -> Result<u64> {
+    fn finish(&self) -> Result<u64> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
         let (count, seen) = (AtomicU64::new(0), &self.marked);
         seen.clear();
@@ -358,7 +361,7 @@ impl<'a> Propagation<'a> {
             for slot in &self.labels[range] {
                 let rank = slot.load(Ordering::Relaxed);
                 new += u64::from(seen.insert(rank));
-                slot.store(by_id.map_or(rank, |by_id| by_id[rank as usize]), Ordering::Relaxed);
+                slot.store(self.by_id.as_ref().map_or(rank, |by_id| by_id[rank as usize]), Ordering::Relaxed);
             }
             count.fetch_add(new, Ordering::Relaxed);
             Ok(())
@@ -382,29 +385,24 @@ type Counter = Array<[u32; 2]>;
 impl Buffer {
     /// A buffer of the usual size if there is memory for it, else of the least.
     fn new(graph: &Graph) -> Result<Self> {
-        let budget = graph.runtime().budget();
         let least = least_labels(graph);
-        let usual = USUAL_LABELS.min(all_entries(graph)).max(least);
-        let available = budget.available_bytes();
-        let room = if 2 * Self::bytes(graph, usual) <= available { usual } else { least };
-        graph.make_room("labels of neighbours", Self::bytes(graph, room))?;
-        let counter = |_| Array::zeroed(budget, "counters of labels", 2 * COUNTED).map(Mutex::new);
-        Ok(Buffer {
-            labels: Array::zeroed(budget, "labels of neighbours", room as usize)?,
-            ends: Array::zeroed(budget, "ends of labels", Self::vertices(room) as usize)?,
-            counters: (0..graph.runtime().threads()).map(counter).collect::<outcore_io::Result<_>>()?,
-        })
+        let usual = Self::layout(graph, USUAL_LABELS.min(all_entries(graph)).max(least));
+        let fits = 2 * usual.bytes() <= graph.runtime().budget().available_bytes();
+        let buffer = if fits { usual } else { Self::layout(graph, least) };
+        graph.make_room("labels of neighbours", buffer.bytes())?;
+        buffer.make()
     }
 
-    /// The most vertices of a block, with room for so many labels.
-    fn vertices(labels: u64) -> u64 {
-        labels.max(LEAST_LABELS) / LABELS_PER_VERTEX
-    }
-
-    /// The memory of a buffer with room for so many labels.
-    fn bytes(graph: &Graph, labels: u64) -> u64 {
-        let counters = graph.runtime().threads() as u64 * (2 * COUNTED * size_of::<[u32; 2]>()) as u64;
-        4 * (labels + Self::vertices(labels)) + counters
+    /// A buffer with room for so many labels, and for the vertices of a block.
+    fn layout(graph: &Graph, labels: u64) -> impl Layout<Made = Self> {
+        let counter =
+            |_| array(graph, "counters of labels", 2 * COUNTED as u64).then(|counter| Ok(Mutex::new(counter)));
+        let parts = (
+            array(graph, "labels of neighbours", labels),
+            array(graph, "ends of labels", labels.max(LEAST_LABELS) / LABELS_PER_VERTEX),
+            (0..graph.runtime().threads()).map(counter).collect::<Vec<_>>(),
+        );
+        parts.then(|(labels, ends, counters)| Ok(Buffer { labels, ends, counters }))
     }
 }
 

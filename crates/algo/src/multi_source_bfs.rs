@@ -23,14 +23,15 @@ use crate::bfs::DEPTH_LIMIT;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
+use crate::state::{Layout, array, bitmap, hubs, reservation};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
     SweepStats, is_small_push, scan, vertex_map,
 };
-use outcore_io::Array;
 use outcore_io::buffer::prefetched;
+use outcore_io::{Array, Reservation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -92,25 +93,44 @@ pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions)
         pages_per_pass: graph.all_pages(),
         more_pages: 0,
         columns: vec![ColumnKind::Number, ColumnKind::Count],
-        more_result_bytes: level_bytes(options),
+        more_result_bytes: levels(graph, options).bytes(),
         verify_bytes: verify_searches::searches_bytes(graph),
     }
     .estimate(graph)
 }
 
-/// What a target and its place take.
-const TARGET_BYTES: u64 = size_of::<(u32, usize)>() as u64;
+/// By how many sources vertices are reached, the sums of their distances, distances of targets, and the targets.
+type Results = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>, Reservation);
 
-/// The memory of the distances between sources and targets.
-fn level_bytes(options: &MultiSourceBfsOptions) -> u64 {
-    (options.sources.len() as u64).saturating_mul(4 * options.targets.len() as u64)
+pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Results> {
+    (
+        array(graph, "sources that reach a vertex", graph.vertices()),
+        array(graph, "sums of distances", graph.vertices()),
+        levels(graph, options),
+        reservation(graph, "targets", size_of::<(u32, usize)>() as u64 * options.targets.len() as u64),
+    )
+}
+
+/// The distances between sources and targets.
+fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "distances", (options.sources.len() as u64).saturating_mul(options.targets.len() as u64))
+}
+
+/// Hubs, rows of bits for those who have seen a vertex, visit it and will, and vertices that push and that pull.
+type State = ((Array<AtomicU32>, SweepStats), Bits, Bits, Bits, (Bitmap, Bitmap));
+type Bits = Array<AtomicU64>;
+
+/// What searches against a direction need, with rows of so many words.
+fn state(graph: &Graph, backwards: Direction, words: u64) -> impl Layout<Made = State> {
+    let rows = || array(graph, "bits of searches", words * graph.vertices());
+    let set = || bitmap(graph, "frontiers", graph.vertices());
+    (hubs(graph, backwards), rows(), rows(), rows(), (set(), set()))
 }
 
 /// The memory of everything, with rows of so many words.
 fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
-    let vertices = graph.vertices();
-    let lists = 8 * (vertices / SPARSE_SHARE + 1) + TARGET_BYTES * options.targets.len() as u64;
-    ((16 + 24 * words) * vertices + 2 * Bitmap::bytes(vertices) + lists).saturating_add(level_bytes(options))
+    let lists = 8 * (graph.vertices() / SPARSE_SHARE + 1);
+    (results(graph, options), state(graph, Direction::In, words)).bytes().saturating_add(lists)
 }
 
 /// Searches breadth-first from many sources at once, along the direction of the edges.
@@ -133,19 +153,18 @@ pub(crate) fn search(
 ) -> Result<Found> {
     check_vertices(graph, &options.sources)?;
     check_vertices(graph, &options.targets)?;
-    let (budget, vertices) = (graph.runtime().budget(), graph.vertices() as usize);
-    let available = budget.available_bytes();
+    let available = graph.runtime().budget().available_bytes();
     // As many sources at once as there are and as the memory holds.
     let mut words = (options.sources.len().div_ceil(64).next_power_of_two() as u64).min(MOST_WORDS);
     while words > 1 && bytes(graph, options, words) > available {
         words /= 2;
     }
     graph.make_room("searches from many sources", bytes(graph, options, words))?;
-    let _targets = budget.reserve("targets", TARGET_BYTES * options.targets.len() as u64)?;
+    let (reached_by, distance_sums, levels, _targets) = results(graph, options).make()?;
     let mut found = Found {
-        reached_by: Array::zeroed(budget, "sources that reach a vertex", vertices)?,
-        distance_sums: Array::zeroed(budget, "sums of distances", vertices)?,
-        levels: Array::zeroed(budget, "distances", options.sources.len() * options.targets.len())?,
+        reached_by,
+        distance_sums,
+        levels,
         reach: Vec::with_capacity(options.sources.len()),
         targets: options.targets.iter().copied().zip(0..).collect(),
     };
@@ -251,12 +270,10 @@ impl<'a, const W: usize> Searches<'a, W> {
         found: &mut Found,
         stats: &mut StatsBuilder,
     ) -> Result<()> {
-        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let rows = || Array::zeroed(budget, "bits of searches", W * vertices as usize).map(Rows::<W>);
-        let bitmap = || Bitmap::new(budget, "frontiers", vertices);
-        let (hubs, read) = graph.hubs(onwards.reversed())?;
+        let ((hubs, read), seen, visit, next, (pushing, pulling)) =
+            state(graph, onwards.reversed(), W as u64).make()?;
         stats.other(read);
-        let (seen, visit, next, pushing, pulling) = (rows()?, rows()?, rows()?, bitmap()?, bitmap()?);
+        let (seen, visit, next) = (Rows::<W>(seen), Rows(visit), Rows(next));
         let mut searches = Searches { graph, onwards, hubs, seen, visit, next, list: None, pushing, pulling, level: 0 };
         graph.fill_cache()?;
         for sources in options.sources.chunks(64 * W) {

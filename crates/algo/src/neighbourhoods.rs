@@ -8,6 +8,7 @@
 //! pages; every page is read once for all chunks that follow one another, and those on which two chunks border twice.
 
 use crate::estimate::{all_entries, longest_lists};
+use crate::state::{Layout, array, reservation};
 use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};
 use outcore_io::{Array, Reservation};
 use std::ops::Range;
@@ -29,16 +30,13 @@ pub(crate) struct Neighbours {
 }
 
 impl Neighbours {
-    /// The memory of neighbours of a graph, in bytes.
-    pub fn bytes(graph: &Graph) -> u64 {
-        5 * longest_lists(graph)
-    }
-
     /// Room for those of any vertex.
-    pub fn new(graph: &Graph) -> Result<Self> {
-        let reservation = graph.runtime().budget().reserve("neighbours", Neighbours::bytes(graph))?;
-        let most = longest_lists(graph) as usize;
-        Ok(Neighbours { vertices: Vec::with_capacity(most), both: Vec::with_capacity(most), _reservation: reservation })
+    pub fn layout(graph: &Graph) -> impl Layout<Made = Self> {
+        let most = longest_lists(graph);
+        reservation(graph, "neighbours", 5 * most).then(move |_reservation| {
+            let (vertices, both) = (Vec::with_capacity(most as usize), Vec::with_capacity(most as usize));
+            Ok(Neighbours { vertices, both, _reservation })
+        })
     }
 
     fn push(&mut self, vertex: u32, both: bool) {
@@ -53,6 +51,8 @@ pub(crate) struct Neighbourhoods<'g> {
     /// Where chunks begin, and where the last one ends.
     cuts: Vec<Cut>,
     sides: Vec<Side>,
+    /// The lists of the chunk, one direction after the other.
+    entries: Array<AtomicU32>,
     loaded: Option<usize>,
 }
 
@@ -68,7 +68,8 @@ struct Side {
     /// Where the list of every vertex of the chunk begins and ends.
     starts: Array<AtomicU32>,
     ends: Array<AtomicU32>,
-    entries: Array<AtomicU32>,
+    /// Where the entries begin of which these are the places.
+    first_entry: usize,
     /// The lists that span pages: the vertex, and how many entries it has.
     split: Vec<(u32, u32)>,
     _split: Reservation,
@@ -77,6 +78,7 @@ struct Side {
 /// Where lists of a chunk are put as they come.
 struct Slots<'a> {
     side: &'a Side,
+    entries: &'a [AtomicU32],
     first_vertex: u32,
     /// The places of lists that span pages, taken when the first part comes.
     split: (&'a [(u32, u32)], Vec<OnceLock<usize>>),
@@ -112,21 +114,21 @@ impl<'g> Neighbourhoods<'g> {
         let degrees = degrees.collect::<Result<Vec<_>>>()?;
         let cuts = cuts(graph.vertices() as u32, &degrees, entries);
         let most = |value: &dyn Fn(&Cut) -> u64| {
-            cuts.windows(2).map(|pair| value(&pair[1]) - value(&pair[0])).max().unwrap_or(0) as usize
+            cuts.windows(2).map(|pair| value(&pair[1]) - value(&pair[0])).max().unwrap_or(0)
         };
         let most_vertices = most(&|cut| u64::from(cut.vertex));
-        let budget = graph.runtime().budget();
         let side = |(place, &direction): (usize, &Direction)| {
-            let split_bytes = SPLIT_BYTES * graph.pages(direction);
-            let reservation = graph.runtime().budget().reserve("lists that span pages", split_bytes)?;
+            let places = || array(graph, "where lists begin", most_vertices);
+            let split = reservation(graph, "lists that span pages", SPLIT_BYTES * graph.pages(direction));
+            let (starts, ends, _split) = (places(), places(), split).make()?;
             let degree = |vertex: u32| degrees[place][vertex as usize].load(Ordering::Relaxed);
             let split = graph.lists_over_pages(direction).into_iter().map(|vertex| (vertex, degree(vertex))).collect();
-            let [starts, ends] = [most_vertices; 2].map(|count| Array::zeroed(budget, "where lists begin", count));
-            let entries = Array::zeroed(budget, "lists", most(&|cut| cut.entries[place]))?;
-            Ok(Side { direction, starts: starts?, ends: ends?, entries, split, _split: reservation })
+            Ok(Side { direction, starts, ends, first_entry: 0, split, _split })
         };
         let sides = graph.directions().iter().enumerate().map(side).collect::<Result<_>>()?;
-        Ok(Neighbourhoods { graph, cuts, sides, loaded: None })
+        // A chunk may have out-lists only, and another in-lists only: both use the same memory.
+        let entries = array(graph, "lists", most(&|cut| cut.entries.iter().sum())).make()?;
+        Ok(Neighbourhoods { graph, cuts, sides, entries, loaded: None })
     }
 
     /// How many chunks there are.
@@ -152,10 +154,13 @@ impl<'g> Neighbourhoods<'g> {
         }
         self.loaded = None;
         let vertices = self.range(chunk);
-        for (place, side) in self.sides.iter().enumerate() {
+        let mut end_entry = 0;
+        for (place, side) in self.sides.iter_mut().enumerate() {
             let expected = self.cuts[chunk + 1].entries[place] - self.cuts[chunk].entries[place];
             let frontier = Frontier::Range { first: vertices.start, end: vertices.end };
-            let slots = Slots::new(side, &vertices);
+            side.first_entry = end_entry;
+            end_entry += expected as usize;
+            let slots = Slots::new(side, &self.entries[side.first_entry..end_entry], &vertices);
             let take = |taken: &mut u64, list: ListPart<'_>| *taken += slots.take(list);
             let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
             stats.add(&read);
@@ -180,7 +185,7 @@ impl<'g> Neighbourhoods<'g> {
         match &self.sides[..] {
             [side] => {
                 let mut before = vertex;
-                for neighbour in side.list(place).iter().map(|entry| entry.load(Ordering::Relaxed)) {
+                for neighbour in side.list(&self.entries, place).iter().map(|entry| entry.load(Ordering::Relaxed)) {
                     if neighbour != before && neighbour != vertex {
                         found.vertices.push(neighbour);
                     }
@@ -188,7 +193,10 @@ impl<'g> Neighbourhoods<'g> {
                 }
                 found.both.resize(found.vertices.len(), 0);
             }
-            sides => merge(sides[0].list(place), sides[1].list(place), vertex, found),
+            sides => {
+                let list = |side: usize| sides[side].list(&self.entries, place);
+                merge(list(0), list(1), vertex, found);
+            }
         }
     }
 }
@@ -214,19 +222,20 @@ fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
 }
 
 impl Side {
-    fn list(&self, place: usize) -> &[AtomicU32] {
-        let at = |places: &Array<AtomicU32>| places[place].load(Ordering::Relaxed) as usize;
-        &self.entries[at(&self.starts)..at(&self.ends)]
+    fn list<'a>(&self, entries: &'a [AtomicU32], place: usize) -> &'a [AtomicU32] {
+        let at = |places: &Array<AtomicU32>| self.first_entry + places[place].load(Ordering::Relaxed) as usize;
+        // Where damaged pages left a list out, its places are those of another chunk.
+        entries.get(at(&self.starts)..at(&self.ends)).unwrap_or_default()
     }
 }
 
 impl<'a> Slots<'a> {
-    fn new(side: &'a Side, vertices: &Range<u32>) -> Self {
+    fn new(side: &'a Side, entries: &'a [AtomicU32], vertices: &Range<u32>) -> Self {
         let from = side.split.partition_point(|split| split.0 < vertices.start);
         let to = side.split.partition_point(|split| split.0 < vertices.end);
         let split = &side.split[from..to];
         let places = split.iter().map(|_| OnceLock::new()).collect();
-        Slots { side, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
+        Slots { side, entries, first_vertex: vertices.start, split: (split, places), next: AtomicUsize::new(0) }
     }
 
     /// Copies a list, or a part of one; returns how many entries there was a place for.
@@ -240,12 +249,12 @@ impl<'a> Slots<'a> {
             Err(_) => (self.next.fetch_add(count, Ordering::Relaxed), count),
         };
         let (from, end) = (start.saturating_add(list.offset as usize), start + degree);
-        if from.saturating_add(count) > end || end > self.side.entries.len() {
+        if from.saturating_add(count) > end || end > self.entries.len() {
             return 0;
         }
         self.side.starts[place].store(start as u32, Ordering::Relaxed);
         self.side.ends[place].store(end as u32, Ordering::Relaxed);
-        let places = &self.side.entries[from..from + count];
+        let places = &self.entries[from..from + count];
         places.iter().zip(list.neighbours).for_each(|(place, &neighbour)| place.store(neighbour, Ordering::Relaxed));
         count as u64
     }

@@ -38,7 +38,7 @@ use crate::declare::{
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
-use crate::state::{Layout, array, part};
+use crate::state::{Layout, array, degrees};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
@@ -146,17 +146,8 @@ const SINGLE_FROM_VERTICES: u64 = 1 << 22;
 const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
 /// What vertices contribute, once for an iteration and once for the next. In single precision it takes less.
-fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> + use<'_, T> {
+fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> {
     array(graph, "contributions", graph.vertices())
-}
-
-/// What ranks are divided by: out-degrees, or the sums of weights of out-edges.
-fn degrees_of(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> + use<'_> {
-    part(4 * graph.vertices(), || graph.degrees(Direction::Out))
-}
-
-fn strengths_of(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> + use<'_> {
-    part(8 * graph.vertices(), || strengths(graph))
 }
 
 /// What PageRank over this graph will need; passes are those of `max_iter` iterations.
@@ -164,17 +155,10 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     if options.method == PageRankMethod::Delta {
         return pagerank_delta::estimate(graph, options);
     }
-    let mut state_bytes = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph)).bytes();
-    let mut passes = f64::from(options.max_iter);
-    if !options.weights {
-        state_bytes += degrees_of(graph).bytes();
-    } else {
-        state_bytes += strengths_of(graph).bytes() + weight_bytes(graph, options);
-        passes += weight_passes(graph, options);
-    }
+    let contributions = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph));
     Cost {
-        state_bytes,
-        passes,
+        state_bytes: contributions.bytes() + divisor_bytes(graph, options),
+        passes: f64::from(options.max_iter) + weight_passes(graph, options),
         bound: Bound::AtMost,
         pages_per_pass: pages_per_pass(graph, options),
         more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
@@ -183,6 +167,15 @@ pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
         verify_bytes: verify_ranks::ranks_bytes(graph, options) + weight_bytes(graph, options),
     }
     .estimate(graph)
+}
+
+/// The memory of what ranks are divided by: out-degrees, or the sums of weights of out-edges, and what reading these
+/// takes.
+pub(crate) fn divisor_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
+    match options.weights {
+        true => strengths(graph).bytes() + weight_bytes(graph, options),
+        false => degrees(graph, Direction::Out).bytes(),
+    }
 }
 
 /// What reading weights takes.
@@ -207,6 +200,9 @@ fn weighed(graph: &Graph, options: &PageRankOptions) -> &'static [Direction] {
 /// The passes that weights take beforehand: one for their sums, and one over the lists of each direction to find where
 /// those of a page are.
 pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
+    if !options.weights {
+        return 0.0;
+    }
     let sums = graph.pages(Direction::Out) + graph.weight_pages(Direction::Out);
     (sums + graph.all_pages()) as f64 / pages_per_pass(graph, options).max(1) as f64
 }
@@ -235,7 +231,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     note(&mut stats, graph, options.weights);
     let _kept = keep_weights(graph, options)?;
     if options.weights {
-        let (strengths, read) = strengths_of(graph).make()?;
+        let (strengths, read) = strengths(graph).make()?;
         stats.step("strengths", graph.vertices(), read);
         return match options.method {
             // Weights may be of any size, so their contributions do not fit single precision.
@@ -243,7 +239,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
             PageRankMethod::Delta => pagerank_delta::solve(graph, options, strengths, stats),
         };
     }
-    let (degrees, read) = degrees_of(graph).make()?;
+    let (degrees, read) = degrees(graph, Direction::Out).make()?;
     stats.other(read);
     match options.method {
         PageRankMethod::Power => iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES),
@@ -311,16 +307,22 @@ impl Divisors for Array<AtomicF64> {
 }
 
 /// The sum of the weights of every vertex's out-edges.
-pub(crate) fn strengths(graph: &Graph) -> Result<(Array<AtomicF64>, SweepStats)> {
-    let budget = graph.runtime().budget();
-    let strengths = Array::zeroed(budget, "sums of weights", graph.vertices() as usize)?;
+pub(crate) fn strengths(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> {
+    let sums = array(graph, "sums of weights", graph.vertices());
+    sums.then(|sums| {
+        let read = sum_weights(graph, &sums)?;
+        Ok((sums, read))
+    })
+}
+
+fn sum_weights(graph: &Graph, strengths: &[AtomicF64]) -> Result<SweepStats> {
     let accepts =
         |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
     let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
     let edges = Edges { direction: Direction::Out, weights: true };
-    let (_, read) = fold(graph, edges, Frontier::All, &Strengths { strengths: &strengths, refused: &refused })?;
+    let (_, read) = fold(graph, edges, Frontier::All, &Strengths { strengths, refused: &refused })?;
     refused.check(graph, edges)?;
-    Ok((strengths, read))
+    Ok(read)
 }
 
 /// Sums of weights, and ranks divided by them, are finite between these.

@@ -30,8 +30,10 @@
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank::{
-    Contribution, Dangling, Divisors, PageRank, PageRankOptions, pages_per_pass, weight_bytes, weight_passes,
+    Contribution, Dangling, Divisors, PageRank, PageRankOptions, divisor_bytes, pages_per_pass, weight_bytes,
+    weight_passes,
 };
+use crate::state::{Layout, array, bitmap};
 use crate::verify_ranks;
 use outcore_graph::{
     Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats,
@@ -53,19 +55,26 @@ const CLASS_SHIFT: u32 = 20;
 /// A round counts as at least one page in so many.
 const LEAST_SHARE: u64 = 32;
 
+/// Ranks, rests, shares, the rests of pages, and the vertices that are pushed.
+type State<S> = (Array<AtomicF64>, Array<AtomicU64>, Array<S>, Array<AtomicU32>, Bitmap);
+
+fn state<S: Contribution>(graph: &Graph) -> impl Layout<Made = State<S>> {
+    (
+        array(graph, "ranks", graph.vertices()),
+        array(graph, "rests", graph.vertices()),
+        array(graph, "shares", graph.vertices()),
+        array(graph, "rests of pages", blocks(graph)),
+        bitmap(graph, "pushed vertices", graph.vertices()),
+    )
+}
+
 /// What PageRank by pushing will need.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    let vertices = graph.vertices();
-    let mut state_bytes = 24 * vertices + Bitmap::bytes(vertices) + 4 * blocks(graph);
-    // The last round may be a full one.
-    let mut passes = f64::from(options.max_iter) + 1.0;
-    if options.weights {
-        state_bytes += 8 * vertices + weight_bytes(graph, options);
-        passes += weight_passes(graph, options);
-    }
+    let state = if options.weights { state::<AtomicF64>(graph).bytes() } else { state::<AtomicF32>(graph).bytes() };
     Cost {
-        state_bytes,
-        passes,
+        state_bytes: state + divisor_bytes(graph, options),
+        // The last round may be a full one.
+        passes: f64::from(options.max_iter) + 1.0 + weight_passes(graph, options),
         bound: Bound::AtMost,
         pages_per_pass: pages_per_pass(graph, options),
         more_pages: graph.degree_pages(Direction::Out) + graph.degree_pages(Direction::In),
@@ -136,32 +145,15 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             return Err(Error::Usage(format!("expected alpha above 0 and below 1 to push ranks, found {found}")));
         }
         let (runtime, vertices) = (graph.runtime(), graph.vertices());
-        let budget = runtime.budget();
-        let ranks = Array::<AtomicF64>::zeroed(budget, "ranks", vertices as usize)?;
+        let (ranks, rests, shares, densities, chosen) = state(graph).make()?;
         if graph.is_directed() {
-            let (degrees, read) = graph.degrees(Direction::In)?;
-            stats.other(read);
-            let degree = |v: usize| f64::from(degrees[v].load(Ordering::Relaxed));
-            vertex_map(runtime, vertices, |range| {
-                range.for_each(|v| ranks[v].store(degree(v)));
-                Ok(())
-            })?;
+            let set = |vertex: u32, degree: u32| ranks[vertex as usize].store(degree.into());
+            stats.other(graph.for_each_degree(Direction::In, set)?);
         }
         let dangling = |range: Range<usize>| range.filter(|&v| divisors.of(v) == 0.0).count() as f64;
         let dangling = vertex_sum(runtime, vertices, dangling)? as u64;
-        Ok(Delta {
-            graph,
-            options,
-            divisors,
-            ranks,
-            rests: Array::zeroed(budget, "rests", vertices as usize)?,
-            shares: Array::zeroed(budget, "shares", vertices as usize)?,
-            densities: Array::zeroed(budget, "rests of pages", blocks(graph) as usize)?,
-            chosen: Bitmap::new(budget, "pushed vertices", vertices)?,
-            scale: 1.0,
-            offset: 0.0,
-            dangling,
-        })
+        let (scale, offset) = (1.0, 0.0);
+        Ok(Delta { graph, options, divisors, ranks, rests, shares, densities, chosen, scale, offset, dangling })
     }
 
     /// Gives vertices the ranks that they start with, and pushes these. Returns what that read: a pass in directed

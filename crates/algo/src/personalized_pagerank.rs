@@ -20,9 +20,10 @@ use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank::{
-    ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, keep_weights, pages_per_pass, say_convergence, strengths,
-    weight_bytes, weight_passes, with_convergence,
+    ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, divisor_bytes, keep_weights, pages_per_pass,
+    say_convergence, strengths, weight_bytes, weight_passes, with_convergence,
 };
+use crate::state::{Layout, array, bitmap, degrees, reservation};
 use crate::values::{Kind, Parameter};
 use crate::verify_ranks;
 use crate::weights::note;
@@ -31,7 +32,7 @@ use outcore_graph::{
     StatsBuilder, fold, vertex_map, vertex_sum,
 };
 use outcore_io::buffer::prefetched;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{Array, AtomicF64, Reservation};
 use std::sync::Arc;
 
 /// The most sets of seeds that are done together.
@@ -96,24 +97,28 @@ impl PersonalizedPageRank {
 }
 
 /// What the seeds take: a copy of them, and what the searches keep of each.
-fn seed_bytes(options: &PersonalizedPageRankOptions) -> u64 {
-    64 * options.seeds.iter().map(|set| set.len() as u64).sum::<u64>()
+fn seeds(graph: &Graph, options: &PersonalizedPageRankOptions) -> impl Layout<Made = Reservation> {
+    reservation(graph, "seeds", 64 * options.seeds.iter().map(|set| set.len() as u64).sum::<u64>())
+}
+
+/// Contributions and next ones, side by side; the ranks of so many sets; and the vertices that are seeds.
+type State = (Array<AtomicF64>, Array<AtomicF64>, Vec<Array<AtomicF64>>, Bitmap);
+
+fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = State> {
+    let vertices = graph.vertices();
+    let contributions = || array(graph, "contributions", together as u64 * vertices);
+    let ranks = (0..sets).map(|_| array(graph, "ranks", vertices)).collect::<Vec<_>>();
+    (contributions(), contributions(), ranks, bitmap(graph, "seeds", vertices))
 }
 
 /// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
-    let vertices = graph.vertices();
-    let (common, sets) = (options.common(), options.seeds.len() as u64);
-    let together = options.seeds.len().next_power_of_two().min(MOST_TOGETHER) as u64;
-    let mut state_bytes = vertices * (16 * together + 8 * sets + 4) + Bitmap::bytes(vertices) + seed_bytes(options);
-    let mut passes = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER as u64) as f64;
-    if options.weights {
-        state_bytes += 4 * vertices + weight_bytes(graph, &common);
-        passes += weight_passes(graph, &common);
-    }
+    let (common, sets) = (options.common(), options.seeds.len());
+    let together = sets.next_power_of_two().min(MOST_TOGETHER);
+    let passes = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER) as f64;
     Cost {
-        state_bytes,
-        passes,
+        state_bytes: (seeds(graph, options), state(graph, together, sets)).bytes() + divisor_bytes(graph, &common),
+        passes: passes + weight_passes(graph, &common),
         bound: Bound::AtMost,
         pages_per_pass: pages_per_pass(graph, &common),
         more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
@@ -134,18 +139,18 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
 pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Result<PersonalizedPageRank> {
     check(&options.common())?;
     graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
-    let _seeds = graph.runtime().budget().reserve("seeds", seed_bytes(options))?;
+    let _seeds = seeds(graph, options).make()?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
     note(&mut stats, graph, options.weights);
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
     let _kept = keep_weights(graph, &options.common())?;
     if options.weights {
-        let (strengths, read) = strengths(graph)?;
+        let (strengths, read) = strengths(graph).make()?;
         run.stats.step("strengths", graph.vertices(), read);
         run.all(&sets, &strengths)?;
     } else {
-        let (degrees, read) = graph.degrees(Direction::Out)?;
+        let (degrees, read) = degrees(graph, Direction::Out).make()?;
         run.stats.other(read);
         run.all(&sets, &degrees)?;
     }
@@ -223,11 +228,7 @@ impl Run<'_> {
     fn some<D: Divisors, const K: usize>(&mut self, sets: &[Vec<(u32, f64)>], divisors: &D) -> Result<()> {
         let (graph, options) = (self.graph, self.options);
         let (runtime, vertices) = (graph.runtime(), graph.vertices());
-        let contributions = || Array::<AtomicF64>::zeroed(runtime.budget(), "contributions", K * vertices as usize);
-        let (mut now, mut next) = (contributions()?, contributions()?);
-        let results = sets.iter().map(|_| Array::zeroed(runtime.budget(), "ranks", vertices as usize));
-        let results: Vec<Array<AtomicF64>> = results.collect::<outcore_io::Result<_>>()?;
-        let marked = Bitmap::new(runtime.budget(), "seeds", vertices)?;
+        let (mut now, mut next, results, marked) = state(graph, K, sets.len()).make()?;
         let seeds = seeds_of(sets);
         seeds.iter().for_each(|seed| _ = marked.insert(seed.vertex));
         graph.fill_cache()?;

@@ -28,6 +28,7 @@
 use crate::core_number::count_edges;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Told, Typed, say_ids};
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
+use crate::state::{Layout, array, reservation};
 use crate::triads::{self, One, Opposite, Triads};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_triangles;
@@ -83,8 +84,9 @@ impl ScanStatistics {
     /// # Errors
     /// Too little memory.
     pub fn column(&self, graph: &Graph) -> Result<Column> {
-        graph.make_room(NAME, 8 * graph.vertices())?;
-        let mut values = Array::<u64>::zeroed(graph.runtime().budget(), NAME, graph.vertices() as usize)?;
+        let values = array::<u64>(graph, NAME, graph.vertices());
+        graph.make_room(NAME, values.bytes())?;
+        let mut values = values.make()?;
         for (&vertex, &edges) in self.vertices.iter().zip(&self.statistics) {
             values[vertex as usize] = !edges;
         }
@@ -92,23 +94,38 @@ impl ScanStatistics {
     }
 }
 
+/// For looking at few vertices: degrees, how many vertices have each, marks, and room for bounds.
+type State = (Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU8>, Reservation);
+
+fn state(graph: &Graph) -> impl Layout<Made = State> {
+    // Degrees beyond those that neighbours give make no difference.
+    let counted = longest_lists(graph).min(graph.directions().len() as u64 * graph.vertices()) + 1;
+    (
+        array(graph, "degrees", graph.vertices()),
+        array(graph, "degrees", counted),
+        array(graph, "marks", graph.vertices()),
+        reservation(graph, "bounds", BOUNDS_BYTES),
+    )
+}
+
 /// What finding the greatest locality statistics of this graph will need.
 pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
+    let best = Best::layout(graph, top);
     let all = match graph.is_directed() {
         true => triads::cost::<Opposite>(graph, true),
         false => triads::cost::<One>(graph, true),
     };
-    let few = Degrees::bytes(graph) + graph.vertices() + BOUNDS_BYTES + program_bytes::<Look<'_>>(graph);
+    let few = state(graph).bytes() + program_bytes::<Look<'_>>(graph);
     let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
     let passes = match top <= MOST_LOOKED_AT as u64 {
         true => groups(top) + 1.0 + all.passes.max(groups(MOST_LOOKED_AT as u64)),
         false => all.passes,
     };
     // The column is made behind the verification.
-    let verify_bytes = verify_triangles::scan_statistics_bytes(graph, top) + Best::bytes(top);
+    let verify_bytes = verify_triangles::scan_statistics_bytes(graph, top) + best.bytes();
     Cost {
-        state_bytes: few.max(all.state_bytes) + Best::bytes(top),
+        state_bytes: few.max(all.state_bytes) + best.bytes(),
         passes,
         more_pages: all.more_pages + degree_pages(graph),
         columns: vec![ColumnKind::Count],
@@ -129,7 +146,7 @@ pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result
     }
     let mut stats = StatsBuilder::start();
     graph.make_room(NAME, estimate_scan_statistics(graph, options).state_bytes)?;
-    let mut best = Best::new(graph, options.top.min(graph.vertices()))?;
+    let mut best = Best::layout(graph, options.top.min(graph.vertices())).make()?;
     let looked_at = match look_at_few(graph, &mut best, &mut stats)? {
         Some(looked_at) => looked_at,
         None => look_at_all(graph, &mut best, &mut stats)?,
@@ -146,15 +163,11 @@ struct Best {
 }
 
 impl Best {
-    fn bytes(most: u64) -> u64 {
+    fn layout(graph: &Graph, most: u64) -> impl Layout<Made = Self> {
         // The heap, and what is made of it in the end.
-        (16 + 12) * most
-    }
-
-    fn new(graph: &Graph, most: u64) -> Result<Self> {
-        let reservation = graph.runtime().budget().reserve("the greatest statistics", Best::bytes(most))?;
+        let room = reservation(graph, "the greatest statistics", (16 + 12) * most);
         let most = most as usize;
-        Ok(Best { heap: BinaryHeap::with_capacity(most), most, _reservation: reservation })
+        room.then(move |_reservation| Ok(Best { heap: BinaryHeap::with_capacity(most), most, _reservation }))
     }
 
     /// Whether a vertex of such a statistic would be among the greatest.
@@ -183,9 +196,8 @@ fn look_at_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
     if best.most > MOST_LOOKED_AT {
         return Ok(None);
     }
-    let degrees = Degrees::new(graph, stats)?;
-    let marks = Array::zeroed(graph.runtime().budget(), "marks", graph.vertices() as usize)?;
-    let _held = graph.runtime().budget().reserve("bounds", BOUNDS_BYTES)?;
+    let (degrees, counts, marks, _bounds) = state(graph).make()?;
+    let degrees = Degrees::new(graph, degrees, counts, stats)?;
     let first = degrees.greatest(best.most.next_multiple_of(GROUP) as u64);
     for group in first.chunks(GROUP) {
         look_at(graph, &marks, group, best, stats)?;
@@ -236,20 +248,8 @@ struct Degrees {
 }
 
 impl Degrees {
-    fn bytes(graph: &Graph) -> u64 {
-        4 * (graph.vertices() + Degrees::counted(graph))
-    }
-
-    /// Degrees beyond those that neighbours give make no difference.
-    fn counted(graph: &Graph) -> u64 {
-        longest_lists(graph).min(graph.directions().len() as u64 * graph.vertices()) + 1
-    }
-
-    fn new(graph: &Graph, stats: &mut StatsBuilder) -> Result<Self> {
-        let budget = graph.runtime().budget();
-        let of = Array::<AtomicU32>::zeroed(budget, "degrees", graph.vertices() as usize)?;
+    fn new(graph: &Graph, of: Array<AtomicU32>, counts: Array<AtomicU32>, stats: &mut StatsBuilder) -> Result<Self> {
         count_edges(graph, &of, stats)?;
-        let counts = Array::<AtomicU32>::zeroed(budget, "degrees", Degrees::counted(graph) as usize)?;
         let degrees = Degrees { of, counts, ways: graph.directions().len() as u64 };
         for vertex in 0..graph.vertices() as u32 {
             degrees.counts[degrees.class(vertex)].fetch_add(1, Ordering::Relaxed);

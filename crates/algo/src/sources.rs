@@ -1,8 +1,9 @@
 //! From where searches start: given vertices, some that are drawn, or all.
 
+use crate::state::{Layout, array, reservation};
 use outcore_graph::generate::mix;
 use outcore_graph::{Error, Graph, Id, IdStream, Result};
-use outcore_io::Array;
+use outcore_io::{Array, Reservation};
 use std::collections::BinaryHeap;
 
 /// From where searches start.
@@ -32,27 +33,33 @@ impl Sources {
         }
     }
 
+    fn layout(&self, graph: &Graph) -> impl Layout<Made = Array<u32>> {
+        array(graph, "sources", self.count(graph))
+    }
+
     /// The memory that finding them takes, in bytes.
     pub(crate) fn bytes(&self, graph: &Graph) -> u64 {
+        let found = self.layout(graph);
         match self {
-            Sources::Drawn { .. } => self.count(graph).saturating_mul(20).saturating_add(IdStream::bytes(graph)),
+            Sources::Drawn { .. } => {
+                (found, drawing(graph, self.count(graph))).bytes().saturating_add(IdStream::bytes(graph))
+            }
             // A copy is sorted, to find one that is given twice.
-            Sources::Given(_) => 8 * self.count(graph),
-            Sources::All => 4 * self.count(graph),
+            Sources::Given(_) => (found, self.layout(graph)).bytes(),
+            Sources::All => found.bytes(),
         }
     }
 
     /// The vertices, as numbered in the image.
     pub(crate) fn vertices(&self, graph: &Graph) -> Result<Array<u32>> {
-        let count = self.count(graph) as usize;
-        let mut found = Array::<u32>::zeroed(graph.runtime().budget(), "sources", count)?;
+        let mut found = self.layout(graph).make()?;
         match self {
             Sources::All => found.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex),
             Sources::Given(vertices) => {
                 check_vertices(graph, vertices)?;
                 found.copy_from_slice(vertices);
             }
-            Sources::Drawn { seed, .. } => found.copy_from_slice(&draw(graph, count, *seed)?),
+            Sources::Drawn { seed, .. } => found.copy_from_slice(&draw(graph, self.count(graph), *seed)?),
         }
         Ok(found)
     }
@@ -60,7 +67,7 @@ impl Sources {
     /// An error if a source is given twice.
     pub(crate) fn check_once(&self, graph: &Graph) -> Result<()> {
         let Sources::Given(vertices) = self else { return Ok(()) };
-        let mut sorted = Array::<u32>::zeroed(graph.runtime().budget(), "sources", vertices.len())?;
+        let mut sorted = self.layout(graph).make()?;
         sorted.copy_from_slice(vertices);
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -81,12 +88,17 @@ pub(crate) fn check_vertices(graph: &Graph, vertices: &[u32]) -> Result<()> {
     }
 }
 
+/// What drawing so many takes.
+fn drawing(graph: &Graph, count: u64) -> impl Layout<Made = Reservation> {
+    reservation(graph, "drawing sources", 16 * count)
+}
+
 /// The vertices whose ids, mixed with the seed, come to the least numbers.
-fn draw(graph: &Graph, count: usize, seed: u64) -> Result<Vec<u32>> {
-    let _reservation = graph.runtime().budget().reserve("drawing sources", 16 * count as u64)?;
+fn draw(graph: &Graph, count: u64, seed: u64) -> Result<Vec<u32>> {
+    let _reservation = drawing(graph, count).make()?;
     let mixed = |state: u64, value: u64| mix(state.wrapping_add(value));
     let start = mixed(seed, 0);
-    let mut least = Least::new(count);
+    let mut least = Least::new(count as usize);
     let mut ids = IdStream::new(graph)?;
     while let Some((first, batch)) = ids.next()? {
         for (vertex, id) in (first as u32..).zip(batch.iter()) {

@@ -103,7 +103,7 @@ const HORIZON_WEIGHTS: f64 = 8.0;
 /// Distances, parents, vertices that wait, blocks that have some, and the frontier.
 type State = (Array<AtomicU64>, Array<AtomicU32>, Bitmap, Bitmap, Bitmap);
 
-fn state(graph: &Graph) -> impl Layout<Made = State> + use<'_> {
+fn state(graph: &Graph) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
     let set = |most| bitmap(graph, "frontiers", most);
     (

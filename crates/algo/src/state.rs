@@ -4,8 +4,8 @@
 //! what is said and what is taken are the same.
 
 use outcore_graph::{Bitmap, Direction, Graph, Result, SweepStats};
-use outcore_io::Array;
 use outcore_io::buffer::Plain;
+use outcore_io::{Array, Reservation};
 use std::sync::atomic::AtomicU32;
 
 /// What a kernel keeps.
@@ -18,43 +18,50 @@ pub(crate) trait Layout {
 
     /// Makes the parts, one after the other.
     fn make(self) -> Result<Self::Made>;
+
+    /// What is made of the parts, without memory of its own.
+    fn then<T>(self, make: impl FnOnce(Self::Made) -> Result<T>) -> impl Layout<Made = T>
+    where
+        Self: Sized,
+    {
+        part(self.bytes(), move || make(self.make()?))
+    }
 }
 
 /// A part of a layout.
-pub(crate) struct Part<F> {
+struct Part<F> {
     bytes: u64,
     make: F,
 }
 
 /// A part that something else makes, in so many bytes.
-pub(crate) fn part<T, F: FnOnce() -> Result<T>>(bytes: u64, make: F) -> Part<F> {
+pub(crate) fn part<T>(bytes: u64, make: impl FnOnce() -> Result<T>) -> impl Layout<Made = T> {
     Part { bytes, make }
 }
 
 /// So many zeroed values.
-pub(crate) fn array<'g, T: Plain>(
-    graph: &'g Graph,
-    name: &'static str,
-    len: u64,
-) -> Part<impl FnOnce() -> Result<Array<T>> + use<'g, T>> {
+pub(crate) fn array<T: Plain>(graph: &Graph, name: &'static str, len: u64) -> impl Layout<Made = Array<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
     part(bytes, move || Ok(Array::zeroed(graph.runtime().budget(), name, len as usize)?))
 }
 
 /// An empty set of numbers below `most`.
-pub(crate) fn bitmap<'g>(
-    graph: &'g Graph,
-    name: &'static str,
-    most: u64,
-) -> Part<impl FnOnce() -> Result<Bitmap> + use<'g>> {
+pub(crate) fn bitmap(graph: &Graph, name: &'static str, most: u64) -> impl Layout<Made = Bitmap> {
     part(Bitmap::bytes(most), move || Ok(Bitmap::new(graph.runtime().budget(), name, most)?))
 }
 
+/// Memory that is set aside for what does not reserve its own.
+pub(crate) fn reservation(graph: &Graph, purpose: &'static str, bytes: u64) -> impl Layout<Made = Reservation> {
+    part(bytes, move || Ok(graph.runtime().budget().reserve(purpose, bytes)?))
+}
+
+/// The length of every list of a direction, read from its column.
+pub(crate) fn degrees(graph: &Graph, direction: Direction) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> {
+    part(4 * graph.vertices(), move || graph.degrees(direction))
+}
+
 /// The hub of every list of a direction, read from its column.
-pub(crate) fn hubs(
-    graph: &Graph,
-    direction: Direction,
-) -> Part<impl FnOnce() -> Result<(Array<AtomicU32>, SweepStats)> + use<'_>> {
+pub(crate) fn hubs(graph: &Graph, direction: Direction) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> {
     part(4 * graph.vertices(), move || graph.hubs(direction))
 }
 

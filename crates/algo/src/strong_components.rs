@@ -33,6 +33,7 @@
 use crate::components::{self, Components, ComponentsOptions, components};
 use crate::declare::{Algorithm, Doc, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::state::{Layout, array, bitmap, part};
 use crate::tarjan::Remainder;
 use crate::verify;
 use outcore_graph::{
@@ -49,15 +50,27 @@ pub struct StrongComponentsOptions {
     pub in_memory_bytes: Option<u64>,
 }
 
+/// Labels and the vertices left, two numbers per vertex, vertices that searches found, and the frontier.
+type State<'g> = ((Array<AtomicU32>, Bitmap), (Array<AtomicU32>, Array<AtomicU32>), (Bitmap, Bitmap), EdgeMapper<'g>);
+
+fn state(graph: &Graph) -> impl Layout<Made = State<'_>> {
+    let (numbers, set) = (|name| array(graph, name, graph.vertices()), |name| bitmap(graph, name, graph.vertices()));
+    (
+        (numbers("strong components"), set("vertices left")),
+        (numbers("hubs, degrees and colours"), numbers("hubs, degrees and roots")),
+        (set("vertices found"), set("vertices that lead back")),
+        part(EdgeMapper::bytes(graph.vertices()), || EdgeMapper::idle(graph)),
+    )
+}
+
 /// What finding strongly connected components of this graph will need; the passes are those of most graphs.
 pub fn estimate_strong_components(graph: &Graph) -> Estimate {
     if !graph.is_directed() {
         return Cost { verify_bytes: verify::strong_components_bytes(graph), ..components::cost(graph) }
             .estimate(graph);
     }
-    let vertices = graph.vertices();
     Cost {
-        state_bytes: 12 * vertices + 3 * Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices),
+        state_bytes: state(graph).bytes(),
         passes: 1.0,
         bound: Bound::Usual,
         pages_per_pass: graph.all_pages(),
@@ -81,20 +94,17 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
         return components(graph, &ComponentsOptions::default());
     }
     let stats = StatsBuilder::start();
-    let vertices = graph.vertices();
     graph.make_room("strong components", estimate_strong_components(graph).state_bytes)?;
-    let budget = graph.runtime().budget();
-    let array = |purpose| Array::<AtomicU32>::zeroed(budget, purpose, vertices as usize);
-    let bitmap = |purpose| Bitmap::new(budget, purpose, vertices);
+    let ((labels, left), (first, second), (found, returned), mapper) = state(graph).make()?;
     let mut work = Work {
         graph,
         options: *options,
-        classes: Classes { labels: array("strong components")?, left: bitmap("vertices left")? },
-        first: array("hubs, degrees and colours")?,
-        second: array("hubs, degrees and roots")?,
-        found: bitmap("vertices found")?,
-        returned: bitmap("vertices that lead back")?,
-        mapper: EdgeMapper::idle(graph)?,
+        classes: Classes { labels, left },
+        first,
+        second,
+        found,
+        returned,
+        mapper,
         searched_pages: 0,
         edges: None,
         rounds: 0,
@@ -278,7 +288,7 @@ impl Work<'_> {
 
     /// Whether so many edges, if that is known, can be finished in memory.
     fn fits(&self, edges: Option<u64>) -> bool {
-        let bytes = |edges| Remainder::bytes(self.classes.left.count(), edges);
+        let bytes = |edges| Remainder::room(self.graph, self.classes.left.count(), edges).bytes();
         edges.is_some_and(|edges| edges <= Remainder::MOST_EDGES && bytes(edges) <= self.room_bytes())
     }
 
@@ -293,9 +303,10 @@ impl Work<'_> {
             None => self.most_edges(vertices)?,
         };
         let Classes { labels, left } = &self.classes;
-        self.graph.make_room("edges that are left", Remainder::bytes(vertices, edges))?;
+        let room = Remainder::room(self.graph, vertices, edges);
+        self.graph.make_room("edges that are left", room.bytes())?;
         self.classes.for_each_left(self.graph, |v| store(&self.first, v, 0))?;
-        let remainder = Remainder::new(self.graph.runtime().budget(), vertices, edges, &self.first)?;
+        let remainder = Remainder::new(room.make()?, &self.first);
         let add = |inner: &mut Vec<u32>, list: ListPart<'_>| {
             inner.clear();
             inner.extend(list.neighbours.iter().filter(|&&other| self.classes.join(list.vertex, other)));
@@ -322,7 +333,8 @@ impl Work<'_> {
             }
         })?;
         self.stats.other(read);
-        let room = self.room_bytes().saturating_sub(Remainder::bytes(vertices, 0)) / Remainder::bytes(0, 1);
+        let bytes = |vertices, edges| Remainder::room(self.graph, vertices, edges).bytes();
+        let room = self.room_bytes().saturating_sub(bytes(vertices, 0)) / bytes(0, 1);
         Ok(listed.into_inner().min(room).min(Remainder::MOST_EDGES))
     }
 

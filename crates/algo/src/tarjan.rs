@@ -10,9 +10,9 @@
 //! *Cost.* 8 bytes per edge and 4 per vertex, besides the two numbers and the bit per vertex that the caller lends. One
 //! worker.
 
-use outcore_graph::{Bitmap, Result};
-use outcore_io::{Array, Budget, Runtime};
-use std::sync::Arc;
+use crate::state::{Layout, array};
+use outcore_graph::{Bitmap, Graph, Result};
+use outcore_io::{Array, Runtime};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// How many edges are looked at between looks at the request to stop.
@@ -28,20 +28,21 @@ pub(crate) struct Remainder<'a> {
     stacks: Array<AtomicU32>,
 }
 
+/// Places for edges and for stacks.
+pub(crate) type Room = (Array<AtomicU64>, Array<AtomicU32>);
+
 impl<'a> Remainder<'a> {
     /// More edges than this have no numbers.
     pub const MOST_EDGES: u64 = u32::MAX as u64;
 
-    /// The memory for so many vertices and edges.
-    pub fn bytes(vertices: u64, edges: u64) -> u64 {
-        4 * vertices + 8 * edges
+    /// Room for so many vertices and edges.
+    pub fn room(graph: &Graph, vertices: u64, edges: u64) -> impl Layout<Made = Room> {
+        (array(graph, "edges that are left", edges), array(graph, "vertices that are left", vertices))
     }
 
-    /// Room for so many vertices and edges. `heads` are 0, one for each vertex of the graph.
-    pub fn new(budget: &Arc<Budget>, vertices: u64, edges: u64, heads: &'a [AtomicU32]) -> Result<Self> {
-        let edges = Array::zeroed(budget, "edges that are left", edges as usize)?;
-        let stacks = Array::zeroed(budget, "vertices that are left", vertices as usize)?;
-        Ok(Remainder { heads, edges, added: AtomicU64::new(0), stacks })
+    /// No edges yet. `heads` are 0, one for each vertex of the graph.
+    pub fn new((edges, stacks): Room, heads: &'a [AtomicU32]) -> Self {
+        Remainder { heads, edges, added: AtomicU64::new(0), stacks }
     }
 
     /// Adds edges of a vertex; what there is no room for is only counted.

@@ -27,6 +27,7 @@
 use crate::core_number::count_edges;
 use crate::estimate::{Bound, Cost, all_entries, degree_pages, longest_lists};
 use crate::neighbourhoods::{Neighbourhoods, Neighbours};
+use crate::state::{Layout, array};
 use crate::verify_triangles;
 use outcore_graph::{ColumnKind, Error, Graph, Order, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
@@ -109,6 +110,27 @@ pub(crate) struct Triads {
     pub stats: Stats,
 }
 
+/// Degrees, if the order needs them; what workers have, triangles per vertex, how many there could be, if it is asked
+/// for, and where lists begin.
+type State = (Array<AtomicU32>, Vec<Mutex<Worker>>, Array<AtomicU64>, Array<AtomicF64>, Array<AtomicU32>);
+
+/// The state, whatever the size of chunks and blocks.
+fn state<S: Share>(graph: &Graph, possible: bool) -> impl Layout<Made = State> {
+    let vertices = graph.vertices();
+    (
+        array(graph, "degrees", if graph.manifest().order == Order::Degree { 0 } else { vertices }),
+        (0..graph.runtime().threads()).map(|_| Worker::layout::<S>(graph)).collect::<Vec<_>>(),
+        array(graph, "triangles", vertices),
+        array(graph, "possible triangles", if possible { vertices } else { 0 }),
+        array(graph, "where lists begin", vertices + 1),
+    )
+}
+
+/// So many entries of a block, and whether edges lead both ways.
+fn lists<S: Share>(graph: &Graph, entries: u64) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU8>)> {
+    (array(graph, "lists", entries), array(graph, "edges both ways", if S::BOTH { entries } else { 0 }))
+}
+
 /// What counting takes.
 struct Needs {
     /// The state, whatever the size of chunks and blocks.
@@ -121,13 +143,9 @@ struct Needs {
 
 impl Needs {
     fn new<S: Share>(graph: &Graph, possible: bool) -> Self {
-        let vertices = graph.vertices();
-        let degrees = if graph.manifest().order == Order::Degree { 0 } else { 4 };
-        let per_vertex = 12 + degrees + if possible { 8 } else { 0 };
-        let workers = graph.runtime().threads() as u64 * Worker::bytes::<S>(graph);
         Needs {
-            fixed_bytes: per_vertex * vertices + 4 + workers + Neighbourhoods::split_bytes(graph),
-            entry_bytes: 4 + u64::from(S::BOTH),
+            fixed_bytes: state::<S>(graph, possible).bytes() + Neighbourhoods::split_bytes(graph),
+            entry_bytes: lists::<S>(graph, 1).bytes(),
             least_entries: longest_lists(graph).max(all_entries(graph).min(LEAST_CHUNK_ENTRIES)).max(1),
         }
     }
@@ -259,20 +277,13 @@ struct Worker {
 }
 
 impl Worker {
-    fn words(graph: &Graph) -> usize {
-        (graph.vertices() as usize).max(HUBS).div_ceil(64)
-    }
-
-    fn bytes<S: Share>(graph: &Graph) -> u64 {
-        let bitmaps = if S::BOTH { 2 } else { 1 };
-        Neighbours::bytes(graph) + 8 * (bitmaps * Worker::words(graph) + HUBS) as u64
-    }
-
-    fn new<S: Share>(graph: &Graph) -> Result<Mutex<Self>> {
-        let budget = graph.runtime().budget();
-        let marks = |wanted: bool| Array::zeroed(budget, "marks", if wanted { Worker::words(graph) } else { 0 });
-        let (marks, marks_both, hubs) = (marks(true)?, marks(S::BOTH)?, Array::zeroed(budget, "hubs", HUBS)?);
-        Ok(Mutex::new(Worker { neighbours: Neighbours::new(graph)?, marks, marks_both, hubs }))
+    fn layout<S: Share>(graph: &Graph) -> impl Layout<Made = Mutex<Self>> {
+        let words = graph.vertices().max(HUBS as u64).div_ceil(64);
+        let marks = |wanted| array(graph, "marks", if wanted { words } else { 0 });
+        let parts = (Neighbours::layout(graph), marks(true), marks(S::BOTH), array(graph, "hubs", HUBS as u64));
+        parts.then(|(neighbours, marks, marks_both, hubs)| {
+            Ok(Mutex::new(Worker { neighbours, marks, marks_both, hubs }))
+        })
     }
 }
 
@@ -295,28 +306,19 @@ impl<'g, S: Share> Counting<'g, S> {
     /// Takes all memory that it needs: for the block as much as there is, up to all edges.
     fn new(graph: &'g Graph, name: &'static str, needs: &Needs, possible_of: Option<Possible>) -> Result<Self> {
         let mut stats = StatsBuilder::start();
-        let (vertices, budget) = (graph.vertices() as usize, graph.runtime().budget());
+        let budget = graph.runtime().budget();
         let chunk_entries = needs.chunk_entries(graph, budget.available_bytes().saturating_sub(needs.fixed_bytes));
         let neighbourhoods = Neighbourhoods::new(graph, chunk_entries, &mut stats)?;
+        let (degrees, workers, closed, possible, starts) = state::<S>(graph, possible_of.is_some()).make()?;
         let rank = match graph.manifest().order {
             Order::Degree => Rank::Number,
             Order::Input | Order::Near => {
-                let degrees = Array::zeroed(budget, "degrees", vertices)?;
                 count_edges(graph, &degrees, &mut stats)?;
                 Rank::Degree(degrees)
             }
         };
-        let workers = (0..graph.runtime().threads()).map(|_| Worker::new::<S>(graph)).collect::<Result<_>>()?;
-        let closed = Array::zeroed(budget, name, vertices)?;
-        let possible = Array::zeroed(budget, name, if possible_of.is_some() { vertices } else { 0 })?;
-        let starts = Array::zeroed(budget, "where lists begin", vertices + 1)?;
-        let entries = needs.block_entries(graph, budget.available_bytes()) as usize;
-        let block = Block {
-            vertices: 0..0,
-            starts,
-            entries: Array::zeroed(budget, "lists", entries)?,
-            both: Array::zeroed(budget, "edges both ways", if S::BOTH { entries } else { 0 })?,
-        };
+        let (entries, both) = lists::<S>(graph, needs.block_entries(graph, budget.available_bytes())).make()?;
+        let block = Block { vertices: 0..0, starts, entries, both };
         graph.fill_cache()?;
         let task = graph.runtime().task(name, Unit::Vertices, None);
         let share = PhantomData;

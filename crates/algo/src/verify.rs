@@ -8,12 +8,13 @@ use crate::components::Components;
 use crate::core_number::CoreNumbers;
 use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_labels};
 use crate::sssp::{Sssp, SsspOptions};
+use crate::state::{Layout, array, bitmap, hubs, part, reservation};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
 use outcore_graph::{
     Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, IdStream, ListFold, ListPart, Next, Result,
     WeightKind, distance_bits, fold, scan, vertex_map,
 };
-use outcore_io::Array;
+use outcore_io::{Array, Reservation};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use crate::verify_ranks::{verify_pagerank, verify_personalized_pagerank};
@@ -52,7 +53,7 @@ impl Contradiction {
 /// The first vertex that contradicts them, or a page that cannot be read.
 pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()> {
     graph.make_room("verification of a search", bfs_bytes(graph))?;
-    let (hubs, _) = graph.hubs(Direction::In)?;
+    let (hubs, _) = hubs(graph, Direction::In).make()?;
     let target_depth = options.target.and_then(|target| found.level(target));
     let last = options.depth_limit.into_iter().chain(target_depth).min().unwrap_or(u32::MAX);
     let check = BfsCheck { source: options.source, last, found, hubs: &hubs, wrong: Contradiction::none() };
@@ -81,7 +82,7 @@ pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()
 
 /// The memory that checking a search takes, beside its result.
 pub(crate) fn bfs_bytes(graph: &Graph) -> u64 {
-    4 * graph.vertices()
+    hubs(graph, Direction::In).bytes()
 }
 
 struct BfsCheck<'a> {
@@ -187,7 +188,13 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result
 
 /// The memory that checking shortest paths takes, beside their result.
 pub(crate) fn sssp_bytes(graph: &Graph) -> u64 {
-    2 * Bitmap::bytes(graph.vertices())
+    ways(graph).bytes()
+}
+
+/// Vertices from which parents lead to the root, and those that were passed.
+pub(crate) fn ways(graph: &Graph) -> impl Layout<Made = (Bitmap, Bitmap)> {
+    let set = || bitmap(graph, "ways to the root", graph.vertices());
+    (set(), set())
 }
 
 /// Follows parents from every vertex that has one: each way must end at the root, and every vertex on it have a parent.
@@ -201,8 +208,7 @@ pub(crate) fn follow_parents(
     parent: impl Fn(u32) -> Option<u32>,
     error: impl Fn(u32) -> Error,
 ) -> Result<u64> {
-    let bitmap = || Bitmap::new(graph.runtime().budget(), "ways to the root", graph.vertices());
-    let (rooted, passed) = (bitmap()?, bitmap()?);
+    let (rooted, passed) = ways(graph).make()?;
     rooted.insert(root);
     let mut count = 0;
     for start in 0..graph.vertices() as u32 {
@@ -328,7 +334,7 @@ pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
 
 /// The memory that checking components takes, beside the result.
 pub(crate) fn components_bytes(graph: &Graph) -> u64 {
-    4 * graph.vertices()
+    trees(graph).bytes()
 }
 
 /// Checks strongly connected components by searches from all labels at once, and by peeling components off.
@@ -341,16 +347,9 @@ pub(crate) fn components_bytes(graph: &Graph) -> u64 {
 /// # Errors
 /// The first vertex that contradicts this, too little memory (12.5 bytes per vertex), or a page that cannot be read.
 pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()> {
-    let vertices = graph.vertices();
     graph.make_room("verification of strong components", strong_components_bytes(graph))?;
-    let budget = graph.runtime().budget();
-    let check = StrongCheck {
-        graph,
-        labels: &found.labels,
-        reached: Bitmap::new(budget, "vertices reached", vertices)?,
-        wrong: Contradiction::none(),
-    };
-    let mut mapper = EdgeMapper::idle(graph)?;
+    let (reached, mut mapper) = searching(graph).make()?;
+    let check = StrongCheck { graph, labels: &found.labels, reached, wrong: Contradiction::none() };
     check.for_each(|v, label| label <= v && check.label(label) == label)?;
     let wrong = |expected: String, v| {
         Error::verification(expected, format!("vertex {v} of the image with label {}", check.label(v)))
@@ -371,8 +370,8 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
         })?;
         check.wrong.check(|v| wrong(format!("a path {way} its label in every vertex's component"), v))?;
     }
-    let incoming = Array::<AtomicU64>::zeroed(budget, "edges between components", vertices as usize)?;
-    let members = check.members()?;
+    let (incoming, members) = peeling(graph).make()?;
+    check.link(&members);
     let count = |(): &mut (), list: ListPart<'_>| {
         let others = list.neighbours.iter().map(|&target| check.label(target));
         for label in others.filter(|&label| label != check.label(list.vertex)) {
@@ -397,8 +396,18 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
 
 /// The memory that checking strong components takes, beside the result.
 pub(crate) fn strong_components_bytes(graph: &Graph) -> u64 {
-    let vertices = graph.vertices();
-    12 * vertices + Bitmap::bytes(vertices) + EdgeMapper::bytes(vertices)
+    (searching(graph), peeling(graph)).bytes()
+}
+
+/// The vertices that searches reached, and the frontier.
+fn searching(graph: &Graph) -> impl Layout<Made = (Bitmap, EdgeMapper<'_>)> {
+    let mapper = part(EdgeMapper::bytes(graph.vertices()), || EdgeMapper::idle(graph));
+    (bitmap(graph, "vertices reached", graph.vertices()), mapper)
+}
+
+/// Edges from other components, and the members of components.
+fn peeling(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Array<AtomicU32>)> {
+    (array(graph, "edges between components", graph.vertices()), array(graph, "members", graph.vertices()))
 }
 
 struct StrongCheck<'a> {
@@ -440,23 +449,26 @@ impl StrongCheck<'_> {
         self.for_each(|v, _| self.reached.contains(v))
     }
 
-    /// For every vertex the one after it in its component, beginning at the label; 0 at the end.
-    fn members(&self) -> Result<Array<AtomicU32>> {
-        let members = Array::<AtomicU32>::zeroed(self.graph.runtime().budget(), "members", self.labels.len())?;
+    /// Notes for every vertex the one after it in its component, beginning at the label; 0 at the end.
+    fn link(&self, members: &[AtomicU32]) {
         for v in (0..self.labels.len() as u32).rev() {
             let label = self.label(v) as usize;
             if label != v as usize {
                 members[v as usize].store(members[label].swap(v, Ordering::Relaxed), Ordering::Relaxed);
             }
         }
-        Ok(members)
     }
+}
+
+/// The vertex that every vertex hangs under.
+pub(crate) fn trees(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "trees", graph.vertices())
 }
 
 /// Joins vertices over every edge; the root of every tree is the smallest vertex of its weakly connected component.
 pub(crate) fn forest(graph: &Graph, visit: impl Fn(u32, u32) + Sync) -> Result<Array<AtomicU32>> {
     let vertices = graph.vertices();
-    let roots = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "trees", vertices as usize)?;
+    let roots = trees(graph).make()?;
     vertex_map(graph.runtime(), vertices, |range| {
         range.for_each(|v| roots[v].store(v as u32, Ordering::Relaxed));
         Ok(())
@@ -509,10 +521,8 @@ fn union(roots: &[AtomicU32], a: u32, b: u32) {
 pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of core numbers", core_numbers_bytes(graph))?;
-    let budget = graph.runtime().budget();
+    let (excess, mut free, mut next) = peeled(graph).make()?;
     let core = |v: u32| found.cores[v as usize];
-    // How many more neighbours a vertex has on its own level and above than it may have when it is taken away.
-    let excess = Array::<AtomicU32>::zeroed(budget, "degrees", vertices as usize)?;
     for &direction in graph.directions() {
         let add = |(): &mut (), list: ListPart<'_>| {
             let own = core(list.vertex);
@@ -522,8 +532,6 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
         };
         scan(graph, direction, Frontier::All, || (), add)?;
     }
-    let (mut free, mut next) =
-        (Bitmap::new(budget, "free vertices", vertices)?, Bitmap::new(budget, "free vertices", vertices)?);
     let wrong = Contradiction::none();
     let most = AtomicU32::new(0);
     vertex_map(graph.runtime(), vertices, |range| {
@@ -576,7 +584,14 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
 
 /// The memory that checking core numbers takes, beside the result.
 pub(crate) fn core_numbers_bytes(graph: &Graph) -> u64 {
-    4 * graph.vertices() + 2 * Bitmap::bytes(graph.vertices())
+    peeled(graph).bytes()
+}
+
+/// How many more neighbours vertices have on their own level and above than they may have when they are taken away, the
+/// vertices that may be, and those that may be next.
+fn peeled(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap, Bitmap)> {
+    let set = || bitmap(graph, "free vertices", graph.vertices());
+    (array(graph, "degrees", graph.vertices()), set(), set())
 }
 
 /// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the
@@ -590,13 +605,10 @@ pub fn verify_label_propagation(
     options: &LabelPropagationOptions,
     found: &LabelPropagation,
 ) -> Result<()> {
-    let (budget, count) = (graph.runtime().budget(), graph.vertices() as usize);
-    let longest_bytes = 4 * least_labels(graph);
+    let count = graph.vertices() as usize;
     graph.make_room("verification of labels", label_propagation_bytes(graph))?;
     let ids = IdLookup::new(graph)?;
-    let mut labels = Array::<u32>::zeroed(budget, "labels", count)?;
-    let mut next = Array::<u32>::zeroed(budget, "labels", count)?;
-    let _held = budget.reserve("labels of neighbours", longest_bytes)?;
+    let (mut labels, mut next, _held) = propagating(graph).make()?;
     labels.iter_mut().zip(0..).for_each(|(label, vertex)| *label = vertex);
     let (mut iterations, mut converged) = (0, count == 0);
     while iterations < options.max_iter && !converged {
@@ -626,8 +638,13 @@ pub fn verify_label_propagation(
 
 /// The memory that checking labels takes, beside the result.
 pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
-    let ids = IdLookup::bytes(graph);
-    ids + (8 * graph.vertices() + 4 * least_labels(graph) + loops_bytes(graph)).max(IdStream::bytes(graph))
+    IdLookup::bytes(graph) + (propagating(graph).bytes() + loops_bytes(graph)).max(IdStream::bytes(graph))
+}
+
+/// Labels, next ones, and room for those of a vertex's neighbours.
+fn propagating(graph: &Graph) -> impl Layout<Made = (Array<u32>, Array<u32>, Reservation)> {
+    let labels = || array(graph, "labels", graph.vertices());
+    (labels(), labels(), reservation(graph, "labels of neighbours", 4 * least_labels(graph)))
 }
 
 /// The memory of a loop over the lists of every direction, all at the same time.

@@ -9,6 +9,7 @@ use crate::convergence::StoppedBy;
 use crate::estimate::longest_lists;
 use crate::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
+use crate::state::{Layout, array, degrees};
 use outcore_graph::{Direction, Edges, Error, Frontier, Graph, ListPart, Result, scan, vertex_sum};
 use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
@@ -67,7 +68,16 @@ pub fn verify_personalized_pagerank(
 
 /// The memory that checking ranks takes, beside the result.
 pub(crate) fn ranks_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
-    if options.weights { 16 * graph.vertices() } else { 12 * graph.vertices() }
+    let strengths = if options.weights { sums(graph).bytes() } else { degrees(graph, Direction::Out).bytes() };
+    strengths + incoming(graph).bytes()
+}
+
+fn sums(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
+    array(graph, "sums of weights", graph.vertices())
+}
+
+fn incoming(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
+    array(graph, "incoming ranks", graph.vertices())
 }
 
 /// What a result says of how its ranks converged.
@@ -123,20 +133,19 @@ fn verify_ranks(
         return Ok(());
     }
     graph.make_room("verification of PageRank", ranks_bytes(graph, options))?;
-    let array = |purpose| Array::<AtomicF64>::zeroed(graph.runtime().budget(), purpose, vertices as usize);
     let edges = Edges { direction: Direction::Out, weights: options.weights };
     let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
-        let sums = array("sums of weights")?;
+        let sums = sums(graph).make()?;
         let add = |(): &mut (), list: ListPart<'_>| {
             sums[list.vertex as usize].add((0..list.neighbours.len()).map(|i| list.weights.real(i)).sum());
         };
         scan(graph, edges, Frontier::All, || (), add)?;
         Box::new(move |v| sums[v].load())
     } else {
-        let (degrees, _) = graph.degrees(Direction::Out)?;
+        let (degrees, _) = degrees(graph, Direction::Out).make()?;
         Box::new(move |v| f64::from(degrees[v].load(Ordering::Relaxed)))
     };
-    let incoming = array("incoming ranks")?;
+    let incoming = incoming(graph).make()?;
     let weight = |list: &ListPart<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
     let push = |(): &mut (), list: ListPart<'_>| {
         let v = list.vertex as usize;

@@ -2,9 +2,11 @@
 
 use crate::all_pairs::{AllPairs, AllPairsOptions};
 use crate::betweenness_centrality::{Betweenness, BetweennessOptions, SCALE};
+use crate::components::sizes;
 use crate::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
-use crate::verify::{find, forest};
+use crate::state::{Layout, array};
+use crate::verify::{find, forest, trees};
 use outcore_graph::{Direction, EdgeMapper, Error, Frontier, Graph, ListPart, Result, scan, vertex_map};
 use outcore_io::{Array, AtomicF64};
 use std::collections::{BTreeMap, HashMap};
@@ -18,15 +20,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, found: &MultiSourceBfs) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of searches", searches_bytes(graph))?;
-    let budget = graph.runtime().budget();
-    let reached_by = Array::<AtomicU32>::zeroed(budget, "sources that reach a vertex", vertices as usize)?;
-    let sums = Array::<AtomicU64>::zeroed(budget, "sums of distances", vertices as usize)?;
+    let (reached_by, sums, mut levels) = counts(graph).make()?;
     let limit = options.depth_limit.unwrap_or(u32::MAX);
     if found.reach.len() != options.sources.len() {
         let expected = format!("searches from {} sources", options.sources.len());
         return Err(Error::verification(expected, found.reach.len().to_string()));
     }
-    let mut levels = Array::<AtomicU32>::zeroed(budget, "levels", vertices as usize)?;
     for (i, &source) in options.sources.iter().enumerate() {
         let reach = search(graph, Direction::Out, source, limit, &mut levels)?;
         let said = found.reach.get(i).copied().unwrap_or_default();
@@ -65,7 +64,17 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
 
 /// The memory that checking searches takes, beside the result.
 pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
-    16 * graph.vertices() + EdgeMapper::bytes(graph.vertices())
+    counts(graph).bytes() + EdgeMapper::bytes(graph.vertices())
+}
+
+/// By how many sources vertices are reached, the sums of their distances, and the levels of a search.
+fn counts(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>)> {
+    let vertices = graph.vertices();
+    (array(graph, "sources that reach a vertex", vertices), array(graph, "sums of distances", vertices), levels(graph))
+}
+
+fn levels(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "levels", graph.vertices())
 }
 
 /// Checks distances between chosen sources, as [`verify_multi_source_bfs`] does, and the bounds by searches of every
@@ -80,8 +89,9 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
     }
     let searches = MultiSourceBfsOptions { sources: sources.to_vec(), targets: sources.to_vec(), depth_limit: None };
     verify_multi_source_bfs(graph, &searches, &found.search)?;
-    graph.make_room("verification of searches", 12 * graph.vertices() + EdgeMapper::bytes(graph.vertices()))?;
-    let mut levels = Array::zeroed(graph.runtime().budget(), "levels", graph.vertices() as usize)?;
+    let arrays = (levels(graph), trees(graph), sizes(graph)).bytes();
+    graph.make_room("verification of searches", arrays + EdgeMapper::bytes(graph.vertices()))?;
+    let mut levels = levels(graph).make()?;
     let mut searches = Vec::with_capacity(sources.len());
     for &source in sources.iter() {
         let along = search(graph, Direction::Out, source, u32::MAX, &mut levels)?;
@@ -109,7 +119,7 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
 /// component are sources, the greatest distance from any of them is that between any two.
 fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u32, u32)> {
     let roots = forest(graph, |_, _| ())?;
-    let sizes = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "sizes of components", roots.len())?;
+    let sizes = sizes(graph).make()?;
     (0..roots.len() as u32).for_each(|v| _ = sizes[find(&roots, v) as usize].fetch_add(1, Relaxed));
     let least = searches.iter().map(|(_, along, against)| along.depth.max(against.depth)).max().unwrap_or(0);
     let mut bounds = HashMap::<u32, u64>::new();
@@ -145,12 +155,8 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
     if sources[..] != found.sources[..] {
         return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &found.sources[..])));
     }
-    let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
     graph.make_room("verification of betweenness", betweenness_bytes(graph))?;
-    let numbers = |purpose| Array::<AtomicF64>::zeroed(budget, purpose, vertices as usize);
-    let (sums, mut paths, mut depends) = (numbers("centralities")?, numbers("path counts")?, numbers("dependencies")?);
-    let mut levels = Array::zeroed(budget, "levels", vertices as usize)?;
-    let mut order = Array::<u32>::zeroed(budget, "vertices by level", vertices as usize)?;
+    let (sums, mut paths, mut depends, mut levels, mut order) = paths(graph).make()?;
     let ends = f64::from(u8::from(options.endpoints));
     for &source in sources.iter() {
         paths.iter_mut().chain(depends.iter_mut()).for_each(|number| number.store(0.0));
@@ -212,7 +218,16 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
 
 /// The memory that checking betweenness takes, beside the result.
 pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
-    32 * graph.vertices() + EdgeMapper::bytes(graph.vertices())
+    paths(graph).bytes() + EdgeMapper::bytes(graph.vertices())
+}
+
+/// Centralities, path counts, dependencies, the levels of a search, and the vertices by level.
+type Paths = (Array<AtomicF64>, Array<AtomicF64>, Array<AtomicF64>, Array<AtomicU32>, Array<u32>);
+
+fn paths(graph: &Graph) -> impl Layout<Made = Paths> {
+    let numbers = |purpose| array(graph, purpose, graph.vertices());
+    let order = array(graph, "vertices by level", graph.vertices());
+    (numbers("centralities"), numbers("path counts"), numbers("dependencies"), levels(graph), order)
 }
 
 /// What becomes of the sum of what depends on a vertex over all sources: its mean over the sources that can see the

@@ -9,6 +9,7 @@
 use crate::clustering::Clustering;
 use crate::lcc::Lcc;
 use crate::scan_statistics::{ScanStatistics, ScanStatisticsOptions};
+use crate::state::{Layout, array};
 use crate::triangles::Triangles;
 use crate::verify::{Contradiction, loops_bytes};
 use outcore_graph::{Direction, Error, Frontier, Graph, Result, scan};
@@ -201,14 +202,18 @@ pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, fo
 
 /// The memory that checking so many greatest statistics takes, beside the result.
 pub(crate) fn scan_statistics_bytes(graph: &Graph, top: u64) -> u64 {
-    let rivals = 4 * graph.vertices() + loops_bytes(graph);
+    let rivals = degrees(graph).bytes() + loops_bytes(graph);
     4 * top + corners_bytes(graph).max(rivals)
+}
+
+fn degrees(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "degrees", graph.vertices())
 }
 
 /// Vertices, in rising order, beside the members, that may have a greater statistic than the least of them, or an equal
 /// one and a smaller number.
 fn rivals(graph: &Graph, members: &[u32], least: (Reverse<u64>, u32)) -> Result<Vec<u32>> {
-    let degrees = Array::<AtomicU32>::zeroed(graph.runtime().budget(), "degrees", graph.vertices() as usize)?;
+    let degrees = degrees(graph).make()?;
     for_each_vertex(graph, |vertex, out, into| {
         let mut degree = 0u32;
         union(out, into, |other, both| {
@@ -286,8 +291,10 @@ fn some(graph: &Graph) -> Vec<u32> {
 fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -> Result<Vec<Corner>> {
     let vertices = graph.vertices();
     graph.make_room("verification of triangles", corners_bytes(graph))?;
-    let marks =
-        graph.directions().iter().map(|&direction| marks(graph, direction, chosen)).collect::<Result<Vec<_>>>()?;
+    let marks = marks(graph).make()?;
+    for (&direction, marks) in graph.directions().iter().zip(&marks) {
+        mark(graph, direction, chosen, marks)?;
+    }
     let mut found: Vec<_> = chosen.iter().map(|&vertex| Corner { vertex, ..Corner::default() }).collect();
     let task = graph.runtime().task("verification of triangles", Unit::Vertices, Some(vertices));
     for_each_vertex(graph, |vertex, out, into| {
@@ -313,7 +320,12 @@ fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -
 
 /// The memory that counting at chosen vertices takes.
 pub(crate) fn corners_bytes(graph: &Graph) -> u64 {
-    graph.directions().len() as u64 * 8 * graph.vertices() + loops_bytes(graph)
+    marks(graph).bytes() + loops_bytes(graph)
+}
+
+/// Per direction, and for every vertex, a bit per chosen one that has it in its list.
+fn marks(graph: &Graph) -> impl Layout<Made = Vec<Array<AtomicU64>>> {
+    graph.directions().iter().map(|_| array(graph, "marks", graph.vertices())).collect::<Vec<_>>()
 }
 
 /// Calls `visit` with every vertex, in rising order, and its lists: of out-neighbours, and of in-neighbours where edges
@@ -328,9 +340,7 @@ fn for_each_vertex(graph: &Graph, mut visit: impl FnMut(u32, &[u32], &[u32])) ->
     Ok(())
 }
 
-/// For every vertex a bit per chosen one that has it in its list.
-fn marks(graph: &Graph, direction: Direction, chosen: &[u32]) -> Result<Array<AtomicU64>> {
-    let marks = Array::<AtomicU64>::zeroed(graph.runtime().budget(), "marks", graph.vertices() as usize)?;
+fn mark(graph: &Graph, direction: Direction, chosen: &[u32], marks: &[AtomicU64]) -> Result<()> {
     scan(
         graph,
         direction,
@@ -343,7 +353,7 @@ fn marks(graph: &Graph, direction: Direction, chosen: &[u32]) -> Result<Array<At
             }
         },
     )?;
-    Ok(marks)
+    Ok(())
 }
 
 /// Counts the triangles of two vertices, which so many edges join, with the chosen ones.

@@ -18,13 +18,14 @@ use outcore_algo::verify::{
 };
 use outcore_algo::{
     AllPairsOptions, BetweennessOptions, BfsOptions, Clustering, ClusteringOptions, Components, ComponentsOptions,
-    CoreNumbers, CoreNumbersOptions, Dangling, LabelPropagation, LabelPropagationOptions, Lcc, LccOptions,
-    PageRankOptions, PersonalizedPageRankOptions, Sources, SsspOptions, StrongComponentsOptions, Triangles,
-    TrianglesOptions, all_pairs, betweenness_centrality, bfs, clustering, components, core_number, label_propagation,
-    lcc, pagerank, personalized_pagerank, sssp, strong_components, triangles,
+    CoreNumbers, CoreNumbersOptions, Dangling, DegreeCentralityOptions, DegreeEdges, LabelPropagation,
+    LabelPropagationOptions, Lcc, LccOptions, PageRankOptions, PersonalizedPageRankOptions, ReciprocityOptions,
+    Sources, SsspOptions, StrongComponentsOptions, Triangles, TrianglesOptions, all_pairs, betweenness_centrality, bfs,
+    clustering, components, core_number, degree_centrality, label_propagation, lcc, pagerank, personalized_pagerank,
+    reciprocity, sssp, strong_components, triangles, verify_degree_centrality, verify_reciprocity,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
-use outcore_graph::{Direction, Error, Graph};
+use outcore_graph::{Choice, Direction, Error, Graph};
 use ranking::{check_pagerank, check_personalized_pagerank};
 use searches::{check_betweenness, check_searches, some};
 use std::collections::BTreeSet;
@@ -744,5 +745,48 @@ fn every_changed_coefficient_is_refused() {
         refused(verify_clustering(&graph, &wrong), "another transitivity");
         let wrong = Clustering { transitivity: 0.0, average: wrong.average + 1e-6, ..wrong };
         refused(verify_clustering(&graph, &wrong), "another average");
+    }
+}
+
+#[test]
+fn every_changed_degree_centrality_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&kronecker(directory.path(), 7, 4, directed, OrderChoice::Input), 1, None, None);
+        for &(edges, ..) in DegreeEdges::ALL {
+            let options = DegreeCentralityOptions { edges };
+            let mut found = degree_centrality(&graph, &options).unwrap();
+            verify_degree_centrality(&graph, &options, &found).unwrap();
+            for vertex in 0..graph.vertices() as usize {
+                let right = found.centralities[vertex];
+                found.centralities[vertex] += 1.0 / 127.0;
+                let error = verify_degree_centrality(&graph, &options, &found).unwrap_err().to_string();
+                assert!(error.contains(&format!("at vertex {vertex} of the image")), "{error}");
+                found.centralities[vertex] = right;
+            }
+            found.max_degree += 1;
+            assert!(verify_degree_centrality(&graph, &options, &found).is_err(), "another greatest degree");
+        }
+    }
+}
+
+#[test]
+fn every_changed_reciprocity_is_refused() {
+    for directed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&kronecker(directory.path(), 7, 4, directed, OrderChoice::Input), 1, None, None);
+        let mut found = reciprocity(&graph, &ReciprocityOptions {}).unwrap();
+        verify_reciprocity(&graph, &found).unwrap();
+        for vertex in 0..graph.vertices() as usize {
+            let right = found.reciprocities[vertex];
+            for wrong in [0.015625f64, 2.0, -1.0] {
+                found.reciprocities[vertex] = !wrong.to_bits();
+                let error = verify_reciprocity(&graph, &found).unwrap_err().to_string();
+                assert!(error.contains(&format!("at vertex {vertex} of the image")), "{error}");
+            }
+            found.reciprocities[vertex] = right;
+        }
+        found.overall *= 0.5;
+        assert!(verify_reciprocity(&graph, &found).is_err(), "another overall reciprocity");
     }
 }

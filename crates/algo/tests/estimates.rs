@@ -16,6 +16,8 @@ fn shapes() -> Vec<(&'static str, Given)> {
     let cliques = (0..600).flat_map(|c| (0..16).flat_map(move |a| (0..a).map(move |b| (16 * c + b, 16 * c + a))));
     let grid =
         (0..3600u32).flat_map(|v| [(v, v + 1), (v, v + 60)]).filter(|&(a, b)| b < 3600 && (b > a + 1 || b % 60 > 0));
+    // Some chunks have out-lists only, others in-lists only.
+    let sides = (0..200_000u32).map(|i| (i / 40, 5000 + (mix(u64::from(i)) % 20_000) as u32));
     let mut weighted = Given::new(5000, random(60_000, 5000), true);
     weighted.weighted = true;
     let mut parallel = Given::new(3000, random(30_000, 1500), false);
@@ -31,6 +33,7 @@ fn shapes() -> Vec<(&'static str, Given)> {
         ("cliques", Given::new(9600, cliques.collect(), false)),
         ("grid", Given::new(3600, grid.collect(), false)),
         ("no edges", Given::new(1000, Vec::new(), true)),
+        ("two sides", Given::new(25_000, sides.collect(), true)),
     ]
 }
 
