@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::files::MANIFEST;
 use outcore_io::backend::{FileKind, Location, Lock, Posix};
-use outcore_io::{Backend, Error as IoError, Output, folder, random};
+use outcore_io::{Backend, Error as IoError, folder, random};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -60,17 +60,12 @@ impl Partial {
         created.map(|(partial, ())| partial)
     }
 
-    /// An empty file in the folder of `target`, which it will perhaps replace.
+    /// An empty file in the folder of `target`, which it will perhaps replace. `make` creates it.
     ///
     /// # Errors
     /// What is there already and is no plain file: whoever named a device, a pipe or a link did not want it replaced.
     /// A folder that is an image, which such a file does not belong into.
-    pub fn file(backend: &Arc<dyn Backend>, target: &Path) -> Result<(Self, Output)> {
-        Partial::file_by(backend, target, |path| backend.create(path))
-    }
-
-    /// The same, where `make` creates the file.
-    pub fn file_by<T>(
+    pub fn file<T>(
         backend: &Arc<dyn Backend>,
         target: &Path,
         make: impl Fn(&Path) -> outcore_io::Result<T>,
@@ -170,6 +165,8 @@ fn is_temporary(name: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_io::DataFile;
+    use outcore_io::backend::Open;
 
     #[test]
     fn what_nobody_holds_is_removed_and_nothing_else() {
@@ -177,9 +174,10 @@ mod tests {
         let system: Arc<dyn Backend> = Arc::new(Posix);
         let at = |name: &str| directory.path().join(name);
         let long = "x".repeat(250);
+        let create = |path: &Path| DataFile::open_as(&system, Location::at(path), Open::Create);
         let held = [
             Partial::directory(&system, directory.path(), "held.oc".as_ref()).unwrap(),
-            Partial::file(&system, &at("held.csv")).unwrap().0,
+            Partial::file(&system, &at("held.csv"), create).unwrap().0,
             Partial::directory(&system, directory.path(), long.as_ref()).unwrap(),
         ];
         let others = ["graph.oc", ".x.0123456789abcdef.partial", ".x.01234567.outcore-partial", "x.outcore-partial"];
