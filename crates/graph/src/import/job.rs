@@ -19,7 +19,7 @@ use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use outcore_ingest::{Choice, Facts, Plan, Source};
 use outcore_io::backend::{FileKind, Location};
-use outcore_io::{Array, Backend, Runtime, Spill, SpillReader, escaped, peak_memory_bytes};
+use outcore_io::{Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -117,16 +117,16 @@ impl<'a> Job<'a> {
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
         let weights = self.weight_type(&input)?;
-        let partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
+        let mut partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
         self.stats.translate_seconds = self.lap();
         let image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
         let mut written = Vec::new();
-        for side in 0..numbered.layouts.len() {
-            let lists = self.lists(side, &numbered, &partitioned, weights, image_id)?;
+        // The records of a direction go with its turn, so that they take no space beside the lists of the other one.
+        for (side, records) in std::mem::take(&mut partitioned.directions).into_iter().enumerate() {
+            let lists = self.lists(side, &numbered, &records, weights, image_id)?;
             self.check_found::<K>(&lists, &merged, &numbered)?;
             written.push(lists);
         }
-        drop(partitioned);
         self.stats.temporary_bytes += written.iter().map(|side| side.sort_bytes).sum::<u64>();
         self.stats.lists_seconds = self.lap();
         let class_starts = merged.classes.starts();
@@ -398,7 +398,7 @@ impl<'a> Job<'a> {
         &self,
         side: usize,
         numbered: &Numbered,
-        partitioned: &Partitioned,
+        (streams, chains): &(Streams, Vec<Vec<Chain>>),
         weights: Option<ValueType>,
         image_id: u64,
     ) -> Result<Written> {
@@ -412,7 +412,6 @@ impl<'a> Job<'a> {
                 self.runtime.backend().create_directory(&path)?;
             }
         }
-        let (streams, chains) = &partitioned.directions[side];
         let writing = Writing {
             runtime: self.runtime,
             plan: &self.plan,
