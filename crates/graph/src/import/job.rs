@@ -71,9 +71,9 @@ impl<'a> Job<'a> {
         if mirrored {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
-        let replaces = runtime.backend().named(image).is_some();
         let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
+        let replaces = runtime.backend().named(image).is_some();
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices());
         }
@@ -163,7 +163,10 @@ impl<'a> Job<'a> {
     /// What the user should know, now that the whole input was read.
     fn notes(&self, input: &mut Input) -> Vec<String> {
         let left = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
-        let mut notes: Vec<String> = self.workspace.removed().iter().map(left).collect();
+        let restored =
+            |path: &PathBuf| format!("{} had no name since a killed process; it was put back.", path.display());
+        let mut notes: Vec<String> = self.workspace.restored().iter().map(restored).collect();
+        notes.extend(self.workspace.removed().iter().map(left));
         notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
         if input.edges_read == 0 {
