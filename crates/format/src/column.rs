@@ -9,152 +9,93 @@
 //! for all 64-bit types alike. Real numbers are stored by their bits. The writer takes the shorter of the two forms
 //! for every page: a rising column (ids, offsets) costs a few bits per value, a constant one nothing.
 
-use crate::block::{BLOCK, block_bytes, read_block, width, write_block};
-use crate::error::{Error, Result};
-use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, build};
+use crate::block::{BLOCK, block_bytes, width};
+use crate::error::Result;
+use crate::page::{HEADER_BYTES, Origin, PAGE_BYTES, Page, PageBytes};
+pub use crate::series::MAX_VALUES;
+use crate::series::{Draft, Series, read_blocks, write_blocks};
 
 /// Values are distances between successive ones.
 pub const DELTA: u8 = 1;
-/// The most values in a page.
-pub const MAX_VALUES: usize = u16::MAX as usize;
 
 /// Appends the values of a column page to `out`.
 ///
 /// # Errors
 /// Widths or counts that do not fit.
 pub fn decode(page: &Page<'_>, out: &mut Vec<u64>) -> Result<()> {
-    let bytes = page.section(0);
-    let mut left = page.count();
-    if left > bytes.len() * BLOCK {
-        return Err(Error::new(6, "as many values as the page has room for", left.to_string()));
-    }
-    let delta = page.flags() & DELTA != 0;
     let mut before = page.base();
-    let mut block = [0; BLOCK];
-    let mut at = 0;
-    while left > 0 {
-        let take = left.min(BLOCK);
-        at += read_block(&bytes[at..], take, 64, &mut block).map_err(|mut error| {
-            error.offset_bytes += (HEADER_BYTES + at) as u64;
-            error
-        })?;
-        if delta {
-            out.extend(block[..take].iter().map(|&distance| {
-                before = before.wrapping_add(distance);
-                before
-            }));
-        } else {
-            out.extend(block[..take].iter().map(|&value| value.wrapping_add(before)));
-        }
-        left -= take;
+    if page.flags() & DELTA == 0 {
+        return read_blocks(page, |block| out.extend(block.iter().map(|&value| value.wrapping_add(before))));
     }
-    if at != bytes.len() {
-        return Err(Error::new(
-            (HEADER_BYTES + at) as u64,
-            "the end of the values",
-            format!("{} more bytes", bytes.len() - at),
-        ));
-    }
-    Ok(())
+    read_blocks(page, |block| {
+        out.extend(block.iter().map(|&distance| {
+            before = before.wrapping_add(distance);
+            before
+        }));
+    })
 }
 
 /// Packs values into pages.
 pub struct ColumnWriter {
-    origin: Origin,
+    series: Series,
     signed: bool,
-    page_number: u64,
-    first: u64,
-    values: Vec<u64>,
 }
 
 impl ColumnWriter {
     /// A writer whose first page has number 0. `signed` says how values compare, for choosing a base.
     pub fn new(origin: Origin, signed: bool) -> Self {
-        ColumnWriter { origin, signed, page_number: 0, first: 0, values: Vec::new() }
+        ColumnWriter { series: Series::new(origin, 0), signed }
     }
 
     /// The same writer, whose first value has the ordinal `first`.
     pub fn starting_at(mut self, first: u64) -> Self {
-        self.first = first;
+        self.series.first = first;
         self
     }
 
     /// Appends a value. Every page that gets full goes to `emit` with the ordinal of its first value.
-    pub fn push(&mut self, value: u64, mut emit: impl FnMut(u64, &PageBytes)) {
-        self.values.push(value);
-        if self.values.len() >= MAX_VALUES {
-            self.close_down_to(MAX_VALUES / 8, &mut emit);
-        }
+    pub fn push(&mut self, value: u64, emit: impl FnMut(u64, &PageBytes)) {
+        self.series.push(value, |waiting| draft(waiting, self.signed), emit);
     }
 
     /// Writes what is left.
-    pub fn finish(mut self, mut emit: impl FnMut(u64, &PageBytes)) {
-        self.close_down_to(1, &mut emit);
+    pub fn finish(mut self, emit: impl FnMut(u64, &PageBytes)) {
+        self.series.close_down_to(1, |waiting| draft(waiting, self.signed), emit);
     }
+}
 
-    /// Writes pages while at least `least` values wait.
-    fn close_down_to(&mut self, least: usize, emit: &mut impl FnMut(u64, &PageBytes)) {
-        let mut start = 0;
-        while self.values.len() - start >= least {
-            start += self.close(start, emit);
-        }
-        self.values.drain(..start);
+/// A page of as many of the waiting values as fit.
+fn draft(waiting: &[u64], signed: bool) -> Draft {
+    let plain = fitting_plain(waiting, signed);
+    let delta = fitting_delta(waiting);
+    let mut bytes = Vec::with_capacity(PAGE_BYTES);
+    if delta > plain {
+        let mut before = waiting[0];
+        write_blocks(&waiting[..delta], &mut bytes, |value| value.wrapping_sub(std::mem::replace(&mut before, value)));
+        return Draft { count: delta, flags: DELTA, base: waiting[0], bytes };
     }
+    let base = least(&waiting[..plain], signed);
+    write_blocks(&waiting[..plain], &mut bytes, |value| value.wrapping_sub(base));
+    Draft { count: plain, flags: 0, base, bytes }
+}
 
-    /// Writes one page of as many of the waiting values as fit; returns how many.
-    fn close(&mut self, start: usize, emit: &mut impl FnMut(u64, &PageBytes)) -> usize {
-        let waiting = &self.values[start..];
-        let plain = self.fitting_plain(waiting);
-        let delta = fitting_delta(waiting);
-        let (count, use_delta) = if delta > plain { (delta, true) } else { (plain, false) };
-        let values = &waiting[..count];
-        let base = if use_delta { values[0] } else { self.least(values) };
-        let mut bytes = Vec::with_capacity(PAGE_BYTES);
-        let mut before = base;
-        let mut block = [0u64; BLOCK];
-        for chunk in values.chunks(BLOCK) {
-            let mut all = 0;
-            for (slot, &value) in block.iter_mut().zip(chunk) {
-                *slot = value.wrapping_sub(before);
-                all |= *slot;
-                if use_delta {
-                    before = value;
-                }
-            }
-            write_block(&block[..chunk.len()], width(all), &mut bytes);
-        }
-        let header = Header { flags: if use_delta { DELTA } else { 0 }, count: count as u16, first: self.first, base };
-        let page = build(&self.origin, self.page_number, header, &[&bytes]);
-        emit(self.first, &page);
-        self.page_number += 1;
-        self.first += count as u64;
-        count
-    }
+fn least(values: &[u64], signed: bool) -> u64 {
+    let order = |value: u64| if signed { value ^ (1 << 63) } else { value };
+    values.iter().copied().min_by_key(|&value| order(value)).unwrap_or(0)
+}
 
-    fn order(&self, value: u64) -> u64 {
-        if self.signed { value ^ (1 << 63) } else { value }
-    }
-
-    fn least(&self, values: &[u64]) -> u64 {
-        values.iter().copied().min_by_key(|&value| self.order(value)).unwrap_or(0)
-    }
-
-    /// How many values fit as distances from the least of them.
-    fn fitting_plain(&self, values: &[u64]) -> usize {
-        // The base falls as values are added, so sizes are reckoned for a growing prefix, doubling, then by halving.
-        let fits = |count: usize| {
-            let base = self.least(&values[..count]);
-            let bytes: usize = values[..count]
-                .chunks(BLOCK)
-                .map(|block| {
-                    let all = block.iter().fold(0, |all, value| all | value.wrapping_sub(base));
-                    block_bytes(block.len(), width(all))
-                })
-                .sum();
-            bytes <= PAGE_BYTES - HEADER_BYTES
-        };
-        largest(values.len().min(MAX_VALUES), fits)
-    }
+/// How many values fit as distances from the least of them.
+fn fitting_plain(values: &[u64], signed: bool) -> usize {
+    // The base falls as values are added, so sizes are reckoned for a growing prefix, doubling, then by halving.
+    let fits = |count: usize| {
+        let base = least(&values[..count], signed);
+        let blocks = values[..count].chunks(BLOCK).map(|block| {
+            let all = block.iter().fold(0, |all, value| all | value.wrapping_sub(base));
+            block_bytes(block.len(), width(all))
+        });
+        blocks.sum::<usize>() <= PAGE_BYTES - HEADER_BYTES
+    };
+    largest(values.len().min(MAX_VALUES), fits)
 }
 
 /// How many values fit as distances from each other.

@@ -13,6 +13,7 @@ mod index;
 pub mod list;
 mod manifest;
 mod page;
+mod series;
 pub mod text;
 pub mod values;
 

@@ -9,17 +9,17 @@
 //! plain bytes or less, and only if the type is one of whole numbers. In memory a value has 64 bits, whatever its type:
 //! whole numbers in two's complement, real numbers as `f64`.
 
-use crate::block::{BLOCK, block_bytes, read_block, width, write_block};
+use crate::block::{BLOCK, block_bytes, width};
 use crate::error::{Error, Result};
-use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, build};
+use crate::page::{HEADER_BYTES, Origin, PAGE_BYTES, Page, PageBytes};
+pub use crate::series::MAX_VALUES;
+use crate::series::{Draft, Series, read_blocks, write_blocks};
 use serde::{Deserialize, Serialize};
 
 /// Values are less the page's base, as blocks.
 pub const PACKED: u8 = 1;
 /// What the values of a page may take.
 const ROOM_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
-/// The most values in a page.
-pub const MAX_VALUES: usize = u16::MAX as usize;
 
 /// The type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -188,28 +188,11 @@ fn extend<const BYTES: usize>(bytes: &[u8], out: &mut Vec<u64>, value: impl Fn([
 }
 
 fn decode_packed(page: &Page<'_>, kind: ValueType, out: &mut Vec<u64>) -> Result<()> {
-    let (bytes, base, first) = (page.section(0), page.base(), out.len());
+    let (base, first) = (page.base(), out.len());
     if kind.is_real() {
         return Err(Error::new(5, "real numbers at their own width", "packed ones"));
     }
-    let mut left = page.count();
-    if left > bytes.len() * BLOCK {
-        return Err(Error::new(6, "as many values as the page has room for", left.to_string()));
-    }
-    let (mut block, mut at) = ([0; BLOCK], 0);
-    while left > 0 {
-        let take = left.min(BLOCK);
-        at += read_block(&bytes[at..], take, 64, &mut block).map_err(|mut error| {
-            error.offset_bytes += (HEADER_BYTES + at) as u64;
-            error
-        })?;
-        out.extend(block[..take].iter().map(|&value| value.wrapping_add(base)));
-        left -= take;
-    }
-    if at != bytes.len() {
-        let found = format!("{} more bytes", bytes.len() - at);
-        return Err(Error::new((HEADER_BYTES + at) as u64, "the end of the values", found));
-    }
+    read_blocks(page, |block| out.extend(block.iter().map(|&value| value.wrapping_add(base))))?;
     match out[first..].iter().find(|&&value| !kind.holds(value)) {
         None => Ok(()),
         Some(&bad) => Err(Error::new(32, format!("values of type {}", kind.name()), (bad as i64).to_string())),
@@ -218,93 +201,57 @@ fn decode_packed(page: &Page<'_>, kind: ValueType, out: &mut Vec<u64>) -> Result
 
 /// Puts values into pages.
 pub struct ValueWriter {
-    origin: Origin,
+    series: Series,
     kind: ValueType,
-    page_number: u64,
-    first: u64,
-    values: Vec<u64>,
 }
 
 impl ValueWriter {
     /// A writer whose first page has number 0 and whose first value has the ordinal `first`.
     pub fn new(origin: Origin, kind: ValueType, first: u64) -> Self {
-        ValueWriter { origin, kind, page_number: 0, first, values: Vec::new() }
+        ValueWriter { series: Series::new(origin, first), kind }
     }
 
     /// Appends a value. Every page that gets full goes to `emit` with the ordinal of its first value.
     ///
     /// # Panics
     /// If the value is not one of the type.
-    pub fn push(&mut self, value: u64, mut emit: impl FnMut(u64, &PageBytes)) {
-        assert!(self.kind.holds(value), "{value} is no {}", self.kind.name());
-        self.values.push(value);
-        if self.values.len() >= MAX_VALUES {
-            self.close_down_to(MAX_VALUES / 8, &mut emit);
-        }
+    pub fn push(&mut self, value: u64, emit: impl FnMut(u64, &PageBytes)) {
+        let kind = self.kind;
+        assert!(kind.holds(value), "{value} is no {}", kind.name());
+        self.series.push(value, |waiting| kind.draft(waiting), emit);
     }
 
     /// Writes what is left.
-    pub fn finish(mut self, mut emit: impl FnMut(u64, &PageBytes)) {
-        self.close_down_to(1, &mut emit);
+    pub fn finish(mut self, emit: impl FnMut(u64, &PageBytes)) {
+        self.series.close_down_to(1, |waiting| self.kind.draft(waiting), emit);
     }
+}
 
-    /// Writes pages while at least `least` values wait.
-    fn close_down_to(&mut self, least: usize, emit: &mut impl FnMut(u64, &PageBytes)) {
-        let mut start = 0;
-        while self.values.len() - start >= least {
-            start += self.close(start, emit);
-        }
-        self.values.drain(..start);
-    }
-
-    /// Writes one page of as many of the waiting values as fit; returns how many.
-    fn close(&mut self, start: usize, emit: &mut impl FnMut(u64, &PageBytes)) -> usize {
-        let waiting = &self.values[start..];
-        let plain = waiting.len().min(ROOM_BYTES / self.kind.bytes());
-        let packed = self.packed(waiting);
+impl ValueType {
+    /// A page of as many of the waiting values as fit.
+    fn draft(self, waiting: &[u64]) -> Draft {
         let mut bytes = Vec::with_capacity(PAGE_BYTES);
-        let (count, flags, base) = match packed {
-            Some((count, base)) => {
-                let mut block = [0u64; BLOCK];
-                for values in waiting[..count].chunks(BLOCK) {
-                    let mut all = 0;
-                    for (slot, &value) in block.iter_mut().zip(values) {
-                        *slot = value.wrapping_sub(base);
-                        all |= *slot;
-                    }
-                    write_block(&block[..values.len()], width(all), &mut bytes);
-                }
-                (count, PACKED, base)
-            }
-            None => {
-                for &value in &waiting[..plain] {
-                    let narrow = match self.kind {
-                        ValueType::F32 => u64::from((f64::from_bits(value) as f32).to_bits()),
-                        _ => value,
-                    };
-                    bytes.extend_from_slice(&narrow.to_le_bytes()[..self.kind.bytes()]);
-                }
-                (plain, 0, 0)
-            }
-        };
-        let page = build(
-            &self.origin,
-            self.page_number,
-            Header { flags, count: count as u16, first: self.first, base },
-            &[&bytes],
-        );
-        emit(self.first, &page);
-        self.page_number += 1;
-        self.first += count as u64;
-        count
+        if let Some((count, base)) = self.packed(waiting) {
+            write_blocks(&waiting[..count], &mut bytes, |value| value.wrapping_sub(base));
+            return Draft { count, flags: PACKED, base, bytes };
+        }
+        let count = waiting.len().min(ROOM_BYTES / self.bytes());
+        for &value in &waiting[..count] {
+            let narrow = match self {
+                ValueType::F32 => u64::from((f64::from_bits(value) as f32).to_bits()),
+                _ => value,
+            };
+            bytes.extend_from_slice(&narrow.to_le_bytes()[..self.bytes()]);
+        }
+        Draft { count, flags: 0, base: 0, bytes }
     }
 
     /// How many values a packed page takes and what they are less by, if that is worth it.
-    fn packed(&self, waiting: &[u64]) -> Option<(usize, u64)> {
-        if self.kind.is_real() {
+    fn packed(self, waiting: &[u64]) -> Option<(usize, u64)> {
+        if self.is_real() {
             return None;
         }
-        let unsigned = self.kind == ValueType::U64;
+        let unsigned = self == ValueType::U64;
         let order = |value: u64| if unsigned { value } else { value ^ (1 << 63) };
         let least = |values: &[u64]| values.iter().copied().min_by_key(|&value| order(value));
         let most = waiting.len().min(MAX_VALUES);
@@ -312,7 +259,7 @@ impl ValueWriter {
         let (some, _) = fitting(&waiting[..most], least(&waiting[..most])?);
         let base = least(&waiting[..some])?;
         let (count, used) = fitting(&waiting[..most], base);
-        (count > 0 && 4 * used <= 3 * count * self.kind.bytes()).then_some((count, base))
+        (count > 0 && 4 * used <= 3 * count * self.bytes()).then_some((count, base))
     }
 }
 
@@ -334,7 +281,7 @@ fn fitting(values: &[u64], base: u64) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Kind;
+    use crate::page::{Header, Kind, build};
 
     const ORIGIN: Origin = Origin { image_id: 7, kind: Kind::Values, file: 16 };
 

@@ -9,7 +9,7 @@ mod given;
 use given::{Given, Id};
 use outcore_graph::generate::{self, GenerateOptions};
 use outcore_graph::import::{ImportOptions, import};
-use outcore_graph::{Column, Graph, GraphOptions, check, export, write_file};
+use outcore_graph::{Column, Error, Graph, GraphOptions, check, export, write_file};
 use outcore_io::backend::{Backend, CrashStates, Faults, Operation, Sim, State, Trace};
 use outcore_io::{Array, Runtime, RuntimeOptions, current_memory_bytes};
 use std::collections::HashSet;
@@ -131,8 +131,9 @@ impl Scene {
         }
     }
 
+    /// Whether the old image is whole, and has a name by which the next import knows it.
     fn lies_beside(&self, state: &State) -> bool {
-        let mut beside = state.paths().filter(|path| path.components().count() == 1);
+        let mut beside = state.paths().filter(|path| path.to_string_lossy().ends_with(".outcore-replaced"));
         beside.any(|path| state.fingerprint(path) == self.allowed[0][0])
     }
 
@@ -261,6 +262,12 @@ fn killed(faults: Faults) -> Scene {
     killed_at(kill_points().1, Faults::default(), faults).0
 }
 
+/// The same where names cannot be exchanged, for an import that is killed while the old image has no name.
+fn killed_without_exchange(faults: Faults) -> Scene {
+    let no_exchange = Faults { no_exchange: true, ..Faults::default() };
+    killed_at(kill_points_of(no_exchange.clone()).1, no_exchange, Faults { no_exchange: true, ..faults }).0
+}
+
 /// The same, where the syncs of the killed import are those that are forgotten.
 fn forgetful_and_killed(faults: Faults) -> Scene {
     let (scene, syncs) = killed_at(kill_points().1, faults, Faults::default());
@@ -269,11 +276,19 @@ fn forgetful_and_killed(faults: Faults) -> Scene {
 
 /// How many operations an import makes that replaces an image, and which follows the exchange of names.
 fn kill_points() -> (u64, u64) {
-    let stage = Stage::new(Faults::default(), &[IMAGE], old_image);
+    kill_points_of(Faults::default())
+}
+
+/// The same with faults; where names cannot be exchanged, what follows the moment when the old image has none.
+fn kill_points_of(faults: Faults) -> (u64, u64) {
+    let stage = Stage::new(faults, &[IMAGE], old_image);
     stage.import(3).unwrap();
     let operations = stage.sim.operations();
     let trace = stage.sim.trace().unwrap();
-    let exchange = trace.operations().iter().position(|operation| matches!(operation, Operation::Exchange { .. }));
+    let is_exchange = |operation: &Operation| {
+        matches!(operation, Operation::Exchange { .. }) || matches!(operation, Operation::Rename { .. })
+    };
+    let exchange = trace.operations().iter().position(is_exchange);
     // Behind the exchange there are changes only, which are all in the trace.
     (operations, operations - (trace.operations().len() - exchange.unwrap() - 1) as u64)
 }
@@ -303,10 +318,14 @@ const SCENES: [(&str, Maker); 10] = [
     ("the same, by the syncs of the killed one", forgetful_and_killed),
 ];
 
+/// What is synced here before leftovers are removed is needed where the old image is one of them, and here it is not.
+const PUT_BACK: (&str, Maker) =
+    ("an import after one that was killed where names cannot be exchanged", killed_without_exchange);
+
 #[test]
 fn every_state_is_the_old_image_the_new_one_or_a_clear_absence() {
     let (mut states, mut distinct) = (0, 0);
-    for (name, make) in &SCENES[..9] {
+    for (name, make) in SCENES[..9].iter().chain(&[PUT_BACK]) {
         let scene = make(Faults::default());
         let (all, different) = scene.assert_sound(name, 0, 128);
         println!(
@@ -352,26 +371,51 @@ fn a_failure_or_a_kill_before_a_power_failure_damages_nothing() {
     println!("{states} states after {tried} failures and {tried} kills: all sound");
 }
 
-#[test]
-fn the_next_import_removes_what_a_power_failure_left() {
-    let scene = replaced_image(Faults::default());
+/// Calls `visit` with the directory of every fortieth state that a power failure could leave of a replaced image.
+fn visit_replaced(faults: Faults, mut visit: impl FnMut(&State, &Path)) {
+    let scene = replaced_image(faults);
     let mut states = CrashStates::new(&scene.trace).subsets(1);
-    let (mut distinct, mut tried) = (HashSet::new(), 0);
+    let mut distinct = HashSet::new();
     for done in 0..=scene.trace.operations().len() {
         states.visit(done, |state| {
-            if distinct.insert(state.fingerprint(Path::new(""))) && distinct.len() % 40 == 1 {
+            let is_gone = state.fingerprint(Path::new(IMAGE)).is_none();
+            if distinct.insert(state.fingerprint(Path::new(""))) && (is_gone || distinct.len() % 40 == 1) {
                 let directory = tempfile::tempdir().unwrap();
                 state.write(Path::new(""), directory.path()).unwrap();
-                import_into(&runtime(None), 7, directory.path()).unwrap();
-                let names: Vec<_> =
-                    std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-                assert_eq!(names, [IMAGE], "{}", state.story());
-                open_and_check(&directory.path().join(IMAGE)).unwrap();
-                tried += 1;
+                visit(state, directory.path());
             }
             true
         });
     }
-    println!("{tried} of {} states were imported over", distinct.len());
-    assert!(tried > 5);
+}
+
+#[test]
+fn the_next_import_removes_what_a_power_failure_left() {
+    for no_exchange in [false, true] {
+        let mut tried = 0;
+        visit_replaced(Faults { no_exchange, ..Faults::default() }, |state, directory| {
+            import_into(&runtime(None), 7, directory).unwrap();
+            let names: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(names, [IMAGE], "{}", state.story());
+            open_and_check(&directory.join(IMAGE)).unwrap();
+            tried += 1;
+        });
+        println!("{tried} states were imported over");
+        assert!(tried > 5);
+    }
+}
+
+#[test]
+fn an_image_that_lies_beside_its_name_gets_it_back() {
+    let mut put_back = 0;
+    visit_replaced(Faults { no_exchange: true, ..Faults::default() }, |state, directory| {
+        let is_gone = !directory.join(IMAGE).exists();
+        // It may not be replaced, so the import does nothing but that.
+        let imported = import(&runtime(None), given(7).source(), &directory.join(IMAGE), &ImportOptions::default());
+        assert!(matches!(imported, Err(Error::Exists { is_image: true, .. })), "{}", state.story());
+        open_and_check(&directory.join(IMAGE)).unwrap();
+        put_back += u64::from(is_gone);
+    });
+    println!("{put_back} images were put back");
+    assert!(put_back > 0);
 }

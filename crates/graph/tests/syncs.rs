@@ -9,8 +9,8 @@ use outcore_format::WeightKind;
 use outcore_graph::generate::{self, GenerateOptions};
 use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Column, Graph, GraphOptions, export, write_file};
-use outcore_io::backend::{Backend, Faults, Sim};
-use outcore_io::{Array, Runtime};
+use outcore_io::backend::{Backend, Faults, Location, Open, Sim};
+use outcore_io::{Array, DataFile, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,10 +86,10 @@ fn what_is_not_synced_is_noticed() {
     let [from, to] = ["from", "to"].map(|name| directory.path().join(name));
     let (sim, runtime) = sim();
     let backend = runtime.backend();
-    let mut output = backend.create(&from).unwrap();
+    let output = DataFile::open_as(backend, Location::at(&from), Open::Create).unwrap();
     assert_eq!(sim.unsynced(), [directory.path().to_owned(), from.clone()]);
     output.sync().unwrap();
-    std::io::Write::write_all(&mut output, b"more").unwrap();
+    output.write_at(b"more", 0).unwrap();
     let renamed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| backend.rename(&from, &to)));
     assert!(renamed.is_err() && from.exists(), "it was written behind the sync");
     output.sync().unwrap();

@@ -36,7 +36,7 @@ impl AtomicFile {
 
     fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
         let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
-        let (temporary, writer) = Partial::file_by(runtime.backend(), target, create)?;
+        let (temporary, writer) = Partial::file(runtime.backend(), target, create)?;
         let (runtime, target) = (Arc::clone(runtime), target.to_owned());
         Ok(AtomicFile { runtime, target, temporary, writer: Some(writer), failure: None })
     }

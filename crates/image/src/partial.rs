@@ -3,11 +3,15 @@
 //! `NAME` is made as `.NAME.RANDOM.outcore-partial` beside its place. Its process holds a lock on it, which the
 //! operating system gives back however the process ends, and also where processes of several containers share a folder.
 //! So what is not locked is what a killed process left, and whoever makes something in the same folder removes it.
+//!
+//! Where names cannot be exchanged, an image that is being replaced is `.NAME.RANDOM.outcore-replaced` for a moment
+//! ([`Partial::replace`]). Under that name an image is whole: a process that was killed then, or a power failure, left
+//! it to be put back if `NAME` is missing, and else to be removed.
 
 use crate::error::{Error, Result};
-use crate::files::MANIFEST;
+use crate::files::{MANIFEST, foreign_entry, read_manifest};
 use outcore_io::backend::{FileKind, Location, Lock, Posix};
-use outcore_io::{Backend, Error as IoError, Output, folder, random};
+use outcore_io::{Backend, Error as IoError, folder, random};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +20,8 @@ use std::sync::Arc;
 
 /// What temporary names end in.
 const ENDING: &str = ".outcore-partial";
+/// What the names of images end in that are being replaced.
+const REPLACED_ENDING: &str = ".outcore-replaced";
 /// So many bytes of a name are kept, for file systems limit the length of names.
 const MOST_NAME_BYTES: usize = 100;
 
@@ -60,17 +66,12 @@ impl Partial {
         created.map(|(partial, ())| partial)
     }
 
-    /// An empty file in the folder of `target`, which it will perhaps replace.
+    /// An empty file in the folder of `target`, which it will perhaps replace. `make` creates it.
     ///
     /// # Errors
     /// What is there already and is no plain file: whoever named a device, a pipe or a link did not want it replaced.
     /// A folder that is an image, which such a file does not belong into.
-    pub fn file(backend: &Arc<dyn Backend>, target: &Path) -> Result<(Self, Output)> {
-        Partial::file_by(backend, target, |path| backend.create(path))
-    }
-
-    /// The same, where `make` creates the file.
-    pub fn file_by<T>(
+    pub fn file<T>(
         backend: &Arc<dyn Backend>,
         target: &Path,
         make: impl Fn(&Path) -> outcore_io::Result<T>,
@@ -88,10 +89,8 @@ impl Partial {
     ) -> Result<(Self, T)> {
         let partial = |path, lock| Partial { backend: Arc::clone(backend), path, is_kept: false, _lock: lock };
         loop {
-            let mut own = OsString::from(".");
-            own.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]));
-            own.push(format!(".{:016x}{ENDING}", random()));
-            let path = parent.join(own);
+            let kept = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
+            let path = parent.join(hidden(kept, ENDING));
             let made = match make(&path) {
                 Err(IoError::File { source, .. }) if source.kind() == ErrorKind::AlreadyExists => continue,
                 // Users know the name that it is to have, not the one that it has until it is complete.
@@ -120,6 +119,41 @@ impl Partial {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Lets what has the temporary name and the image `target` exchange their names. Where the file system cannot do
+    /// that, the image has no name for a moment, and then another one, which is returned: once the new name is durable
+    /// it is to get the temporary one.
+    pub fn replace(&self, target: &Path) -> Result<Option<PathBuf>> {
+        let backend = &self.backend;
+        match backend.exchange(&self.path, target) {
+            Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
+            other => return Ok(other.map(|()| None)?),
+        }
+        // All of the name is kept, for the image may have to get it back; a name that is too long for that is refused.
+        let aside = folder(target).join(hidden(target.file_name().unwrap_or_default(), REPLACED_ENDING));
+        backend.rename(target, &aside)?;
+        if let Err(error) = backend.rename(&self.path, target) {
+            let _ = backend.rename(&aside, target);
+            return Err(error.into());
+        }
+        Ok(Some(aside))
+    }
+}
+
+/// Another name for what is, or will be, called `name`.
+fn hidden(name: &OsStr, ending: &str) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{:016x}{ending}", random()));
+    hidden
+}
+
+/// The name of which this is another one; an empty one, if it was made for none.
+fn name_of<'a>(hidden: &'a OsStr, ending: &str) -> Option<&'a OsStr> {
+    let rest = hidden.as_bytes().strip_prefix(b".")?.strip_suffix(ending.as_bytes())?;
+    let (name, number) = rest.split_at(rest.len().checked_sub(16)?);
+    let name = if name.is_empty() { name } else { name.strip_suffix(b".")? };
+    number.iter().all(u8::is_ascii_hexdigit).then(|| OsStr::from_bytes(name))
 }
 
 impl Drop for Partial {
@@ -148,8 +182,9 @@ pub fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, director
 /// older image under its temporary name: if a power failure could still undo the exchange of names, that image would
 /// be the only one.
 pub fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<PathBuf> {
+    put_back(backend, directory);
     let Ok(names) = backend.list(Location::at(directory)) else { return Vec::new() };
-    let paths = names.iter().filter(|name| is_temporary(name)).map(|name| directory.join(name));
+    let paths = names.iter().filter(|name| name_of(name, ENDING).is_some()).map(|name| directory.join(name));
     let held = paths.filter_map(|path| Some((backend.lock(&path).ok()??, path)));
     let mut held: Vec<(Lock, PathBuf)> = held.collect();
     if held.is_empty() || backend.sync_directory(directory).is_err() {
@@ -161,15 +196,43 @@ pub fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Pat
     removed
 }
 
-fn is_temporary(name: &OsStr) -> bool {
-    let rest = name.as_bytes().strip_prefix(b".").and_then(|name| name.strip_suffix(ENDING.as_bytes()));
-    let number = rest.and_then(|rest| rest.rsplit(|&byte| byte == b'.').next());
-    number.is_some_and(|number| number.len() == 16 && number.iter().all(u8::is_ascii_hexdigit))
+/// Ends what a process that was killed while it replaced an image had begun: an image that is aside gets its name
+/// back if nothing has that name, and if an image has it, becomes a leftover. Returns the images that got their names
+/// back; should a power failure undo that, it is done again.
+pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<PathBuf> {
+    let Ok(names) = backend.list(Location::at(directory)) else { return Vec::new() };
+    let mut restored = Vec::new();
+    for hidden_name in &names {
+        let Some(name) = name_of(hidden_name, REPLACED_ENDING).filter(|name| !name.is_empty()) else { continue };
+        let (aside, target) = (directory.join(hidden_name), directory.join(name));
+        // Whoever is replacing an image now holds its lock.
+        let Ok(Some(_lock)) = backend.lock(&aside) else { continue };
+        // What others made is neither moved nor removed.
+        if !is_image(backend, &aside) {
+            continue;
+        }
+        if backend.named_itself(&target).is_none() {
+            if backend.rename(&aside, &target).is_ok() {
+                restored.push(target);
+            }
+        } else if is_image(backend, &target) {
+            let kept = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
+            // One that resists stays until the next time.
+            let _ = backend.rename(&aside, &directory.join(hidden(kept, ENDING)));
+        }
+    }
+    restored
+}
+
+fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
+    read_manifest(path).is_ok() && matches!(foreign_entry(backend, path), Ok(None))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_io::DataFile;
+    use outcore_io::backend::Open;
 
     #[test]
     fn what_nobody_holds_is_removed_and_nothing_else() {
@@ -177,12 +240,19 @@ mod tests {
         let system: Arc<dyn Backend> = Arc::new(Posix);
         let at = |name: &str| directory.path().join(name);
         let long = "x".repeat(250);
+        let create = |path: &Path| DataFile::open_as(&system, Location::at(path), Open::Create);
         let held = [
             Partial::directory(&system, directory.path(), "held.oc".as_ref()).unwrap(),
-            Partial::file(&system, &at("held.csv")).unwrap().0,
+            Partial::file(&system, &at("held.csv"), create).unwrap().0,
             Partial::directory(&system, directory.path(), long.as_ref()).unwrap(),
         ];
-        let others = ["graph.oc", ".x.0123456789abcdef.partial", ".x.01234567.outcore-partial", "x.outcore-partial"];
+        let others = [
+            "graph.oc",
+            ".x.0123456789abcdef.partial",
+            ".x.01234567.outcore-partial",
+            "x.outcore-partial",
+            ".x.0123456789abcdef.outcore-replaced",
+        ];
         others.iter().for_each(|name| std::fs::create_dir(at(name)).unwrap());
         let left = [".a.oc.00000000000000aa.outcore-partial", ".b.csv.00000000000000bb.outcore-partial"].map(at);
         std::fs::create_dir_all(left[0].join("columns")).unwrap();
@@ -192,8 +262,8 @@ mod tests {
         std::os::unix::fs::symlink(at("graph.oc"), at(".c.00000000000000cc.outcore-partial")).unwrap();
         assert_eq!(remove_leftovers(&system, directory.path()), left);
         assert_eq!(remove_leftovers(&system, directory.path()), Vec::<PathBuf>::new());
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3 + 4 + 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3 + 5 + 1);
         drop(held);
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4 + 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5 + 1);
     }
 }

@@ -2,15 +2,14 @@
 //!
 //! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where
 //! an older image has the name and may be replaced, the two exchange their names and the older one is removed. What
-//! killed processes left behind is removed by the next import in the same folder.
+//! killed processes left behind is removed, or put back, by the next import in the same folder.
 
 use crate::error::{Error, Result};
 use crate::files::{foreign_entry, read_manifest};
-use crate::partial::{Partial, remove_leftovers};
+use crate::partial::{Partial, put_back, remove_leftovers};
 use outcore_io::backend::FileKind;
-use outcore_io::{Backend, Error as IoError, Runtime, folder};
+use outcore_io::{Backend, Runtime, folder};
 use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +22,7 @@ pub struct Workspace {
     elsewhere: Option<Partial>,
     temporary: PathBuf,
     removed: Vec<PathBuf>,
+    restored: Vec<PathBuf>,
 }
 
 /// Where an import writes.
@@ -33,11 +33,13 @@ pub struct Places {
     replace: bool,
     /// Where temporary files go.
     temporary: PathBuf,
+    /// The images that were put back.
+    restored: Vec<PathBuf>,
 }
 
 impl Places {
     /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written
-    /// yet.
+    /// yet; but an image to which a killed process did not give its name back has it from now on.
     pub fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
         let backend = runtime.backend();
         let image = match backend.named_itself(image).map(|found| found.kind) {
@@ -47,9 +49,10 @@ impl Places {
         if image.file_name().is_none() {
             return Err(Error::Usage(format!("expected a path for the image, found {}", image.display())));
         }
+        let restored = put_back(backend, folder(&image));
         check_target(backend, &image, replace)?;
         let temporary = runtime.temporary().map_or(folder(&image), |directory| directory).to_owned();
-        Ok(Places { image, replace, temporary })
+        Ok(Places { image, replace, temporary, restored })
     }
 
     /// The directory that temporary files are made in.
@@ -66,7 +69,7 @@ impl Places {
 impl Workspace {
     /// Makes the directories of an import.
     pub fn create(runtime: &Runtime, places: Places) -> Result<Self> {
-        let Places { image, replace, temporary } = places;
+        let Places { image, replace, temporary, restored } = places;
         let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
         let mut removed = remove_leftovers(runtime.backend(), folder);
         let partial = Partial::directory(runtime.backend(), folder, name)?;
@@ -78,7 +81,7 @@ impl Workspace {
             }
         };
         let temporary = elsewhere.as_ref().unwrap_or(&partial).path().join("temporary");
-        let workspace = Workspace { image, replace, partial, elsewhere, temporary, removed };
+        let workspace = Workspace { image, replace, partial, elsewhere, temporary, removed, restored };
         for directory in [&workspace.temporary, &workspace.partial().join("columns")] {
             runtime.backend().create_directory(directory)?;
         }
@@ -88,6 +91,11 @@ impl Workspace {
     /// What killed imports had left in the same folders, and was removed.
     pub fn removed(&self) -> &[PathBuf] {
         &self.removed
+    }
+
+    /// The images to which killed imports had not given their names back, and which have them again.
+    pub fn restored(&self) -> &[PathBuf] {
+        &self.restored
     }
 
     /// The directory that becomes the image.
@@ -120,16 +128,22 @@ impl Workspace {
         let replaced = backend.named_itself(&self.image).is_some();
         // Nobody else is to remove the old image while it has the temporary name, for it may have to come back.
         let _old = backend.lock(&self.image);
-        if replaced {
-            self.exchange(runtime)?;
-        } else {
-            backend.rename(self.partial(), &self.image)?;
-        }
+        let aside = match replaced {
+            true => self.partial.replace(&self.image)?,
+            false => {
+                backend.rename(self.partial(), &self.image)?;
+                None
+            }
+        };
         if let Err(error) = backend.sync_directory(folder(&self.image)) {
             // Nobody was told of the new image yet: go back.
-            let undone = match replaced {
-                true => self.exchange(runtime),
-                false => backend.rename(&self.image, self.partial()).map_err(Error::from),
+            let undone = match (&aside, replaced) {
+                (None, true) => backend.exchange(self.partial(), &self.image),
+                (None, false) => backend.rename(&self.image, self.partial()),
+                (Some(aside), _) => {
+                    let removed = backend.rename(&self.image, self.partial());
+                    removed.and_then(|()| backend.rename(aside, &self.image))
+                }
             };
             // While nobody knows which image a power failure would leave under the name, both must stay.
             if undone.is_err() || backend.sync_directory(folder(&self.image)).is_err() {
@@ -137,25 +151,11 @@ impl Workspace {
             }
             return Err(error.into());
         }
+        if let Some(aside) = aside {
+            // Now it is a leftover as any other. If it keeps its name, the next import removes it.
+            let _ = backend.rename(&aside, self.partial());
+        }
         Ok(())
-    }
-
-    /// Lets the new image and the old one exchange their names.
-    fn exchange(&self, runtime: &Runtime) -> Result<()> {
-        let backend = runtime.backend();
-        match backend.exchange(self.partial(), &self.image) {
-            Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
-            other => return Ok(other?),
-        }
-        // This file system cannot exchange names: for a moment there is only the partial directory and the old one
-        // aside.
-        let aside = self.partial().with_extension("old");
-        backend.rename(&self.image, &aside)?;
-        if let Err(error) = backend.rename(self.partial(), &self.image) {
-            let _ = backend.rename(&aside, &self.image);
-            return Err(error.into());
-        }
-        Ok(backend.rename(&aside, self.partial())?)
     }
 }
 

@@ -6,9 +6,7 @@
 use crate::error::Result;
 use crate::workspace::Workspace;
 use outcore_format::{ImageFile, Origin, PageBytes, write_index};
-use outcore_io::buffer::raw_bytes;
-use outcore_io::{Array, Error, Runtime, Spill, SpillReader, Writer};
-use std::io::{BufWriter, Write};
+use outcore_io::{Runtime, Spill, SpillReader, SpillWriter, Writer};
 use std::path::{Path, PathBuf};
 
 /// What a writer takes for keys beside its buffer of pages.
@@ -83,8 +81,7 @@ pub struct IndexWriter {
     origin: Origin,
     path: PathBuf,
     spill: Spill,
-    buffer: Array<u64>,
-    used: usize,
+    keys: SpillWriter,
     count: u64,
     last: u64,
 }
@@ -95,13 +92,13 @@ impl IndexWriter {
     /// # Errors
     /// A temporary file that cannot be created, or no memory.
     pub fn create(runtime: &Runtime, workspace: &Workspace, file: ImageFile, image_id: u64) -> Result<Self> {
-        let keys = workspace.temporary(&format!("keys-{}", file.number()));
+        let path = workspace.temporary(&format!("keys-{}", file.number()));
+        let spill = Spill::create(runtime.backend(), &path)?;
         Ok(IndexWriter {
             origin: file.origin(image_id),
             path: workspace.partial().join(file.index_name().unwrap_or_default()),
-            spill: Spill::create(runtime.backend(), &keys)?,
-            buffer: Array::zeroed(runtime.budget(), "the page index", KEYS_BYTES / 8)?,
-            used: 0,
+            keys: SpillWriter::new(runtime, &spill, 0, KEYS_BYTES)?,
+            spill,
             count: 0,
             last: 0,
         })
@@ -112,19 +109,9 @@ impl IndexWriter {
     /// # Errors
     /// What the operating system refuses.
     pub fn push(&mut self, key: u64) -> Result<()> {
-        if self.used == self.buffer.len() {
-            self.flush()?;
-        }
-        self.buffer[self.used] = key;
-        self.used += 1;
+        self.keys.word(key)?;
         self.count += 1;
         self.last = key;
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.spill.append(raw_bytes(&self.buffer[..self.used]))?;
-        self.used = 0;
         Ok(())
     }
 
@@ -132,28 +119,27 @@ impl IndexWriter {
     ///
     /// # Errors
     /// What the operating system refuses, or a request to stop.
-    pub fn finish(mut self, runtime: &Runtime) -> Result<()> {
-        self.flush()?;
-        let failed = |error| Error::file(&self.path, "write", error);
-        let mut output = BufWriter::new(runtime.backend().create(&self.path)?);
+    pub fn finish(self, runtime: &Runtime) -> Result<()> {
+        let IndexWriter { origin, path, spill, keys, count, last } = self;
+        keys.finish()?;
+        let mut output = Writer::create(runtime, "the page index", &path, KEYS_BYTES)?;
         write_index::<crate::error::Error>(
-            &self.origin,
-            (self.count, self.last),
+            &origin,
+            (count, last),
             |visit| {
                 runtime.cancel().check()?;
-                let mut keys = SpillReader::new(&self.spill, runtime.budget(), KEYS_BYTES)?;
-                (0..self.count).try_for_each(|_| visit(keys.word()?))
+                let mut keys = SpillReader::new(&spill, runtime.budget(), KEYS_BYTES)?;
+                (0..count).try_for_each(|_| visit(keys.word()?))
             },
-            |bytes| Ok(output.write_all(bytes).map_err(failed)?),
+            |bytes| Ok(output.put(bytes)?),
         )?;
-        let mut output = output.into_inner().map_err(|error| failed(error.into_error()))?;
-        Ok(output.sync().map_err(|error| Error::file(&self.path, "sync", error))?)
+        Ok(output.finish()?)
     }
 }
 
 /// Writes a small file and makes it last.
 pub fn write_file(runtime: &Runtime, path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut output = runtime.backend().create(path)?;
-    output.write_all(bytes).map_err(|error| Error::file(path, "write", error))?;
-    Ok(output.sync().map_err(|error| Error::file(path, "sync", error))?)
+    let mut output = Writer::create(runtime, "a small file", path, 0)?;
+    output.put(bytes)?;
+    Ok(output.finish()?)
 }

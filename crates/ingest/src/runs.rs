@@ -19,7 +19,7 @@
 use crate::heap::Heap;
 use outcore_format::MAX_VERTICES;
 use outcore_image::{Error, Result};
-use outcore_io::{Runtime, Spill, SpillReader, SpillWriter};
+use outcore_io::{Runtime, SPARE_BLOCKS, Spill, SpillReader, SpillWriter, SpillWriters};
 use std::sync::Arc;
 
 /// Integers with this bit are negative, if any are.
@@ -63,7 +63,7 @@ pub struct Run {
 /// Writes a run.
 pub struct RunWriter<'a> {
     spill: &'a Arc<Spill>,
-    writer: SpillWriter<'a>,
+    writer: SpillWriter,
     start_bytes: u64,
     split_bytes: Option<u64>,
     before: u64,
@@ -75,7 +75,7 @@ impl<'a> RunWriter<'a> {
     /// A run at the end of `spill`, to which nobody else writes.
     pub fn new(runtime: &Runtime, spill: &'a Arc<Spill>, buffer_bytes: usize) -> Result<Self> {
         let start_bytes = spill.len_bytes();
-        let writer = SpillWriter::new(spill, runtime.budget(), start_bytes, buffer_bytes)?;
+        let writer = SpillWriter::new(runtime, spill, start_bytes, buffer_bytes)?;
         Ok(RunWriter { spill, writer, start_bytes, split_bytes: None, before: 0, records: 0, ordered: false })
     }
 
@@ -267,6 +267,8 @@ pub struct MergePlan {
 
 /// The least and the most memory for one buffer.
 const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=256 << 10;
+/// Buffers beside two for each run that is merged: what is written meanwhile, and the merged run.
+const MORE_BUFFERS: u64 = SPARE_BLOCKS as u64 + 2;
 
 /// Merges runs; `visit` sees every vertex with its counts.
 pub fn merge_all<K: RunId>(
@@ -276,9 +278,10 @@ pub fn merge_all<K: RunId>(
     mut visit: impl FnMut(&K, u64, u64) -> Result<()>,
 ) -> Result<Vertices> {
     // Every run that is merged has a buffer for reading it and one for positions, then numbers.
-    let width = (plan.memory_bytes / (2 * BUFFER_BYTES.start())).saturating_sub(2).clamp(2, 1024) as usize;
-    let open = runs.len().min(width) as u64 + 1;
-    let buffer_bytes = (plan.memory_bytes / (2 * open)).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end()) as usize;
+    let most = (plan.memory_bytes / BUFFER_BYTES.start()).saturating_sub(MORE_BUFFERS) / 2;
+    let width = most.clamp(2, 1024) as usize;
+    let open = 2 * runs.len().min(width) as u64 + MORE_BUFFERS;
+    let buffer_bytes = (plan.memory_bytes / open).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end()) as usize;
     let positions = plan.positions;
     let merge = Merge { runtime, runs: &plan.runs, positions: &positions, signed: plan.signed, buffer_bytes };
     let leaf = |(i, run): (usize, &Run)| Node {
@@ -318,12 +321,12 @@ impl Merge<'_> {
     ) -> Result<Node> {
         let mut out = RunWriter::new(self.runtime, self.runs, self.buffer_bytes)?;
         out.ordered = true;
-        let budget = self.runtime.budget();
-        let mut places = Vec::new();
+        let mut starts_bytes = Vec::new();
         for child in &mut children {
             child.positions_bytes = self.positions.take(8 * child.run.records);
-            places.push(SpillWriter::new(self.positions, budget, child.positions_bytes, self.buffer_bytes)?);
+            starts_bytes.push(child.positions_bytes);
         }
+        let mut places = SpillWriters::new(self.runtime, self.positions, starts_bytes, self.buffer_bytes)?;
         let mut readers = Vec::new();
         let mut open = Vec::new();
         for (i, child) in children.iter().enumerate() {
@@ -341,7 +344,7 @@ impl Merge<'_> {
             while let Some(top) = heap.top().filter(|&top| readers[top].id == id) {
                 sources += readers[top].sources;
                 targets += readers[top].targets;
-                places[open[top]].word(out.records)?;
+                places.word(open[top], out.records)?;
                 let more = readers[top].advance()?;
                 let less = |one: usize, other: usize| readers[one].id < readers[other].id;
                 heap.settle(more, less);
@@ -356,9 +359,7 @@ impl Merge<'_> {
             id.write(&mut out, sources, targets)?;
         }
         drop(readers);
-        for place in places {
-            place.finish()?;
-        }
+        places.finish()?;
         let run = out.finish(Locals::None)?;
         Ok(Node { run, children, leaf: None, positions_bytes: 0, numbers_bytes: 0 })
     }
@@ -432,8 +433,7 @@ struct Descent<'a> {
 impl Descent<'_> {
     /// Passes the numbers of a merged run, one after the other, on to the runs it was merged from.
     fn tell(&self, children: &mut [Node], mut next: impl FnMut() -> Result<u64>) -> Result<()> {
-        let budget = self.runtime.budget();
-        let mut writers = Vec::new();
+        let mut starts_bytes = Vec::new();
         let mut readers = Vec::new();
         let mut heads = Vec::new();
         for child in children.iter_mut() {
@@ -441,18 +441,19 @@ impl Descent<'_> {
             if child.run.records == 0 {
                 continue;
             }
-            writers.push(SpillWriter::new(self.numbers, budget, child.numbers_bytes, self.buffer_bytes)?);
-            let mut reader = SpillReader::new(self.positions, budget, self.buffer_bytes)?;
+            starts_bytes.push(child.numbers_bytes);
+            let mut reader = SpillReader::new(self.positions, self.runtime.budget(), self.buffer_bytes)?;
             reader.seek(child.positions_bytes, child.positions_bytes + 8 * child.run.records);
             heads.push(reader.word()?);
             readers.push(reader);
         }
+        let mut writers = SpillWriters::new(self.runtime, self.numbers, starts_bytes, self.buffer_bytes)?;
         let mut heap = Heap::new(heads.len(), |one, other| heads[one] < heads[other]);
         let mut position = 0;
         while !heap.is_empty() {
             let number = next()?;
             while let Some(top) = heap.top().filter(|&top| heads[top] == position) {
-                writers[top].word(number)?;
+                writers.word(top, number)?;
                 let more = !readers[top].is_at_end();
                 if more {
                     heads[top] = readers[top].word()?;
@@ -465,10 +466,7 @@ impl Descent<'_> {
                 self.runtime.cancel().check()?;
             }
         }
-        for writer in writers {
-            writer.finish()?;
-        }
-        Ok(())
+        Ok(writers.finish()?)
     }
 }
 

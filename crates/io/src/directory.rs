@@ -128,6 +128,11 @@ impl DataFile {
         opened.map_err(|error| Error::file(path, operation, error))
     }
 
+    /// The same file, by another path in messages.
+    pub(crate) fn known_as(self, path: &Path) -> Self {
+        DataFile { path: path.to_owned(), ..self }
+    }
+
     /// The same file, read past the operating system's cache where that is possible: offsets, sizes and memory are then
     /// whole pages.
     pub fn direct(self) -> Self {

@@ -8,15 +8,22 @@ use crate::budget::Budget;
 use crate::buffer::Array;
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
-use std::path::{Path, PathBuf};
+use crate::lanes::{Lanes, LanesOptions, SPARE_BLOCKS};
+use crate::runtime::Runtime;
+use crate::writer::Writer;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A temporary file that any worker may append to and read; it has no name, and vanishes when it is dropped.
+/// What the memory of writers is for.
+const WRITING: &str = "writing a temporary file";
+
+/// A temporary file that any worker may write and read. It has no name; clones share it, and it vanishes when they are
+/// dropped.
+#[derive(Clone)]
 pub struct Spill {
-    path: PathBuf,
-    scratch: DataFile,
-    len_bytes: AtomicU64,
+    scratch: Arc<DataFile>,
+    len_bytes: Arc<AtomicU64>,
 }
 
 impl Spill {
@@ -25,34 +32,21 @@ impl Spill {
     /// # Errors
     /// What the operating system refuses.
     pub fn create(backend: &Arc<dyn Backend>, path: &Path) -> Result<Self> {
-        let scratch = backend.scratch(path)?;
-        Ok(Spill { path: path.to_owned(), scratch, len_bytes: AtomicU64::new(0) })
+        Ok(Spill { scratch: Arc::new(backend.scratch(path)?), len_bytes: Arc::default() })
     }
 
-    /// The file's size so far.
+    /// The file's size so far: what is written in order counts when it ends.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes.load(Ordering::Relaxed)
     }
 
-    /// Writes bytes into a place that the caller owns.
+    /// Writes bytes into a place that was taken, at once.
     ///
     /// # Errors
     /// What the operating system refuses: a full disk, most likely.
     pub fn write(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
         let written = self.scratch.write_at(bytes, offset_bytes);
-        written.map_err(|error| Error::file_at(&self.path, "write", offset_bytes, error))?;
-        self.len_bytes.fetch_max(offset_bytes + bytes.len() as u64, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Writes bytes behind everything that was written or taken before; returns where they begin.
-    ///
-    /// # Errors
-    /// What the operating system refuses: a full disk, most likely.
-    pub fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let offset = self.take(bytes.len() as u64);
-        self.write(bytes, offset)?;
-        Ok(offset)
+        written.map_err(|error| Error::file_at(self.scratch.path(), "write", offset_bytes, error))
     }
 
     /// Takes a place for so many bytes behind everything that was written or taken before; returns where it begins.
@@ -66,32 +60,34 @@ impl Spill {
     /// What the operating system refuses.
     pub fn read(&self, bytes: &mut [u8], offset_bytes: u64) -> Result<()> {
         let read = self.scratch.read_at(bytes, offset_bytes);
-        read.map_err(|error| Error::file_at(&self.path, "read", offset_bytes, error))
+        read.map_err(|error| Error::file_at(self.scratch.path(), "read", offset_bytes, error))
+    }
+
+    /// Lanes to this file, with as many spare blocks as there may be under way.
+    pub(crate) fn lanes(&self, runtime: &Runtime, purpose: &str, options: &LanesOptions) -> Result<Lanes> {
+        Lanes::new(runtime, purpose, Arc::clone(&self.scratch), options)
     }
 }
 
 /// Writes a part of a spill file in order.
-pub struct SpillWriter<'a> {
-    spill: &'a Spill,
-    buffer: Array<u8>,
-    used: usize,
-    /// Where in the file the buffer goes.
-    offset_bytes: u64,
+pub struct SpillWriter {
+    spill: Spill,
+    writer: Writer,
 }
 
-impl<'a> SpillWriter<'a> {
-    /// A writer that begins at an offset, with a buffer of so many bytes, at least 64.
+impl SpillWriter {
+    /// A writer that begins at an offset, with a buffer of about `buffer_bytes`, of two pages at least.
     ///
     /// # Errors
-    /// No memory under the budget.
-    pub fn new(spill: &'a Spill, budget: &Arc<Budget>, offset_bytes: u64, buffer_bytes: usize) -> Result<Self> {
-        let buffer = Array::zeroed(budget, "writing a temporary file", buffer_bytes.max(64))?;
-        Ok(SpillWriter { spill, buffer, used: 0, offset_bytes })
+    /// No memory under the budget, or what the operating system refuses.
+    pub fn new(runtime: &Runtime, spill: &Spill, offset_bytes: u64, buffer_bytes: usize) -> Result<Self> {
+        let writer = Writer::at(runtime, WRITING, Arc::clone(&spill.scratch), offset_bytes, buffer_bytes)?;
+        Ok(SpillWriter { spill: spill.clone(), writer })
     }
 
     /// Where in the file the next byte will be.
     pub fn position_bytes(&self) -> u64 {
-        self.offset_bytes + self.used as u64
+        self.writer.position_bytes()
     }
 
     /// Appends a number that is mostly small.
@@ -99,16 +95,8 @@ impl<'a> SpillWriter<'a> {
     /// # Errors
     /// A full disk.
     #[inline]
-    pub fn number(&mut self, mut value: u64) -> Result<()> {
-        self.room(10)?;
-        while value >= 0x80 {
-            self.buffer[self.used] = value as u8 | 0x80;
-            self.used += 1;
-            value >>= 7;
-        }
-        self.buffer[self.used] = value as u8;
-        self.used += 1;
-        Ok(())
+    pub fn number(&mut self, value: u64) -> Result<()> {
+        self.writer.put_number(value)
     }
 
     /// Appends a word of eight bytes.
@@ -117,47 +105,120 @@ impl<'a> SpillWriter<'a> {
     /// A full disk.
     #[inline]
     pub fn word(&mut self, value: u64) -> Result<()> {
-        self.room(8)?;
-        self.buffer[self.used..self.used + 8].copy_from_slice(&value.to_ne_bytes());
-        self.used += 8;
-        Ok(())
+        self.writer.put_array(&value.to_ne_bytes())
     }
 
     /// Appends bytes.
     ///
     /// # Errors
     /// A full disk.
-    pub fn bytes(&mut self, mut bytes: &[u8]) -> Result<()> {
-        while !bytes.is_empty() {
-            self.room(1)?;
-            let take = bytes.len().min(self.buffer.len() - self.used);
-            self.buffer[self.used..self.used + take].copy_from_slice(&bytes[..take]);
-            self.used += take;
-            bytes = &bytes[take..];
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn room(&mut self, len_bytes: usize) -> Result<()> {
-        if self.used + len_bytes > self.buffer.len() { self.flush() } else { Ok(()) }
-    }
-
-    #[cold]
-    fn flush(&mut self) -> Result<()> {
-        self.spill.write(&self.buffer[..self.used], self.offset_bytes)?;
-        self.offset_bytes += self.used as u64;
-        self.used = 0;
-        Ok(())
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.put(bytes)
     }
 
     /// Writes what is left; returns where it ends.
     ///
     /// # Errors
     /// A full disk.
-    pub fn finish(mut self) -> Result<u64> {
+    pub fn finish(self) -> Result<u64> {
+        let end_bytes = self.writer.close()?;
+        self.spill.len_bytes.fetch_max(end_bytes, Ordering::Relaxed);
+        Ok(end_bytes)
+    }
+}
+
+/// Writes words to several parts of a spill file, to each in order.
+pub struct SpillWriters {
+    lanes: Lanes,
+    /// Where in the file the next block of each part goes.
+    offsets_bytes: Vec<u64>,
+}
+
+impl SpillWriters {
+    /// Writers of parts that begin at these offsets, in places that were taken, with a buffer of so many bytes for each
+    /// and [`SPARE_BLOCKS`] more; of at least 64 bytes.
+    ///
+    /// # Errors
+    /// No memory under the budget, or what the operating system refuses.
+    pub fn new(runtime: &Runtime, spill: &Spill, offsets_bytes: Vec<u64>, buffer_bytes: usize) -> Result<Self> {
+        let block_bytes = buffer_bytes.max(64);
+        let lanes = offsets_bytes.len();
+        let options = LanesOptions { lanes, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 0 };
+        Ok(SpillWriters { lanes: spill.lanes(runtime, WRITING, &options)?, offsets_bytes })
+    }
+
+    /// Appends a word to a part.
+    ///
+    /// # Errors
+    /// A full disk.
+    #[inline]
+    pub fn word(&mut self, part: usize, value: u64) -> Result<()> {
+        while !self.lanes.put(part, &value.to_ne_bytes()) {
+            self.flush(part)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn flush(&mut self, part: usize) -> Result<()> {
+        let offset_bytes = &mut self.offsets_bytes[part];
+        let start_bytes = *offset_bytes;
+        *offset_bytes += self.lanes.used_bytes(part) as u64;
+        self.lanes.write(part, start_bytes, &[])
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn finish(mut self) -> Result<()> {
+        (0..self.offsets_bytes.len()).try_for_each(|part| self.flush(part))?;
+        self.lanes.finish()
+    }
+}
+
+/// Appends words to a spill file to which others append too: what lies together is whole blocks of them.
+pub struct SpillAppender {
+    spill: Spill,
+    lanes: Lanes,
+}
+
+impl SpillAppender {
+    /// An appender with two blocks in a buffer of so many bytes, of at least 64.
+    ///
+    /// # Errors
+    /// No memory under the budget, or what the operating system refuses.
+    pub fn new(runtime: &Runtime, spill: &Spill, buffer_bytes: usize) -> Result<Self> {
+        let block_bytes = (buffer_bytes / 2).max(64);
+        let options = LanesOptions { lanes: 1, spare_blocks: 1, block_bytes, tail_bytes: 0 };
+        Ok(SpillAppender { spill: spill.clone(), lanes: spill.lanes(runtime, WRITING, &options)? })
+    }
+
+    /// Appends a word.
+    ///
+    /// # Errors
+    /// A full disk.
+    #[inline]
+    pub fn word(&mut self, value: u64) -> Result<()> {
+        while !self.lanes.put(0, &value.to_ne_bytes()) {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn flush(&mut self) -> Result<()> {
+        let offset_bytes = self.spill.take(self.lanes.used_bytes(0) as u64);
+        self.lanes.write(0, offset_bytes, &[])
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        Ok(self.offset_bytes)
+        self.lanes.finish()
     }
 }
 
@@ -273,14 +334,14 @@ impl<'a> SpillReader<'a> {
 
     fn early(&self) -> Error {
         let error = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the temporary file ends too early");
-        Error::file_at(&self.spill.path, "read", self.offset_bytes, error)
+        Error::file_at(self.spill.scratch.path(), "read", self.offset_bytes, error)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Posix;
+    use crate::runtime::RuntimeOptions;
 
     #[test]
     fn what_was_written_comes_back_and_the_file_vanishes() {
@@ -289,11 +350,10 @@ mod tests {
         let victim = directory.path().join("victim");
         std::fs::write(&victim, "precious").unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
-        let backend: Arc<dyn Backend> = Arc::new(Posix);
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
-        let numbers: Vec<u64> = (0..500).map(|i| (1u64 << (i % 64)).wrapping_mul(i)).collect();
-        let spill = Spill::create(&backend, &path).unwrap();
-        let mut writer = SpillWriter::new(&spill, &budget, 0, 1).unwrap();
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let numbers: Vec<u64> = (0..2000).map(|i| (1u64 << (i % 64)).wrapping_mul(i)).collect();
+        let spill = Spill::create(runtime.backend(), &path).unwrap();
+        let mut writer = SpillWriter::new(&runtime, &spill, 0, 1).unwrap();
         for &value in &numbers {
             writer.number(value).unwrap();
             writer.word(!value).unwrap();
@@ -302,7 +362,7 @@ mod tests {
         let end = writer.position_bytes();
         assert_eq!(writer.finish().unwrap(), end);
         assert_eq!(spill.len_bytes(), end);
-        let mut reader = SpillReader::new(&spill, &budget, 1).unwrap();
+        let mut reader = SpillReader::new(&spill, runtime.budget(), 1).unwrap();
         for &value in &numbers {
             assert_eq!(reader.number().unwrap(), value);
             assert_eq!(reader.word().unwrap(), !value);

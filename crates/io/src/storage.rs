@@ -4,19 +4,11 @@
 use crate::backend::{Backend, Change, FileKind, Found, Location, Open, What};
 use crate::directory::{DataFile, Directory};
 use crate::error::{Error, Result};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl dyn Backend {
-    /// Creates a file that is not there yet, to be written from its start to its end.
-    ///
-    /// # Errors
-    /// What the operating system refuses; `AlreadyExists` if anything has the name, a link too.
-    pub fn create(self: &Arc<Self>, path: &Path) -> Result<Output> {
-        Ok(Output { file: DataFile::open_as(self, Location::at(path), Open::Create)?, offset_bytes: 0 })
-    }
-
     /// Opens a file that a user named, to be read; links are followed.
     ///
     /// # Errors
@@ -32,7 +24,7 @@ impl dyn Backend {
     /// What the operating system refuses.
     pub fn scratch(self: &Arc<Self>, path: &Path) -> Result<DataFile> {
         let created = DataFile::open_as(self, Location::at(crate::folder(path)), Open::Nameless);
-        created.map_err(|error| match error {
+        created.map(|file| file.known_as(path)).map_err(|error| match error {
             Error::File { source, operation, .. } => Error::file(path, operation, source),
             other => other,
         })
@@ -116,35 +108,6 @@ impl dyn Backend {
     /// What the operating system refuses.
     pub fn resolved(&self, path: &Path) -> Result<PathBuf> {
         self.resolve(path).map_err(|error| Error::file(path, "follow", error))
-    }
-}
-
-/// A file that is being written, from its start to its end.
-#[derive(Debug)]
-pub struct Output {
-    file: DataFile,
-    offset_bytes: u64,
-}
-
-impl Output {
-    /// Waits until what was written would outlast a power failure.
-    ///
-    /// # Errors
-    /// What the operating system refuses; nothing is known of the file then.
-    pub fn sync(&mut self) -> std::io::Result<()> {
-        self.file.sync()
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.file.write_at(bytes, self.offset_bytes)?;
-        self.offset_bytes += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -1,14 +1,16 @@
 //! Streams: many sequences of words in one temporary file.
 //!
 //! This is the distribution half of an external sort: every worker has a [`Sink`] with one block of memory per stream;
-//! a full block goes to the file as it is. The last word of a block on disk is the place of the next one of its stream,
-//! which is taken when the block is written, so that memory holds the first block of a stream and its length, however
-//! long it is. Reading a stream back gives the blocks of one worker in the order in which they were written.
+//! a full block goes to the file as it is, while others are filled (`lanes.rs`). The last word of a block on disk is
+//! the place of the next one of its stream, which is taken when the block is written, so that memory holds the first
+//! block of a stream and its length, however long it is. Reading a stream back gives the blocks of one worker in the
+//! order in which they were written.
 
 use crate::backend::Backend;
-use crate::budget::Budget;
-use crate::buffer::{Array, raw_bytes, raw_bytes_mut};
+use crate::buffer::raw_bytes_mut;
 use crate::error::Result;
+use crate::lanes::{Lanes, LanesOptions, SPARE_BLOCKS};
+use crate::runtime::Runtime;
 use crate::spill::Spill;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,19 +49,15 @@ impl Streams {
         self.spill.len_bytes()
     }
 
-    /// Where one worker puts words into `count` streams.
+    /// Where one worker puts words into `count` streams: memory for a block of each and [`SPARE_BLOCKS`] more.
     ///
     /// # Errors
-    /// No memory under the budget.
-    pub fn sink(&self, budget: &Arc<Budget>, count: usize) -> Result<Sink<'_>> {
-        let buffer = Array::zeroed(budget, "distributing to a temporary file", count * (self.block_words + 1))?;
-        Ok(Sink {
-            streams: self,
-            buffer,
-            used: vec![0; count],
-            next: vec![None; count],
-            chains: vec![Chain::default(); count],
-        })
+    /// No memory under the budget, or what the operating system refuses.
+    pub fn sink(&self, runtime: &Runtime, count: usize) -> Result<Sink<'_>> {
+        let block_bytes = 8 * self.block_words;
+        let options = LanesOptions { lanes: count, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 8 };
+        let lanes = self.spill.lanes(runtime, "distributing to a temporary file", &options)?;
+        Ok(Sink { streams: self, lanes, next: vec![None; count], chains: vec![Chain::default(); count] })
     }
 
     /// Reads the next block of a chain to the front of `words`, and takes it off the chain; returns how many words it
@@ -89,9 +87,8 @@ impl Streams {
 /// Where one worker puts words into streams.
 pub struct Sink<'a> {
     streams: &'a Streams,
-    /// A block per stream, and behind it the place of the next one.
-    buffer: Array<u64>,
-    used: Vec<u32>,
+    /// One per stream.
+    lanes: Lanes,
     /// Where the next block of every stream goes, if one was written before.
     next: Vec<Option<u64>>,
     chains: Vec<Chain>,
@@ -104,37 +101,33 @@ impl Sink<'_> {
     /// A full disk.
     #[inline(always)]
     pub fn push(&mut self, stream: usize, word: u64) -> Result<()> {
-        let block_words = self.streams.block_words;
-        let used = self.used[stream] as usize;
-        self.buffer[stream * (block_words + 1) + used] = word;
-        self.used[stream] = used as u32 + 1;
-        if used + 1 == block_words { self.flush(stream) } else { Ok(()) }
+        while !self.lanes.put(stream, &word.to_ne_bytes()) {
+            self.flush(stream, true)?;
+        }
+        Ok(())
     }
 
+    /// Writes the block of a stream, and behind it the place of the next one if the stream goes on.
     #[cold]
     #[inline(never)]
-    fn flush(&mut self, stream: usize) -> Result<()> {
-        let block_words = self.streams.block_words;
-        let used = std::mem::take(&mut self.used[stream]) as usize;
-        if used == 0 {
-            return Ok(());
-        }
-        let block = self.next[stream].unwrap_or_else(|| self.streams.take());
+    fn flush(&mut self, stream: usize, goes_on: bool) -> Result<()> {
+        let used_bytes = self.lanes.used_bytes(stream);
+        let block = match self.next[stream] {
+            Some(next) => next,
+            None if used_bytes == 0 => return self.lanes.write(stream, 0, &[]),
+            None => self.streams.take(),
+        };
         if self.chains[stream].words == 0 {
             self.chains[stream].block = block;
         }
-        let start = stream * (block_words + 1);
-        let mut end = start + used;
-        // A block that is not full is the last one.
-        if used == block_words {
-            let next = self.streams.take();
-            self.next[stream] = Some(next);
-            self.buffer[end] = next;
-            end += 1;
+        self.chains[stream].words += used_bytes as u64 / 8;
+        let offset_bytes = self.streams.offset(block);
+        if !goes_on {
+            return self.lanes.write(stream, offset_bytes, &[]);
         }
-        self.streams.spill.write(raw_bytes(&self.buffer[start..end]), self.streams.offset(block))?;
-        self.chains[stream].words += used as u64;
-        Ok(())
+        let next = self.streams.take();
+        self.next[stream] = Some(next);
+        self.lanes.write(stream, offset_bytes, &next.to_ne_bytes())
     }
 
     /// Writes what is left; returns what every stream holds.
@@ -142,9 +135,8 @@ impl Sink<'_> {
     /// # Errors
     /// A full disk.
     pub fn finish(mut self) -> Result<Vec<Chain>> {
-        for stream in 0..self.used.len() {
-            self.flush(stream)?;
-        }
+        (0..self.chains.len()).try_for_each(|stream| self.flush(stream, false))?;
+        self.lanes.finish()?;
         Ok(self.chains)
     }
 }
@@ -152,15 +144,14 @@ impl Sink<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Posix;
+    use crate::runtime::RuntimeOptions;
 
     #[test]
     fn every_stream_comes_back_in_order() {
         let directory = tempfile::tempdir().unwrap();
-        let backend: Arc<dyn Backend> = Arc::new(Posix);
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
-        let streams = Streams::create(&backend, &directory.path().join("streams"), 5).unwrap();
-        let mut sinks = [streams.sink(&budget, 3).unwrap(), streams.sink(&budget, 3).unwrap()];
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let streams = Streams::create(runtime.backend(), &directory.path().join("streams"), 5).unwrap();
+        let mut sinks = [streams.sink(&runtime, 3).unwrap(), streams.sink(&runtime, 3).unwrap()];
         for i in 0..100u64 {
             sinks[(i / 7 % 2) as usize].push(if i % 10 == 0 { 0 } else { 2 }, i).unwrap();
         }
@@ -188,11 +179,10 @@ mod tests {
     #[test]
     fn a_chain_of_any_length_is_one_place_and_one_length() {
         let directory = tempfile::tempdir().unwrap();
-        let backend: Arc<dyn Backend> = Arc::new(Posix);
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
         for count in [0u64, 1, 2, 20_000] {
-            let streams = Streams::create(&backend, &directory.path().join("streams"), 1).unwrap();
-            let mut sink = streams.sink(&budget, 1).unwrap();
+            let streams = Streams::create(runtime.backend(), &directory.path().join("streams"), 1).unwrap();
+            let mut sink = streams.sink(&runtime, 1).unwrap();
             (0..count).for_each(|word| sink.push(0, word).unwrap());
             let mut chain = sink.finish().unwrap()[0];
             assert_eq!(chain.words, count);

@@ -8,7 +8,7 @@ use crate::import::{ImportOptions, OrderChoice};
 use flate2::write::GzEncoder;
 use outcore_image::{Error, Partial, Result};
 use outcore_ingest::{Choice, OwnComment, Weights};
-use outcore_io::{Error as IoError, Output, Runtime, Task, Unit, folder, into_inner, lock};
+use outcore_io::{Error as IoError, Runtime, Task, Unit, Writer, folder, into_inner, lock};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +19,9 @@ use std::time::Duration;
 pub const GENERATE_ENDINGS: &str = ".el, .txt, .wel, .csv, .graph500 or .bin16";
 /// What a worker's edges and their text take: at most 2 + 1 + 6 + 6 MiB at ten digits an id.
 const WORKER_BYTES: u64 = 12 << 20;
+
+/// What is gathered and what is being written, together.
+const BUFFER_BYTES: usize = 1 << 20;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +66,8 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
     let generator = Generator::new(options)?;
     let (layout, packing) = format_of(path, options.weights.is_some())?;
     let opening = opening(layout, options, how, path)?;
-    let (temporary, output) = Partial::file(runtime.backend(), path)?;
+    let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
+    let (temporary, output) = Partial::file(runtime.backend(), path, create)?;
     let writing = Writing {
         runtime,
         generator,
@@ -71,7 +75,7 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
         packing,
         opening,
         path,
-        turn: Mutex::new(Turn { next: 0, output, bytes: 0, failure: None }),
+        turn: Mutex::new(Turn { next: 0, output, failure: None }),
         passed: Condvar::new(),
         next: AtomicU64::new(0),
     };
@@ -171,8 +175,7 @@ struct Writing<'a> {
 /// Which block is to be written next.
 struct Turn {
     next: u64,
-    output: Output,
-    bytes: u64,
+    output: Writer,
     failure: Option<Error>,
 }
 
@@ -187,12 +190,13 @@ impl Writing<'_> {
             }
             Ok::<(), Error>(())
         })?;
-        let mut turn = into_inner(self.turn);
+        let turn = into_inner(self.turn);
         if let Some(failure) = turn.failure {
             return Err(failure);
         }
-        turn.output.sync().map_err(|error| IoError::file(self.path, "sync", error))?;
-        Ok(GenerateReport { edges: self.generator.edges, bytes: turn.bytes })
+        let bytes = turn.output.position_bytes();
+        turn.output.finish().map_err(|error| named(error, self.path))?;
+        Ok(GenerateReport { edges: self.generator.edges, bytes })
     }
 
     fn work(&self, progress: &Task) -> Result<()> {
@@ -267,12 +271,18 @@ impl Writing<'_> {
             let wait = self.passed.wait_timeout(turn, Duration::from_millis(100));
             turn = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let offset = turn.bytes;
-        turn.output.write_all(bytes).map_err(|error| IoError::file_at(self.path, "write", offset, error))?;
-        turn.bytes += bytes.len() as u64;
+        turn.output.put(bytes).map_err(|error| named(error, self.path))?;
         turn.next += 1;
         self.passed.notify_all();
         Ok(())
+    }
+}
+
+/// Users know the name that the file is to have, not the one that it has until it is complete.
+fn named(error: IoError, path: &Path) -> IoError {
+    match error {
+        IoError::File { source, operation, .. } => IoError::file(path, operation, source),
+        other => other,
     }
 }
 

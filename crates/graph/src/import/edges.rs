@@ -9,9 +9,9 @@
 
 use super::read::Reading;
 use outcore_image::Result;
-use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Error, Output, Runtime};
-use std::io::{Read, Write};
+use outcore_io::buffer::raw_bytes_mut;
+use outcore_io::{Array, Error, Runtime, Writer};
+use std::io::Read;
 use std::path::PathBuf;
 
 const SEGMENT_BYTES: u64 = 64 << 20;
@@ -54,8 +54,7 @@ impl Segment {
 pub(super) struct EdgeFile<'a> {
     reading: &'a Reading<'a>,
     worker: usize,
-    buffer: Array<u64>,
-    used: usize,
+    buffer_bytes: usize,
     real: bool,
     segment: Option<OpenSegment>,
     closed: Vec<Segment>,
@@ -64,26 +63,14 @@ pub(super) struct EdgeFile<'a> {
 }
 
 struct OpenSegment {
-    output: Output,
+    writer: Writer,
     path: PathBuf,
-    words: u64,
 }
 
 impl<'a> EdgeFile<'a> {
-    pub(super) fn new(reading: &'a Reading<'a>, worker: usize, buffer_bytes: usize) -> Result<Self> {
-        // A multiple of three words: edges with weights are not torn.
-        let words = buffer_bytes / 24 * 3;
-        Ok(EdgeFile {
-            reading,
-            worker,
-            buffer: Array::zeroed(reading.runtime.budget(), "writing edges", words)?,
-            used: 0,
-            real: false,
-            segment: None,
-            closed: Vec::new(),
-            count: 0,
-            written_bytes: 0,
-        })
+    pub(super) fn new(reading: &'a Reading<'a>, worker: usize, buffer_bytes: usize) -> Self {
+        let (segment, closed) = (None, Vec::new());
+        EdgeFile { reading, worker, buffer_bytes, real: false, segment, closed, count: 0, written_bytes: 0 }
     }
 
     /// Says of what kind the weights of the following edges are.
@@ -95,53 +82,36 @@ impl<'a> EdgeFile<'a> {
         Ok(())
     }
 
-    /// Appends the words of edges.
+    /// Appends the words of whole edges.
     #[inline]
-    pub(super) fn write_all(&mut self, words: impl Iterator<Item = u64>) -> Result<()> {
-        for word in words {
-            self.buffer[self.used] = word;
-            self.used += 1;
-            if self.used == self.buffer.len() {
-                self.flush()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let backend = self.reading.runtime.backend();
+    pub(super) fn write_all(&mut self, mut words: impl Iterator<Item = u64>) -> Result<()> {
+        let Some(first) = words.next() else { return Ok(()) };
         let segment = match &mut self.segment {
             Some(segment) => segment,
-            none => {
-                let path = self.reading.workspace.temporary(&format!("edges-{}-{}", self.worker, self.count));
-                self.count += 1;
-                none.insert(OpenSegment { output: backend.create(&path)?, path, words: 0 })
-            }
+            None => self.open()?,
         };
-        let bytes = raw_bytes(&self.buffer[..self.used]);
-        let written = segment.output.write_all(bytes);
-        written.map_err(|error| Error::file_at(&segment.path, "write", 8 * segment.words, error))?;
-        segment.words += self.used as u64;
-        self.written_bytes += bytes.len() as u64;
-        self.used = 0;
-        if 8 * segment.words >= SEGMENT_BYTES {
-            self.close_segment();
+        segment.writer.put_array(&first.to_ne_bytes())?;
+        for word in words {
+            segment.writer.put_array(&word.to_ne_bytes())?;
         }
-        Ok(())
+        if segment.writer.position_bytes() >= SEGMENT_BYTES { self.close() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn open(&mut self) -> Result<&mut OpenSegment> {
+        let path = self.reading.workspace.temporary(&format!("edges-{}-{}", self.worker, self.count));
+        let writer = Writer::create(self.reading.runtime, "writing edges", &path, self.buffer_bytes)?;
+        self.count += 1;
+        Ok(self.segment.insert(OpenSegment { writer, path }))
     }
 
     fn close(&mut self) -> Result<()> {
-        if self.used > 0 {
-            self.flush()?;
+        if let Some(OpenSegment { writer, path }) = self.segment.take() {
+            let len_bytes = writer.close()?;
+            self.written_bytes += len_bytes;
+            self.closed.push(Segment { path, words: len_bytes / 8, real: self.real });
         }
-        self.close_segment();
         Ok(())
-    }
-
-    fn close_segment(&mut self) {
-        if let Some(OpenSegment { path, words, .. }) = self.segment.take() {
-            self.closed.push(Segment { path, words, real: self.real });
-        }
     }
 
     /// Ends the chunk: returns its segments.

@@ -19,7 +19,7 @@ use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use outcore_ingest::{Choice, Facts, Plan, Source};
 use outcore_io::backend::{FileKind, Location};
-use outcore_io::{Array, Backend, Runtime, Spill, SpillReader, escaped, peak_memory_bytes};
+use outcore_io::{Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -71,9 +71,9 @@ impl<'a> Job<'a> {
         if mirrored {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
-        let replaces = runtime.backend().named(image).is_some();
         let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
+        let replaces = runtime.backend().named(image).is_some();
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices());
         }
@@ -117,16 +117,16 @@ impl<'a> Job<'a> {
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
         let weights = self.weight_type(&input)?;
-        let partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
+        let mut partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
         self.stats.translate_seconds = self.lap();
         let image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
         let mut written = Vec::new();
-        for side in 0..numbered.layouts.len() {
-            let lists = self.lists(side, &numbered, &partitioned, weights, image_id)?;
+        // The records of a direction go with its turn, so that they take no space beside the lists of the other one.
+        for (side, records) in std::mem::take(&mut partitioned.directions).into_iter().enumerate() {
+            let lists = self.lists(side, &numbered, &records, weights, image_id)?;
             self.check_found::<K>(&lists, &merged, &numbered)?;
             written.push(lists);
         }
-        drop(partitioned);
         self.stats.temporary_bytes += written.iter().map(|side| side.sort_bytes).sum::<u64>();
         self.stats.lists_seconds = self.lap();
         let class_starts = merged.classes.starts();
@@ -163,7 +163,10 @@ impl<'a> Job<'a> {
     /// What the user should know, now that the whole input was read.
     fn notes(&self, input: &mut Input) -> Vec<String> {
         let left = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
-        let mut notes: Vec<String> = self.workspace.removed().iter().map(left).collect();
+        let restored =
+            |path: &PathBuf| format!("{} had no name since a killed process; it was put back.", path.display());
+        let mut notes: Vec<String> = self.workspace.restored().iter().map(restored).collect();
+        notes.extend(self.workspace.removed().iter().map(left));
         notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
         if input.edges_read == 0 {
@@ -398,7 +401,7 @@ impl<'a> Job<'a> {
         &self,
         side: usize,
         numbered: &Numbered,
-        partitioned: &Partitioned,
+        (streams, chains): &(Streams, Vec<Vec<Chain>>),
         weights: Option<ValueType>,
         image_id: u64,
     ) -> Result<Written> {
@@ -412,7 +415,6 @@ impl<'a> Job<'a> {
                 self.runtime.backend().create_directory(&path)?;
             }
         }
-        let (streams, chains) = &partitioned.directions[side];
         let writing = Writing {
             runtime: self.runtime,
             plan: &self.plan,

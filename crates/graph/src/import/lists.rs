@@ -11,7 +11,7 @@ use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Resul
 use outcore_ingest::{Heap, LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, Plan};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
-use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, Streams, Task, Unit};
+use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, SpillWriter, Streams, Task, Unit};
 use outcore_io::{into_inner, lock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// The fewest records that a run is read back by.
 const LEAST_READ: usize = 64;
+/// The buffer for writing runs of a partition that is larger than the memory.
+const RUN_BUFFER_BYTES: usize = 128 << 10;
 /// What a partition's entries take as pages, at most: more than that waits for the partition's turn.
 const PAGES_BYTES_PER_ENTRY: u64 = 6;
 
@@ -29,6 +31,7 @@ const _: () = assert!(
     WRITERS_BYTES
         + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES) + KEYS_BYTES) as u64)
         + 4 * LARGE_BLOCK_BYTES
+        + RUN_BUFFER_BYTES as u64
         <= LEAST_BYTES
 );
 
@@ -118,7 +121,7 @@ impl Writing<'_> {
         let block_entries = self.streams.block_words() * 8 / size_of::<E>();
         let pages = (largest as u64 * PAGES_BYTES_PER_ENTRY).min(share / 4) / PAGE_BYTES as u64;
         let pages = (pages as usize + LEAST_PAGES).min((share / 2) as usize / PAGE_BYTES).max(LEAST_PAGES);
-        let sort_bytes = share.saturating_sub((pages * PAGE_BYTES) as u64);
+        let sort_bytes = share.saturating_sub((pages * PAGE_BYTES) as u64 + RUN_BUFFER_BYTES as u64);
         let room = (sort_bytes / (2 * size_of::<E>() as u64)) as usize;
         // Behind a block its successor's place is read.
         let room = room.min(largest).max(block_entries) + 1;
@@ -217,21 +220,24 @@ impl<E: Entry> Sorter<'_, E> {
         let spill = Spill::create(self.runtime.backend(), &self.spill)?;
         let mut runs = Vec::new();
         let mut count = count;
+        let mut writer = SpillWriter::new(self.runtime, &spill, 0, RUN_BUFFER_BYTES)?;
         while count > 0 {
             self.runtime.cancel().check()?;
-            runs.push((spill.append(raw_bytes(self.sorted(count)))?, count as u64));
+            runs.push((writer.position_bytes(), count as u64));
+            writer.bytes(raw_bytes(self.sorted(count)))?;
             count = self.fill(&mut rest)?;
         }
+        writer.finish()?;
         // A worker has room for a block at least, which is that of two runs and more.
         let most = self.records.len() / LEAST_READ;
         while runs.len() > most {
             let mut merged = Vec::new();
+            let mut writer = SpillWriter::new(self.runtime, &spill, spill.len_bytes(), RUN_BUFFER_BYTES)?;
             for some in runs.chunks(most) {
-                let start_bytes = spill.len_bytes();
-                // Nobody else writes to the file, so what is appended is one run.
-                self.merge(&spill, some, |entries| Ok(spill.append(raw_bytes(entries)).map(drop)?))?;
-                merged.push((start_bytes, some.iter().map(|run| run.1).sum()));
+                merged.push((writer.position_bytes(), some.iter().map(|run| run.1).sum()));
+                self.merge(&spill, some, |entries| Ok(writer.bytes(raw_bytes(entries))?))?;
             }
+            writer.finish()?;
             runs = merged;
         }
         self.sort_bytes += spill.len_bytes();
@@ -332,7 +338,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() }).unwrap();
         let streams = Streams::create(runtime.backend(), &directory.path().join("streams"), 90).unwrap();
-        let mut sink = streams.sink(runtime.budget(), 1).unwrap();
+        let mut sink = streams.sink(&runtime, 1).unwrap();
         let mut state = 5u64;
         let mut expected: Vec<[u64; 3]> = (0..20_000u64)
             .map(|place| {

@@ -23,7 +23,7 @@ use outcore_image::{Error, Result};
 use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Numbers, RunId, Vertices};
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Runtime, Spill, SpillWriter, Unit};
+use outcore_io::{Array, Runtime, Spill, SpillAppender, SpillWriter, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const PURPOSE: &str = "the order near";
@@ -73,24 +73,20 @@ impl ReadEdges<'_> {
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
             let next = AtomicUsize::new(0);
             self.runtime.run_on(self.workers, |_| {
-                let mut pairs: Array<u64> = Array::zeroed(budget, "translating edges", READ_BYTES / 8)?;
+                let mut pairs = SpillAppender::new(self.runtime, file, READ_BYTES)?;
                 while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                     segment
-                        .read(self.runtime, |words| {
-                            file.append(self.pairs(words, &ids, &mut pairs))?;
-                            Ok(())
-                        })
+                        .read(self.runtime, |words| self.append_pairs(words, &ids, &mut pairs))
                         .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
                 }
-                Ok::<(), Error>(())
+                Ok::<(), Error>(pairs.finish()?)
             })?;
         }
         Ok(())
     }
 
-    /// The pairs of some edges, as bytes.
-    fn pairs<'p>(&self, words: &[u64], ids: &[u32], pairs: &'p mut [u64]) -> &'p [u8] {
-        let mut used = 0;
+    /// Appends the pairs of some edges.
+    fn append_pairs(&self, words: &[u64], ids: &[u32], pairs: &mut SpillAppender) -> Result<()> {
         for (i, &edge) in words.iter().enumerate().step_by(self.edge_words) {
             if let Some(&ahead) = words.get(i + AHEAD * self.edge_words) {
                 prefetch(ids, ahead as u32 as usize);
@@ -98,11 +94,10 @@ impl ReadEdges<'_> {
             }
             let (source, target) = (ids[edge as u32 as usize], ids[(edge >> 32) as usize]);
             if source != target {
-                pairs[used] = u64::from(source.min(target)) | u64::from(source.max(target)) << 32;
-                used += 1;
+                pairs.word(u64::from(source.min(target)) | u64::from(source.max(target)) << 32)?;
             }
         }
-        raw_bytes(&pairs[..used])
+        Ok(())
     }
 }
 
@@ -113,20 +108,20 @@ pub(super) fn near_numbers(runtime: &Runtime, pairs: &Spill, vertices: u64) -> R
     let progress = runtime.task("ordering vertices", Unit::Bytes, None);
     let mut len_bytes = pairs.len_bytes();
     while len_bytes > 0 {
-        let (mut read_bytes, mut kept_bytes) = (0, 0);
+        let mut read_bytes = 0;
+        // What was read before has room for what is left of it.
+        let mut writer = SpillWriter::new(runtime, pairs, 0, 2 * READ_BYTES)?;
         while read_bytes < len_bytes {
             runtime.cancel().check()?;
             let count = ((len_bytes - read_bytes) / 8).min(buffer.len() as u64) as usize;
             pairs.read(raw_bytes_mut(&mut buffer[..count]), read_bytes)?;
             read_bytes += 8 * count as u64;
             let kept = clusters.choose(&mut buffer[..count]);
-            // What was read before has room for what is left of it.
-            pairs.write(raw_bytes(&buffer[..kept]), kept_bytes)?;
-            kept_bytes += 8 * kept as u64;
+            writer.bytes(raw_bytes(&buffer[..kept]))?;
             progress.advance(8 * count as u64);
         }
         clusters.join();
-        len_bytes = kept_bytes;
+        len_bytes = writer.finish()?;
     }
     Ok(clusters.into_numbers())
 }
@@ -142,7 +137,7 @@ pub(super) fn cut<K: RunId>(
 ) -> Result<[Cutter; 2]> {
     let budget = runtime.budget();
     let mut entries: Array<u64> = Array::zeroed(budget, PURPOSE, 2 * near.len())?;
-    let mut writer = SpillWriter::new(file, budget, 0, READ_BYTES)?;
+    let mut writer = SpillWriter::new(runtime, file, 0, READ_BYTES)?;
     let mut reader = vertices.reader::<K>(runtime)?;
     for &number in near {
         reader.advance()?;
@@ -296,7 +291,9 @@ mod tests {
         let file = Spill::create(runtime.backend(), &directory.path().join("pairs")).unwrap();
         let pair = |&(one, other): &(u32, u32)| u64::from(one.min(other)) | u64::from(one.max(other)) << 32;
         let pairs: Vec<u64> = edges.iter().filter(|(one, other)| one != other).map(pair).collect();
-        file.append(raw_bytes(&pairs)).unwrap();
+        let mut writer = SpillWriter::new(&runtime, &file, 0, READ_BYTES).unwrap();
+        writer.bytes(raw_bytes(&pairs)).unwrap();
+        writer.finish().unwrap();
         let numbers = near_numbers(&runtime, &file, vertices).unwrap().to_vec();
         let mut sorted = numbers.clone();
         sorted.sort_unstable();

@@ -319,7 +319,7 @@ impl<'a> Worker<'a> {
             block_edges: 0,
             beyond: facts.string_ids,
             group: Group::new(),
-            edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes)?,
+            edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes),
             runs: Arc::new(runs),
             part: Part {
                 chunks: Vec::new(),

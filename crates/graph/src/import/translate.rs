@@ -81,8 +81,7 @@ impl Translation<'_> {
         let mut states = Vec::new();
         for _ in 0..self.plan.workers {
             let sinks = streams.iter().zip(self.layouts);
-            let sinks =
-                sinks.map(|(streams, layout)| Ok(streams.sink(self.runtime.budget(), layout.partitions.len().max(1))?));
+            let sinks = sinks.map(|(streams, layout)| Ok(streams.sink(self.runtime, layout.partitions.len().max(1))?));
             states.push(Mutex::new(State { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
         }
         let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();

@@ -112,6 +112,8 @@ impl Queue for UringQueue {
         loop {
             for entry in self.ring.completion() {
                 let result = match entry.result() {
+                    // A thread that ends has what it began, and what did not start yet, cancelled.
+                    code if code == -libc::ECANCELED => Err(std::io::ErrorKind::Interrupted.into()),
                     code if code < 0 => Err(std::io::Error::from_raw_os_error(-code)),
                     bytes => Ok(bytes as usize),
                 };
