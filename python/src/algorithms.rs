@@ -228,14 +228,15 @@ pub fn run_algorithm(
 
 /// The error that has ranks which did not converge.
 fn not_converged(py: Python<'_>, result: Py<PyAny>, found: Unconverged) -> PyResult<PyErr> {
-    let Unconverged { tol, residual, iterations } = found;
+    let Unconverged { tol, residual, iterations, remedy } = found;
+    let advice = remedy.advice(str::to_owned);
     let last = match iterations {
         0 => "the ranks are those that it starts with".to_owned(),
         _ => format!("the last one changed them by {residual:e} in all"),
     };
     let text = format!(
-        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations ({last}); raise \
-         max_iter or tol, or take this error's `result`"
+        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations ({last}); \
+         {advice}, or take this error's `result`"
     );
     let error = exception(py, "ConvergenceError", &text)?;
     error.setattr("result", result)?;

@@ -34,7 +34,8 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, Unconverged,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Remedy, Say, Told, Typed,
+    Unconverged,
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
@@ -686,7 +687,8 @@ pub(crate) const CONVERGENCE: &[Attribute] = &[
     Attribute::new(
         "stopped_by",
         AttributeKind::Text,
-        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or 'iterations'",
+        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or, if they did \
+         not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from coming nearer",
     ),
 ];
 
@@ -710,15 +712,16 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
     found: |_, _, options, found| {
         let PageRank { ranks, iterations, residual, stopped_by, stats } = found;
         let found = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
-        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, options.tol))
+        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };
 
 /// Says what ended the iterations, and what is known of the ranks then.
 pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
-    let (outcome, rule) = match stopped_by.converged() {
-        true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
-        false => ("did not converge", "stopped by the number of iterations".to_owned()),
+    let (outcome, rule) = match stopped_by {
+        StoppedBy::Iterations => ("did not converge", "stopped by the number of iterations".to_owned()),
+        StoppedBy::Rounding => ("did not converge", "stopped where rounding hides what is left".to_owned()),
+        rule => ("converged", format!("stopped by the rule {}", rule.name())),
     };
     let times = if iterations == 1 { "iteration" } else { "iterations" };
     say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"));
@@ -730,7 +733,7 @@ pub(crate) fn with_convergence(
     stopped_by: StoppedBy,
     iterations: u32,
     residual: f64,
-    tol: f64,
+    (alpha, tol): (f64, f64),
 ) -> Finding {
     let converged = stopped_by.converged();
     let attributes = vec![
@@ -739,7 +742,12 @@ pub(crate) fn with_convergence(
         Datum::Flag(converged),
         Datum::Text(stopped_by.name()),
     ];
-    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations });
+    let remedy = match stopped_by {
+        StoppedBy::Rounding => Remedy::Precision,
+        _ if alpha == 1.0 => Remedy::Jumps,
+        _ => Remedy::Iterations,
+    };
+    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations, remedy });
     Finding { attributes, unconverged, ..found }
 }
 

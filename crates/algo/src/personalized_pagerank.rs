@@ -449,6 +449,6 @@ static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed 
         let sets = values.set_names("personalization").into_iter();
         let shown = sets.zip(0..).map(|(set, column)| (format!("from {set}"), column)).collect();
         let found = Finding { columns, shown, ..Finding::new(Vec::new(), Vec::new(), stats) };
-        Ok(with_convergence(found, stopped_by, iterations, residual, options.tol))
+        Ok(with_convergence(found, stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };

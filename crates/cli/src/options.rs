@@ -57,7 +57,7 @@ impl FromArgMatches for RunArgs {
 }
 
 /// The name of something in the shell.
-fn in_shell(name: &str) -> String {
+pub fn in_shell(name: &str) -> String {
     name.replace('_', "-")
 }
 

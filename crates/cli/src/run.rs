@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::convert::output_error;
-use crate::options::RunArgs;
+use crate::options::{RunArgs, in_shell};
 use crate::progress::runtime;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::{
@@ -62,14 +62,15 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
 /// Writes no ranks, but what they cost, and says so in the exit code.
 fn not_converged(
     graph: &Graph,
-    Unconverged { tol, residual, .. }: Unconverged,
+    Unconverged { tol, residual, remedy, .. }: Unconverged,
     stats: &Stats,
     common: &Common,
 ) -> Result<ExitCode> {
     report(stats, common);
+    let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
     note!(
         "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
-         ranks were written. Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
+         ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
     );
     write_stats(graph, stats, common)?;
     Ok(ExitCode::from(UNCONVERGED))
