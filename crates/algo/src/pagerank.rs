@@ -40,7 +40,7 @@ use crate::declare::{
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
 use crate::state::{Layout, array, part};
-use crate::values::{DefaultValue, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
@@ -358,10 +358,11 @@ impl ListFold for Strengths<'_> {
 
 pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
     if !(0.0..=1.0).contains(&options.alpha) {
-        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", options.alpha)));
+        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", real_text(options.alpha))));
     }
     if options.tol.is_nan() || options.tol < 0.0 {
-        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {}", options.tol)));
+        let found = real_text(options.tol);
+        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {found}")));
     }
     Ok(())
 }
@@ -704,9 +705,7 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
     report: |told, say| {
         let Told { graph, options, found, .. } = told;
         say_convergence(found.stopped_by, found.iterations, found.residual, say);
-        if let (false, Some(name)) = (options.weights, graph.weight_name()) {
-            say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
-        }
+        say_unused_weights(graph, options.weights, say);
         Ok(())
     },
     found: |_, _, options, found| {
@@ -715,6 +714,13 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
         Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };
+
+/// Says that there are weights which edges did not count by. In Python it is a warning.
+pub(crate) fn say_unused_weights(graph: &Graph, weights: bool, say: Say<'_>) {
+    if let (false, Some(name)) = (weights, graph.weight_name()) {
+        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
+    }
+}
 
 /// Says what ended the iterations, and what is known of the ranks then.
 pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
