@@ -122,6 +122,9 @@ impl Common {
 /// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing
 /// is left to do.
 fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> {
+    if !common.explain {
+        estimate.check_result(graph, common.verify, common.output.is_some())?;
+    }
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
     }
@@ -135,7 +138,6 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         outcore::check_file(graph, file)?;
     }
     if !common.explain {
-        estimate.check_result(graph, common.verify)?;
         return Ok(false);
     }
     let mut needs = estimate.clone();
