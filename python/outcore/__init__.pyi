@@ -191,7 +191,7 @@ class PageRank(AlgorithmResult):
         """Whether the ranks converged."""
     @property
     def stopped_by(self) -> str:
-        """What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or 'iterations'."""
+        """What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or, if they did not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from coming nearer."""
 
 class Reciprocity(AlgorithmResult):
     @property
@@ -297,7 +297,8 @@ def betweenness_centrality(
         A table with a row per vertex: `vertex` and `betweenness`. `sources` are the ids of the starts, `None` if
             they were all vertices. `error_bound`: if the starts were drawn, then with probability 1 - `failure` no
             vertex is off by more than this; 0 if they were all vertices, infinite if they were given. It is
-            sqrt(ln(2 V / failure) / (2 (k - 1))) times the greatest value possible, and no more than that value.
+            sqrt(ln(2 V / failure) / (2 (k - 1))) times the greatest value possible, and no more than that value,
+            which it is for a k of 1.
         `sources`: The ids of the sources, if they were not all vertices.
         `error_bound`: How far an estimate may be off; infinite where nothing is known of that.
 
@@ -306,7 +307,8 @@ def betweenness_centrality(
 
     Raises:
         UsageError: No vertex of one of the ids, one twice, or numbers of shortest paths to vertices at the same
-            distance that differ by more than 2**900.
+            distance that differ by so much that they cannot be held side by side: by 2**900 all can, by more than
+            2**1800 none.
         MemoryLimitError: Too little memory, said beforehand.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
@@ -700,8 +702,9 @@ def pagerank(
         `residual`: The sum over all vertices of the absolute change in the last iteration. All ranks together are
             at most alpha / (1 - alpha) times that away from exact ones.
         `converged`: Whether the ranks converged.
-        `stopped_by`: What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or
-            'iterations'.
+        `stopped_by`: What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged,
+            or, if they did not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from
+            coming nearer.
 
     Cost: one pass over the in-lists per iteration; 20 bytes of memory per vertex. With weights each pass reads them
     too, one pass over the out-lists comes first, and it is 24 bytes. By `delta`, which is for slow devices and
@@ -768,8 +771,9 @@ def personalized_pagerank(
         `residual`: The sum over all vertices of the absolute change in the last iteration. All ranks together are
             at most alpha / (1 - alpha) times that away from exact ones.
         `converged`: Whether the ranks converged.
-        `stopped_by`: What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or
-            'iterations'.
+        `stopped_by`: What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged,
+            or, if they did not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from
+            coming nearer.
 
     Cost: one pass over the in-lists per iteration and eight sets. Memory per vertex: 16 bytes for each set of those
     that are done together (1, 2, 4 or 8), 8 for each set, and 4; with weights 4 more.

@@ -10,8 +10,10 @@ use outcore::{
     ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value, Values,
 };
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
+use std::ffi::CString;
 use std::sync::Mutex;
 
 /// The declarations of all algorithms, as dicts.
@@ -197,6 +199,14 @@ fn held(py: Python<'_>, fetched: Fetched) -> PyResult<Held> {
     Ok(Held::Object(object))
 }
 
+/// A warning at the line that calls a function of the module: behind it are the check of its options, the function
+/// itself, and what all of them share.
+fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    const CALLERS: i32 = 4;
+    let text = CString::new(outcore::io::escaped(text).to_string())?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, CALLERS)
+}
+
 /// Runs an algorithm with the options that differ from their defaults; `class_` is that of its result.
 #[pyfunction]
 pub fn run_algorithm(
@@ -209,9 +219,15 @@ pub fn run_algorithm(
 ) -> PyResult<Py<PyAny>> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let values = Values::new(algorithm, values_of(algorithm, options)?).map_err(|error| raise(py, error))?;
+    if let Some(name) = values.unused_weights(algorithm, &graph) {
+        let text = format!(
+            "every edge counts 1: its weight, `{name}`, is not used; pass weight='{name}' to use it, or weight=None"
+        );
+        warn(py, &text)?;
+    }
     let (mut found, attributes) = run(py, graph.runtime(), || {
         let plan = algorithm.plan(&graph, values)?;
-        plan.estimate(&graph).check_result(&graph, verify)?;
+        plan.estimate(&graph).check_result(&graph, verify, false)?;
         let mut found = plan.run(&graph, verify, None)?;
         let attributes = std::mem::take(&mut found.attributes).into_iter().map(|datum| fetched(&graph, datum));
         let attributes = attributes.collect::<outcore::Result<Vec<_>>>()?;
@@ -228,14 +244,15 @@ pub fn run_algorithm(
 
 /// The error that has ranks which did not converge.
 fn not_converged(py: Python<'_>, result: Py<PyAny>, found: Unconverged) -> PyResult<PyErr> {
-    let Unconverged { tol, residual, iterations } = found;
+    let Unconverged { tol, residual, iterations, remedy } = found;
+    let advice = remedy.advice(str::to_owned);
     let last = match iterations {
         0 => "the ranks are those that it starts with".to_owned(),
         _ => format!("the last one changed them by {residual:e} in all"),
     };
     let text = format!(
-        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations ({last}); raise \
-         max_iter or tol, or take this error's `result`"
+        "the ranks did not converge to a tolerance of {tol:e} within {iterations} iterations ({last}); \
+         {advice}, or take this error's `result`"
     );
     let error = exception(py, "ConvergenceError", &text)?;
     error.setattr("result", result)?;

@@ -475,7 +475,7 @@ def test_weighted_pagerank(make, name, directed, kind):
             ranks = dict(zip(found["vertex"].tolist(), found[f"pagerank_{number}"].tolist()))
             assert max(abs(ranks[v] - expected[v]) for v in expected) < 1e-9
     assert oc.personalized_pagerank(graph, {3}).columns == ["vertex", "pagerank"]
-    with pytest.raises(oc.UsageError, match="sum above 0"):
+    with pytest.raises(oc.UsageError, match="a share above 0"):
         oc.personalized_pagerank(graph, {3: 0})
     with pytest.raises(oc.UsageError, match="expected weights `cost`"):
         oc.pagerank(graph, weight="cost")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+import warnings
 
 import numpy as np
 import polars as pl
@@ -131,6 +132,24 @@ def test_a_stop_by_sigterm_ends_with_143(tmp_path):
         process.stdin.close()
         assert process.wait() == 143
     assert not list(tmp_path.iterdir())
+
+
+def test_weights_that_ranks_do_not_go_by_are_warned_of(tmp_path):
+    """The usual name of weights is `weight`; those of Matrix Market have another."""
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 5.5\n2 3 7\n1 3 40\n")
+    oc.import_graph(tmp_path / "a.mtx", tmp_path / "a.oc")
+    graph = oc.open(tmp_path / "a.oc")
+    for ranks in (oc.pagerank, lambda graph, **weight: oc.personalized_pagerank(graph, {1}, **weight)):
+        with pytest.warns(UserWarning, match="its weight, `value`, is not used") as warned:
+            ranks(graph)
+        assert len(warned) == 1 and warned[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ranks(graph, weight=None)
+            assert ranks(graph, weight="value").stats["weights"] == "value"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        oc.sssp(graph, 1)
 
 
 def test_shortest_paths_use_the_only_weights_and_say_so(tmp_path):

@@ -34,7 +34,7 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, O
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::Sources;
 use crate::state::{Layout, array, bitmap, reservation};
-use crate::values::{DefaultValue, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_searches;
 use outcore_graph::{
     Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListFold, ListPart, Lists, RANGE, Result,
@@ -73,8 +73,8 @@ pub struct Betweenness {
     /// The sources, as numbered in the image.
     pub sources: Array<u32>,
     /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0
-    /// if all vertices are sources; infinite if the sources were given, of which nothing is known, or if there are too
-    /// few to tell.
+    /// if all vertices are sources; infinite if the sources were given, of which nothing is known. Never more than the
+    /// greatest value possible, which it is for a single source.
     pub error_bound: f64,
     /// What it cost.
     pub stats: Stats,
@@ -133,7 +133,7 @@ fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
 ///
 /// # Errors
 /// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same
-/// distance that differ by more than 2^900, too little memory (37.3 bytes per vertex), a page that cannot be read or is
+/// distance that differ by more than 2^900 (not all, but all that differ by more than 2^1800), too little memory (37.3 bytes per vertex), a page that cannot be read or is
 /// damaged, a request to stop.
 pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
@@ -167,7 +167,8 @@ pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Re
 
 fn check(options: &BetweennessOptions) -> Result<()> {
     if !(options.failure > 0.0 && options.failure < 1.0) {
-        return Err(Error::Usage(format!("expected a probability between 0 and 1, found {}", options.failure)));
+        let found = real_text(options.failure);
+        return Err(Error::Usage(format!("expected a probability between 0 and 1, found {found}")));
     }
     if matches!(&options.sources, Sources::Drawn { k: 0, .. }) {
         return Err(Error::Usage("expected k of at least 1, found 0".into()));
@@ -220,7 +221,8 @@ impl Scale {
         let drawn = if options.endpoints { self.count } else { self.count.saturating_sub(1) };
         match options.sources {
             _ if self.count == self.vertices => 0.0,
-            Sources::Drawn { .. } if drawn > 0 => {
+            // By a number over 0, which is infinite, nothing is known but the greatest value possible.
+            Sources::Drawn { .. } => {
                 self.unit * ((2.0 * self.vertices as f64 / options.failure).ln() / (2.0 * drawn as f64)).sqrt().min(1.0)
             }
             _ => f64::INFINITY,
@@ -461,12 +463,16 @@ impl<'a, const B: usize> Columns<'a, B> {
         if numbers().fold(0.0, f64::max) <= SCALE {
             return Ok(());
         }
-        // Every number stays one that is held exactly, and so does what is divided by it.
-        if numbers().fold(f64::INFINITY, f64::min) < 1.0 {
+        // Every number stays one that is held exactly, and so does what is divided by it. So none is below 2^-900, and
+        // what is refused here differs by more than 2^900; by more than 2^1800 nothing goes on.
+        let least = numbers().fold(f64::INFINITY, f64::min);
+        if least < 1.0 {
             let source = self.graph.id(self.reached[b].order[0])?;
+            let factor = (numbers().fold(0.0, f64::max).log2() - least.log2()).floor();
             let text = format!(
-                "expected shortest paths from {source} whose numbers differ by a factor of at most 2^900 among vertices at \
-                 distance {level}, found more; leave this source out"
+                "expected shortest paths from {source} whose numbers can be held side by side, as all can that differ by \
+                 a factor of at most 2^900 and none by more than 2^1800, found a factor of 2^{factor} at distance \
+                 {level}; leave this source out"
             );
             return Err(Error::Unsuitable(text));
         }
@@ -657,11 +663,12 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
         returns: "`vertex` and `betweenness`. `sources` are the ids of the starts, `None` if they were all vertices. \
                   `error_bound`: if the starts were drawn, then with probability 1 - `failure` no vertex is off by more \
                   than this; 0 if they were all vertices, infinite if they were given. It is sqrt(ln(2 V / failure) / (2 \
-                  (k - 1))) times the greatest value possible, and no more than that value.",
+                  (k - 1))) times the greatest value possible, and no more than that value, which it is for a k of 1.",
         cost: "per batch of up to eight sources, as many as the memory limit holds, about two passes over the lists of \
                each direction. 37.3 bytes of memory per vertex, and 28.1 for every source of a batch beyond the first.",
         refuses: "No vertex of one of the ids, one twice, or numbers of shortest paths to vertices at the same distance \
-                  that differ by more than 2**900.",
+                  that differ by so much that they cannot be held side by side: by 2**900 all can, by more than 2**1800 \
+                  none.",
         differences: "Differences from NetworkX: there is no `weight`; other vertices are drawn for a seed; a single \
                       source, of which nothing is known, has 0 where NetworkX has NaN; parallel edges are paths of \
                       their own.",

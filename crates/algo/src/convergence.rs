@@ -55,20 +55,23 @@ pub enum StoppedBy {
     Networkx,
     /// All iterations that were allowed were made. The ranks have not converged.
     Iterations,
+    /// Pushed ranks come no nearer: what is left is what their rounding may have left. They have not converged.
+    Rounding,
 }
 
 impl StoppedBy {
-    /// The name, as statistics and Python report it: "residual", "networkx" or "iterations".
+    /// The name, as statistics and Python report it: "residual", "networkx", "iterations" or "rounding".
     pub fn name(self) -> &'static str {
         match self {
             StoppedBy::Residual => "residual",
             StoppedBy::Networkx => "networkx",
             StoppedBy::Iterations => "iterations",
+            StoppedBy::Rounding => "rounding",
         }
     }
 
     /// Whether the ranks converged.
     pub fn converged(self) -> bool {
-        self != StoppedBy::Iterations
+        matches!(self, StoppedBy::Residual | StoppedBy::Networkx)
     }
 }

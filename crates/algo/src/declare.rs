@@ -195,6 +195,36 @@ pub struct Unconverged {
     pub residual: f64,
     /// How many iterations were made.
     pub iterations: u32,
+    /// What helps.
+    pub remedy: Remedy,
+}
+
+/// What makes ranks converge that did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// More iterations, or a greater tolerance.
+    Iterations,
+    /// A walk that jumps: without jumps ranks may change for ever.
+    Jumps,
+    /// A greater tolerance, or ranks that are not pushed: rounding hides what is less.
+    Precision,
+}
+
+impl Remedy {
+    /// What to do, in the imperative; `option` is how an option is written where it is read.
+    pub fn advice(self, option: impl Fn(&str) -> String) -> String {
+        let [max_iter, tol, alpha, method] = ["max_iter", "tol", "alpha", "method"].map(option);
+        match self {
+            Remedy::Iterations => format!("raise {max_iter} or {tol}"),
+            Remedy::Jumps => format!(
+                "take an {alpha} below 1, since a walk that never jumps may go round for ever: then no {max_iter} is \
+                 enough"
+            ),
+            Remedy::Precision => format!(
+                "raise {tol}, which is below what the rounding of pushed ranks leaves, or take the {method} 'power'"
+            ),
+        }
+    }
 }
 
 impl Attribute {

@@ -135,18 +135,18 @@ fn loops_in(list: ListPart<'_>) -> f64 {
     (behind(list.vertex) - before) as f64
 }
 
-/// What turns numbers of edges into centralities.
+/// What turns numbers of edges into centralities: the number of other vertices, if there are any.
 #[derive(Clone, Copy)]
 struct Scale(Option<f64>);
 
 fn scale(graph: &Graph) -> Scale {
-    Scale((graph.vertices() > 1).then(|| 1.0 / (graph.vertices() - 1) as f64))
+    Scale((graph.vertices() > 1).then(|| (graph.vertices() - 1) as f64))
 }
 
 impl Scale {
     /// A vertex without others has the centrality 1.
     fn of(self, edges: f64) -> f64 {
-        self.0.map_or(1.0, |scale| edges * scale)
+        self.0.map_or(1.0, |others| edges / others)
     }
 }
 
@@ -244,3 +244,17 @@ static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
         Ok(Finding::new(centralities, vec![Datum::Whole(found.max_degree)], found.stats).shown(""))
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_centralities_are_whole() {
+        // Three edges over one other vertex of 49 are not 3 * (1 / 49) * 49.
+        for others in 1..2000 {
+            let scale = Scale(Some(f64::from(others)));
+            (0..4).for_each(|times| assert_eq!(scale.of(f64::from(times * others)), f64::from(times)));
+        }
+    }
+}

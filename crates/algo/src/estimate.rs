@@ -105,13 +105,22 @@ impl Estimate {
         self
     }
 
-    /// Refuses a run whose result there will be no memory to tell, or to verify, before the work is done.
+    /// Refuses a run whose result there will be no memory to tell, to verify or to write, before the work is done.
     ///
     /// # Errors
-    /// Too little memory, with the numbers.
-    pub fn check_result(&self, graph: &Graph, verified: bool) -> Result<()> {
-        graph.make_room("the result and the ids that are told of it", self.result_bytes)?;
-        if verified { graph.make_room("the result and its verification", self.verify_bytes) } else { Ok(()) }
+    /// Too little memory. The numbers are those of whatever needs most, the run included, so the limit that the error
+    /// names is enough.
+    pub fn check_result(&self, graph: &Graph, verified: bool, written: bool) -> Result<()> {
+        let told = ("the result and the ids that are told of it", self.result_bytes);
+        let verified = verified.then_some(("the result and its verification", self.verify_bytes));
+        let written = written.then(|| ("the result and what writes it", graph.output_bytes(&self.columns)));
+        let needs = || [Some(told), verified, written].into_iter().flatten();
+        if needs().all(|(purpose, bytes)| graph.make_room(purpose, bytes).is_ok()) {
+            return Ok(());
+        }
+        let run = ("the run", self.state_bytes);
+        let (purpose, bytes) = needs().fold(run, |most, need| if need.1 > most.1 { need } else { most });
+        graph.make_room(purpose, bytes)
     }
 }
 

@@ -41,8 +41,8 @@ mod verify_triangles;
 mod weights;
 
 pub use declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Plan, ReportNeeds, Say,
-    Told, Typed, Unconverged, say_ids,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Plan, Remedy, ReportNeeds,
+    Say, Told, Typed, Unconverged, say_ids,
 };
 pub use estimate::{Bound, Estimate};
 pub use kernels::*;

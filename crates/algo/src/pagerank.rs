@@ -34,12 +34,13 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, Unconverged,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Remedy, Say, Told, Typed,
+    Unconverged,
 };
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank_delta;
 use crate::state::{Layout, array, degrees};
-use crate::values::{DefaultValue, Kind, Parameter};
+use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
 use outcore_graph::{
@@ -359,10 +360,11 @@ impl ListFold for Strengths<'_> {
 
 pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
     if !(0.0..=1.0).contains(&options.alpha) {
-        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", options.alpha)));
+        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", real_text(options.alpha))));
     }
     if options.tol.is_nan() || options.tol < 0.0 {
-        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {}", options.tol)));
+        let found = real_text(options.tol);
+        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {found}")));
     }
     Ok(())
 }
@@ -688,7 +690,8 @@ pub(crate) const CONVERGENCE: &[Attribute] = &[
     Attribute::new(
         "stopped_by",
         AttributeKind::Text,
-        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or 'iterations'",
+        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or, if they did \
+         not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from coming nearer",
     ),
 ];
 
@@ -704,23 +707,29 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
     report: |told, say| {
         let Told { graph, options, found, .. } = told;
         say_convergence(found.stopped_by, found.iterations, found.residual, say);
-        if let (false, Some(name)) = (options.weights, graph.weight_name()) {
-            say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
-        }
+        say_unused_weights(graph, options.weights, say);
         Ok(())
     },
     found: |_, _, options, found| {
         let PageRank { ranks, iterations, residual, stopped_by, stats } = found;
         let found = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
-        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, options.tol))
+        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };
 
+/// Says that there are weights which edges did not count by. In Python it is a warning.
+pub(crate) fn say_unused_weights(graph: &Graph, weights: bool, say: Say<'_>) {
+    if let (false, Some(name)) = (weights, graph.weight_name()) {
+        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
+    }
+}
+
 /// Says what ended the iterations, and what is known of the ranks then.
 pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
-    let (outcome, rule) = match stopped_by.converged() {
-        true => ("converged", format!("stopped by the rule {}", stopped_by.name())),
-        false => ("did not converge", "stopped by the number of iterations".to_owned()),
+    let (outcome, rule) = match stopped_by {
+        StoppedBy::Iterations => ("did not converge", "stopped by the number of iterations".to_owned()),
+        StoppedBy::Rounding => ("did not converge", "stopped where rounding hides what is left".to_owned()),
+        rule => ("converged", format!("stopped by the rule {}", rule.name())),
     };
     let times = if iterations == 1 { "iteration" } else { "iterations" };
     say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"));
@@ -732,7 +741,7 @@ pub(crate) fn with_convergence(
     stopped_by: StoppedBy,
     iterations: u32,
     residual: f64,
-    tol: f64,
+    (alpha, tol): (f64, f64),
 ) -> Finding {
     let converged = stopped_by.converged();
     let attributes = vec![
@@ -741,7 +750,12 @@ pub(crate) fn with_convergence(
         Datum::Flag(converged),
         Datum::Text(stopped_by.name()),
     ];
-    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations });
+    let remedy = match stopped_by {
+        StoppedBy::Rounding => Remedy::Precision,
+        _ if alpha == 1.0 => Remedy::Jumps,
+        _ => Remedy::Iterations,
+    };
+    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations, remedy });
     Finding { attributes, unconverged, ..found }
 }
 

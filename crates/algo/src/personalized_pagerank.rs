@@ -21,10 +21,10 @@ use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::pagerank::{
     ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, divisor_bytes, keep_weights, pages_per_pass,
-    say_convergence, strengths, weight_bytes, weight_passes, with_convergence,
+    say_convergence, say_unused_weights, strengths, weight_bytes, weight_passes, with_convergence,
 };
 use crate::state::{Layout, array, bitmap, degrees, reservation};
-use crate::values::{Kind, Parameter};
+use crate::values::{Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::note;
 use outcore_graph::{
@@ -191,10 +191,15 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
         return Err(Error::NoVertex { vertex: vertex.into(), vertices: graph.vertices() });
     }
     if let Some((_, share)) = seeds.iter().find(|seed| !(seed.1 >= 0.0 && seed.1.is_finite())) {
-        return refused(format!("with shares of at least 0, found {share}"));
+        return refused(format!("with finite shares of at least 0, found {}", real_text(*share)));
     }
-    if !(sum > 0.0 && sum.is_finite()) {
-        return refused(format!("whose shares have a sum above 0, found {} with the sum {sum}", seeds.len()));
+    match seeds.len() {
+        0 => return Err(Error::Usage("expected at least one seed in every set, found none".into())),
+        _ if sum.is_infinite() => {
+            return refused("whose shares sum to at most 1.7e308, found more; divide them all by one number".into());
+        }
+        count if sum == 0.0 => return refused(format!("of which one has a share above 0, found {count} of 0")),
+        _ => {}
     }
     let same = seeds.chunk_by(|a, b| a.0 == b.0);
     Ok(same.map(|same| (same[0].0, same.iter().map(|seed| seed.1 / sum).sum())).collect())
@@ -442,6 +447,7 @@ static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed 
     verify: verify_ranks::verify_personalized_pagerank,
     report: |told, say| {
         say_convergence(told.found.stopped_by, told.found.iterations, told.found.residual, say);
+        say_unused_weights(told.graph, told.options.weights, say);
         Ok(())
     },
     found: |_, values, options, mut found| {
@@ -450,6 +456,6 @@ static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed 
         let sets = values.set_names("personalization").into_iter();
         let shown = sets.zip(0..).map(|(set, column)| (format!("from {set}"), column)).collect();
         let found = Finding { columns, shown, ..Finding::new(Vec::new(), Vec::new(), stats) };
-        Ok(with_convergence(found, stopped_by, iterations, residual, options.tol))
+        Ok(with_convergence(found, stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };

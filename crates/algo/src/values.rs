@@ -141,7 +141,11 @@ impl Parameter {
         let wrong = |what: &str| Err(format!("expected {what}, found {text}"));
         let value = match self.kind {
             Kind::Whole { bits, .. } => text.parse().map(Value::Whole).or_else(|_| wrong(&whole_words(bits)))?,
-            Kind::Real => text.parse().map(Value::Real).or_else(|_| wrong("a number"))?,
+            Kind::Real => match text.parse().ok() {
+                Some(value) if !is_rounded_away(text, value) => Value::Real(value),
+                Some(_) => wrong("0 or a number from 4.9e-324 to 1.7e308, whatever its sign")?,
+                None => wrong("a number")?,
+            },
             Kind::Flag => text.parse().map(Value::Flag).or_else(|_| wrong("true or false"))?,
             // Nothing, where a name is expected, is the name of no weights.
             Kind::Weight { .. } if text.is_empty() => Value::Unweighted,
@@ -182,6 +186,19 @@ impl Parameter {
             (kind, found) => Err(format!("expected {name} as {kind:?}, found {found:?}")),
         }
     }
+}
+
+/// Whether a text is a number that doubles do not come near: it would be 0 or infinite.
+fn is_rounded_away(text: &str, value: f64) -> bool {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let is_number = digits.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    is_number && (value == 0.0 || value.is_infinite())
+}
+
+/// A real number as messages have it: with an exponent where it would be long otherwise.
+pub(crate) fn real_text(value: f64) -> String {
+    let is_short = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if is_short { value.to_string() } else { format!("{value:e}") }
 }
 
 fn whole_words(bits: u32) -> String {
@@ -474,6 +491,13 @@ impl Values {
         self.named_weights(|name| has_lengths(graph, name))
     }
 
+    /// The name of weights that edges might count by, and do not because it was not asked for.
+    pub fn unused_weights<'a>(&self, algorithm: &Algorithm, graph: &'a Graph) -> Option<&'a str> {
+        let takes = algorithm.options.iter().any(|option| matches!(option.kind, Kind::Weight { lengths: false }));
+        let is_used = || self.weights(graph).unwrap_or(true);
+        graph.weight_name().filter(|_| takes && self.get("weight") != Some(&Value::Unweighted) && !is_used())
+    }
+
     fn named_weights(&self, has: impl Fn(Option<&str>) -> Result<bool>) -> Result<bool> {
         match self.get("weight") {
             Some(Value::Unweighted) => Ok(false),
@@ -528,4 +552,32 @@ fn counted(algorithm: &Algorithm, given: &[(&'static str, Value)], k: u64) -> Re
 /// So many sets of one seed.
 fn one_seed_each(sets: u64) -> Vec<Vec<(String, f64)>> {
     vec![vec![(String::new(), 1.0)]; sets as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_numbers_that_doubles_do_not_hold_are_refused() {
+        let option = Parameter::new("tol", Kind::Real, DefaultValue::Real(0.0), "");
+        for (text, value) in [("0", 0.0), ("0e5", 0.0), ("-0.000", 0.0), ("-1e-9", -1e-9), ("5e-324", 5e-324)] {
+            assert_eq!(option.parse(text), Ok(Value::Real(value)));
+        }
+        assert_eq!(option.parse("inf"), Ok(Value::Real(f64::INFINITY)));
+        for text in ["1e-400", "-0.1e-400", "1e400"] {
+            let refused = option.parse(text).unwrap_err();
+            assert_eq!(
+                refused,
+                format!("expected 0 or a number from 4.9e-324 to 1.7e308, whatever its sign, found {text}")
+            );
+        }
+        assert_eq!(option.parse("one").unwrap_err(), "expected a number, found one");
+    }
+
+    #[test]
+    fn long_numbers_have_exponents() {
+        let texts = [1e308, -5e-324, 0.0, 1.5, -3.0, 1e15, 1e16, 0.0001, f64::INFINITY].map(real_text);
+        assert_eq!(texts, ["1e308", "-5e-324", "0", "1.5", "-3", "1000000000000000", "1e16", "0.0001", "inf"]);
+    }
 }

@@ -274,9 +274,10 @@ impl Rule {
             return 0.0;
         }
         let seen = if self.endpoints { count } else { count.saturating_sub(1) };
-        if seen == 0 || !matches!(options.sources, Sources::Drawn { .. }) {
+        if !matches!(options.sources, Sources::Drawn { .. }) {
             return f64::INFINITY;
         }
+        // Where none is seen it is infinite, and the greatest value is the bound.
         let exponent = (2.0 * vertices as f64 / options.failure).ln() / (2.0 * seen as f64);
         self.pairs * exponent.sqrt().min(1.0)
     }

@@ -1,6 +1,7 @@
 //! Which weights an algorithm goes by; those that it cannot work with are refused, with the edge that has them.
 
-use outcore_graph::{Edges, Error, Frontier, Graph, Result, StatsBuilder, scan};
+use crate::values::real_text;
+use outcore_graph::{Edges, Error, Frontier, Graph, Result, StatsBuilder, WeightKind, Weights, scan};
 use outcore_io::{into_inner, lock};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,14 @@ pub fn has_lengths(graph: &Graph, name: Option<&str>) -> Result<bool> {
 /// Notes in the statistics by which weights edges count, if by any.
 pub(crate) fn note(stats: &mut StatsBuilder, graph: &Graph, used: bool) {
     stats.weights(graph.weight_name().filter(|_| used));
+}
+
+/// A weight as messages have it. Integers beyond 2^53 keep all their digits.
+fn weight_text(weights: Weights<'_>, i: usize) -> String {
+    match weights.kind() {
+        WeightKind::I64 => (weights.bits()[i] as i64).to_string(),
+        WeightKind::F64 => real_text(weights.real(i)),
+    }
 }
 
 /// The first vertex with a weight that is refused.
@@ -48,7 +57,7 @@ impl Refused {
     /// An error that names an edge, if a weight was refused. `edges` are those that were looked at.
     pub fn check(&self, graph: &Graph, edges: Edges) -> Result<()> {
         let Ok(vertex) = u32::try_from(self.vertex.load(Ordering::Relaxed)) else { return Ok(()) };
-        let found = Mutex::new((u32::MAX, 0.0));
+        let found = Mutex::new((u32::MAX, String::new()));
         scan(
             graph,
             edges,
@@ -58,7 +67,7 @@ impl Refused {
                 for (i, &neighbour) in list.neighbours.iter().enumerate() {
                     let mut first = lock(&found);
                     if !(self.accepts)(list.weights.real(i)) && neighbour < first.0 {
-                        *first = (neighbour, list.weights.real(i));
+                        *first = (neighbour, weight_text(list.weights, i));
                     }
                 }
             },
@@ -69,5 +78,34 @@ impl Refused {
             "expected {}, found {weight} at the edge between {one} and {other}",
             self.expected
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_graph::import::{ImportOptions, InputOptions, import, open as read_input};
+    use outcore_graph::{Direction, GraphOptions};
+    use outcore_io::{Runtime, RuntimeOptions};
+    use std::sync::Arc;
+
+    #[test]
+    fn refused_weights_are_told_as_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let (input, image) = (directory.path().join("a.wel"), directory.path().join("a.oc"));
+        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        for (weight, text) in [("-9007199254740993", "-9007199254740993"), ("-1e308", "-1e308"), ("-0.5", "-0.5")] {
+            std::fs::write(&input, format!("1 2 1\n2 3 {weight}\n")).unwrap();
+            let options = ImportOptions { directed: Some(true), replace: true, ..ImportOptions::default() };
+            let source = read_input(&runtime, std::slice::from_ref(&input), &InputOptions::default()).unwrap();
+            import(&runtime, source, &image, &options).unwrap();
+            let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+            let refused = Refused::new("weights that are not negative", |weight| weight >= 0.0);
+            let vertex = graph.vertex("2").unwrap();
+            assert!(refused.look(vertex, -1.0));
+            let edges = Edges { direction: Direction::Out, weights: true };
+            let error = refused.check(&graph, edges).unwrap_err().to_string();
+            assert!(error.contains(&format!("found {text} at the edge between 2 and 3")), "{error}");
+        }
     }
 }

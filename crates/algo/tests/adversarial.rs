@@ -195,8 +195,9 @@ fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_
         personalized_pagerank(&graph, &options).map(|found| (options, found))
     };
     for (seeds, text) in [
-        (vec![], "sum above 0"),
-        (vec![(3, 0.0)], "sum above 0"),
+        (vec![], "at least one seed"),
+        (vec![(3, 0.0), (4, 0.0)], "of which one has a share above 0, found 2 of 0"),
+        (vec![(3, 1e308), (4, 1e308)], "divide them all"),
         (vec![(3, -1.0), (4, 2.0)], "at least 0"),
         (vec![(3, f64::NAN)], "at least 0"),
         (vec![(3, f64::INFINITY)], "at least 0"),

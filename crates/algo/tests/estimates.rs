@@ -5,7 +5,7 @@ mod engine;
 use engine::*;
 use outcore_algo::{Bound, Estimate};
 use outcore_graph::import::OrderChoice;
-use outcore_graph::{Graph, Stats};
+use outcore_graph::{Error, Graph, Stats};
 
 /// Graphs with hubs and without, with long paths, cliques, and vertices without edges.
 fn shapes() -> Vec<(&'static str, Given)> {
@@ -87,6 +87,26 @@ fn verification_fits_the_memory_that_estimates_say() {
 }
 
 #[test]
+fn a_refusal_names_a_limit_that_is_enough() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = shapes().swap_remove(0).1.image(directory.path(), OrderChoice::Input);
+    for sample in Sample::all() {
+        for (verified, written) in [(false, false), (true, false), (false, true)] {
+            let graph = open(&image, 2, None, Some(0));
+            let said = sample.plan(&graph, 0).unwrap().estimate(&graph);
+            let verify_bytes = if verified { said.verify_bytes } else { 0 };
+            let output_bytes = if written { graph.output_bytes(&said.columns) } else { 0 };
+            let most = said.state_bytes.max(said.result_bytes).max(verify_bytes).max(output_bytes);
+            let budget = graph.runtime().budget();
+            let _held = budget.reserve("a test", budget.available_bytes() - said.result_bytes + 1).unwrap();
+            let error = said.check_result(&graph, verified, written).unwrap_err();
+            let Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
+            assert_eq!(needed_bytes, most, "{sample:?}, verified: {verified}, written: {written}");
+        }
+    }
+}
+
+#[test]
 fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
     let directory = tempfile::tempdir().unwrap();
     let image = shapes().swap_remove(0).1.image(directory.path(), OrderChoice::Input);
@@ -102,14 +122,14 @@ fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
         larger += 1;
         let budget = graph.runtime().budget();
         let _held = budget.reserve("a test", budget.available_bytes() - enough).unwrap();
-        said.check_result(&graph, false).unwrap();
+        said.check_result(&graph, false, false).unwrap();
         plan.run(&graph, false, None).unwrap();
         assert!(
             plan.run(&graph, true, None).is_err(),
             "{sample:?} is verified with less than {} bytes",
             said.verify_bytes
         );
-        let error = said.check_result(&graph, true).unwrap_err().to_string();
+        let error = said.check_result(&graph, true, false).unwrap_err().to_string();
         assert!(error.contains("the result and its verification") && error.contains("raise the limit"), "{error}");
     }
     assert!(larger > 3, "{larger} algorithms need more memory for verification");

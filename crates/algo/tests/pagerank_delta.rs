@@ -4,7 +4,7 @@ mod engine;
 
 use engine::*;
 use outcore_algo::verify::verify_pagerank;
-use outcore_algo::{PageRank, PageRankMethod, PageRankOptions, pagerank};
+use outcore_algo::{PageRank, PageRankMethod, PageRankOptions, StoppedBy, pagerank};
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Error, Graph};
 
@@ -70,5 +70,95 @@ fn work_is_bounded_and_what_cannot_be_pushed_is_refused() {
         let options = PageRankOptions { alpha, ..options };
         let refused = pagerank(&graph, &options).map(|_| ()).unwrap_err();
         assert!(refused.to_string().contains("alpha"), "{refused}");
+    }
+}
+
+/// By how much another iteration changes ranks, computed apart from the engine: the sum of the absolute changes. Sums
+/// are exact.
+fn change(given: &Given, alpha: f64, ranks: &[f64]) -> f64 {
+    const ONE: f64 = (1u128 << 110) as f64;
+    let count = ranks.len();
+    let mut degrees = vec![0.0; count];
+    given.edges.iter().for_each(|&(source, _)| degrees[source as usize] += 1.0);
+    let dangling: i128 = (0..count).filter(|&v| degrees[v] == 0.0).map(|v| (ranks[v] * ONE) as i128).sum();
+    let base = ((1.0 - alpha) + alpha * (dangling as f64 / ONE)) / count as f64;
+    let mut next = vec![(base * ONE) as i128; count];
+    for &(source, target) in &given.edges {
+        next[target as usize] += (alpha * ranks[source as usize] / degrees[source as usize] * ONE) as i128;
+    }
+    let changes = next.iter().zip(ranks).map(|(next, rank)| (next - (rank * ONE) as i128).abs());
+    changes.sum::<i128>() as f64 / ONE
+}
+
+/// Every leaf points at vertex 0, so what rounding takes from each adds up there.
+fn star(leaves: u32) -> Given {
+    Given::new(leaves + 1, (1..=leaves).map(|leaf| (leaf, 0)).collect(), true)
+}
+
+/// A wheel: a ring of vertices, all of which point at a hub, which points back.
+fn wheel(ring: u32) -> Given {
+    let edges = (1..=ring).flat_map(|v| [(v, v % ring + 1), (v, 0), (0, v)]).collect();
+    Given::new(ring + 1, edges, true)
+}
+
+#[test]
+fn the_residual_counts_what_rounding_loses() {
+    let directory = tempfile::tempdir().unwrap();
+    for (place, given) in [star(100_000), wheel(20_000)].into_iter().enumerate() {
+        let folder = directory.path().join(place.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        let graph = open(&given.image(&folder, OrderChoice::Input), 2, None, None);
+        for (alpha, tol) in [(0.85, 1e-15), (0.85, 1e-11), (0.1, 1e-14), (1e-9, 1e-8), (0.999_999_999, 1e-8)] {
+            let options = PageRankOptions { method: PageRankMethod::Delta, alpha, tol, ..PageRankOptions::default() };
+            let found = pagerank(&graph, &options).unwrap();
+            verify_pagerank(&graph, &options, &found).unwrap();
+            let changed = change(&given, alpha, &found.ranks);
+            let double = 2e-15;
+            let text = format!("graph {place}, alpha {alpha}: {:e}, changed {changed:e}", found.residual);
+            assert!(changed <= alpha * found.residual + double, "{text}");
+            assert!(found.stopped_by.converged() == (found.residual < tol), "{text}");
+            // It is a bound, not any number: what rounding may lose is a few units per edge and vertex.
+            let units = (given.edges.len() as f64 / alpha + 64.0 * f64::from(given.vertices)) / (1u64 << 60) as f64;
+            assert!(found.residual < tol.max(units) + 1e-14, "{text}, {units:e}");
+            let sum: f64 = found.ranks.iter().sum();
+            assert!((sum - 1.0).abs() < found.residual + 1e-12, "{text}, sum {sum}");
+        }
+    }
+}
+
+#[test]
+fn rounds_end_where_rounding_hides_what_is_left() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&star(100_000).image(directory.path(), OrderChoice::Input), 2, None, None);
+    let options =
+        PageRankOptions { method: PageRankMethod::Delta, alpha: 1e-9, max_iter: 1000, ..PageRankOptions::default() };
+    let strict = PageRankOptions { tol: 1e-12, ..options };
+    let mut found = pagerank(&graph, &strict).unwrap();
+    assert_eq!((found.stopped_by, found.stats.stopped_by), (StoppedBy::Rounding, Some("rounding")));
+    assert!(found.iterations < 10, "{} rounds", found.iterations);
+    verify_pagerank(&graph, &strict, &found).unwrap();
+    found.residual = 1e-13;
+    assert!(verify_pagerank(&graph, &strict, &found).is_err(), "below the tolerance, but not converged");
+    // Only pushes are rounded.
+    let power = PageRankOptions { method: PageRankMethod::Power, ..strict };
+    let mut found = pagerank(&graph, &power).unwrap();
+    assert_eq!(found.stopped_by, StoppedBy::Residual);
+    (found.stopped_by, found.residual) = (StoppedBy::Rounding, 1.0);
+    assert!(verify_pagerank(&graph, &power, &found).is_err(), "stopped by what does not happen");
+}
+
+#[test]
+fn ranks_sum_to_1_however_seldom_walks_jump() {
+    let directory = tempfile::tempdir().unwrap();
+    for (directed, scale) in [(false, 8), (true, 8), (false, 10), (true, 10)] {
+        let graph = open(&kronecker(directory.path(), scale, 16, directed, OrderChoice::Degree), 2, None, None);
+        for (alpha, weights) in [(0.999_999_999, false), (0.999_999_999_999_999_9, false), (0.999_999_999, true)] {
+            let method = PageRankMethod::Delta;
+            let options = PageRankOptions { method, alpha, weights, ..PageRankOptions::default() };
+            let found = pagerank(&graph, &options).unwrap();
+            let sum: f64 = found.ranks.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-12, "alpha {alpha}: {sum}");
+            verify_pagerank(&graph, &options, &found).unwrap();
+        }
     }
 }

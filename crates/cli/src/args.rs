@@ -63,7 +63,7 @@ pub struct Limits {
     #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
     pub memory: Option<u64>,
     /// The number of workers, from 1 to 1024; one per processor if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
     pub threads: Option<u16>,
     /// How files are read
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = names(backend::NAMES))]
@@ -157,13 +157,13 @@ pub struct GenerateArgs {
     #[arg(help = format!("An edge file ({GENERATE_ENDINGS}, and .gz or .zst of the texts), or IMAGE.oc"))]
     pub output: PathBuf,
     /// The graph has 2 to this power vertices
-    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=31))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=31))]
     pub scale: u32,
     /// Edges per vertex, in Kronecker and uniform graphs
-    #[arg(long, value_name = "K", default_value_t = 16)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, default_value_t = 16)]
     pub edge_factor: u64,
     /// Other seeds give other graphs
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     pub seed: u64,
     /// Give edges weights
     #[arg(long, value_parser = choice::<GeneratedWeights>())]
@@ -240,16 +240,16 @@ pub struct GraphalyticsArgs {
 #[derive(Args)]
 pub struct Graph500Args {
     /// The graph has 2 to this power vertices
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(0..=31))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=31))]
     pub scale: u32,
     /// Edges per vertex
-    #[arg(long, value_name = "K", default_value_t = 16)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, default_value_t = 16)]
     pub edge_factor: u64,
     /// Other seeds give other graphs and other roots
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     pub seed: u64,
     /// From how many vertices to search
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub roots: u32,
     /// Where the image and temporary files go; the system's place for them if not given
     #[arg(long, value_name = "DIR")]
@@ -266,10 +266,10 @@ pub struct GapArgs {
     pub image: PathBuf,
     /// The most trials of a kernel; the suite has 64 of searches, 16 of ranks, components and betweenness, 3 of
     /// triangles
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
     /// Other seeds give other sources
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     pub seed: u64,
     /// How much of the machine may be used
     #[command(flatten)]

@@ -57,7 +57,7 @@ impl FromArgMatches for RunArgs {
 }
 
 /// The name of something in the shell.
-fn in_shell(name: &str) -> String {
+pub fn in_shell(name: &str) -> String {
     name.replace('_', "-")
 }
 
@@ -95,8 +95,9 @@ fn arg_of(option: &'static Parameter) -> Arg {
     let mut arg = match option.kind {
         Kind::Flag if option.default == DefaultValue::Flag(false) => return arg.action(ArgAction::SetTrue).help(help),
         Kind::Flag => arg.value_name("BOOL").value_parser(BoolValueParser::new().map(Value::Flag)),
-        Kind::Whole { .. } => arg.value_name("N").value_parser(parsed),
-        Kind::Real => arg.value_name("X").value_parser(parsed),
+        // What is wrong with a negative number is said by the option.
+        Kind::Whole { .. } => arg.value_name("N").allow_hyphen_values(true).value_parser(parsed),
+        Kind::Real => arg.value_name("X").allow_hyphen_values(true).value_parser(parsed),
         Kind::Choice(names) => {
             let names = names().into_iter().map(|(name, meaning)| PossibleValue::new(name).help(meaning));
             arg.value_name("NAME").value_parser(PossibleValuesParser::new(names).map(Value::Name))

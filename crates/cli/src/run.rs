@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::convert::output_error;
-use crate::options::RunArgs;
+use crate::options::{RunArgs, in_shell};
 use crate::progress::runtime;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::{
@@ -62,14 +62,15 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
 /// Writes no ranks, but what they cost, and says so in the exit code.
 fn not_converged(
     graph: &Graph,
-    Unconverged { tol, residual, .. }: Unconverged,
+    Unconverged { tol, residual, remedy, .. }: Unconverged,
     stats: &Stats,
     common: &Common,
 ) -> Result<ExitCode> {
     report(stats, common);
+    let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
     note!(
         "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
-         ranks were written. Raise --max-iter or --tol, or take them as they are by --allow-unconverged"
+         ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
     );
     write_stats(graph, stats, common)?;
     Ok(ExitCode::from(UNCONVERGED))
@@ -121,6 +122,9 @@ impl Common {
 /// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing
 /// is left to do.
 fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> {
+    if !common.explain {
+        estimate.check_result(graph, common.verify, common.output.is_some())?;
+    }
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
     }
@@ -134,7 +138,6 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         outcore::check_file(graph, file)?;
     }
     if !common.explain {
-        estimate.check_result(graph, common.verify)?;
         return Ok(false);
     }
     let mut needs = estimate.clone();

@@ -64,8 +64,8 @@ pub struct Stats {
     pub threads: usize,
     /// The back end that read the files.
     pub backend: &'static str,
-    /// What ended the iterations of an algorithm that goes on until its values hardly change: "residual", "networkx" or
-    /// "iterations".
+    /// What ended the iterations of an algorithm that goes on until its values hardly change: "residual", "networkx",
+    /// "iterations" or "rounding".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<&'static str>,
     /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.

@@ -42,7 +42,7 @@ pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 pub use outcore_algo::kernels::*;
 pub use outcore_algo::{
     ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, DefaultValue, Estimate, Finding, Kind, Parameter,
-    Plan, Say, Unconverged, Value, Values, graph500, graphalytics, verify,
+    Plan, Remedy, Say, Unconverged, Value, Values, graph500, graphalytics, verify,
 };
 pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 
