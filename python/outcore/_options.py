@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 # Options that are a number of bytes, and whole numbers of 32 bits; all others have 64.
 _BYTES = {"cache", "memory", "message_memory"}
-_OF_32_BITS = {"scale", "threads"} | {
+_OF_32_BITS = {"scale"} | {
     option["name"] for algorithm in _outcore.algorithms() for option in algorithm["options"] if option["bits"] == 32
 }
 
@@ -112,6 +112,8 @@ def _kind(name: str, hint: Any) -> _Kind | None:
         # What takes other things too, such as mappings, the function knows.
         return _one_of(known) if len(known) == len(kinds) else None
     origin = get_origin(hint) or hint
+    if name == "threads":
+        return _Kind("a whole number from 1 to 1024", lambda value: _whole(value, 10, 1))
     if origin is int:
         bits = 32 if name in _OF_32_BITS else 64
         return _Kind(f"a whole number from 0 to 2^{bits}-1", lambda value: _whole(value, bits))
@@ -157,9 +159,9 @@ def _integer(value: Any) -> int:
     return operator.index(value)
 
 
-def _whole(value: Any, bits: int) -> int:
+def _whole(value: Any, bits: int, least: int = 0) -> int:
     number = _integer(value)
-    if not 0 <= number < 1 << bits:
+    if not least <= number < least + (1 << bits):
         raise ValueError
     return number
 
