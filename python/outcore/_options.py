@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 # Options that are a number of bytes, and whole numbers of 32 bits; all others have 64.
 _BYTES = {"cache", "memory", "message_memory"}
-_OF_32_BITS = {"scale"} | {
+_OF_32_BITS = {"scale", "threads"} | {
     option["name"] for algorithm in _outcore.algorithms() for option in algorithm["options"] if option["bits"] == 32
 }
 
@@ -112,11 +112,11 @@ def _kind(name: str, hint: Any) -> _Kind | None:
         # What takes other things too, such as mappings, the function knows.
         return _one_of(known) if len(known) == len(kinds) else None
     origin = get_origin(hint) or hint
-    if name == "threads":
-        return _Kind("a whole number from 1 to 1024", lambda value: _whole(value, 10, 1))
     if origin is int:
         bits = 32 if name in _OF_32_BITS else 64
-        return _Kind(f"a whole number from 0 to 2^{bits}-1", lambda value: _whole(value, bits))
+        # The engine knows the most threads, and refuses 0.
+        words = "a whole number from 1 to 1024" if name == "threads" else f"a whole number from 0 to 2^{bits}-1"
+        return _Kind(words, lambda value: _whole(value, bits))
     if origin is Iterable and set(get_args(get_args(hint)[0])) == {int, str}:
         return _Kind("a list of ids", _ids)
     for one, words in ((Graph, "an outcore.Graph"), (Runtime, "an outcore.Runtime")):
@@ -159,9 +159,9 @@ def _integer(value: Any) -> int:
     return operator.index(value)
 
 
-def _whole(value: Any, bits: int, least: int = 0) -> int:
+def _whole(value: Any, bits: int) -> int:
     number = _integer(value)
-    if not least <= number < least + (1 << bits):
+    if not 0 <= number < 1 << bits:
         raise ValueError
     return number
 

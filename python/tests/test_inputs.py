@@ -338,6 +338,13 @@ def test_networkx_nodes(make):
         make(nx.Graph([(1, 2)]), vertices=[3])
 
 
+def test_columns_that_no_type_holds_are_refused_with_the_packages_own_error(make):
+    for column in ([2**64 - 1, 1.5], [2**70, 1], ["a", 1], [{}, 3]):
+        frame = pd.DataFrame({"source": pd.Series(column, dtype=object), "target": [1, 2]})
+        with pytest.raises(oc.OutcoreError):
+            make(frame)
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
 def test_scipy_matrices(make, tmp_path, form):
     dense = np.zeros((6, 6))
