@@ -52,7 +52,7 @@ def import_graph(
             - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if
-              it is bool);
+              it is bool); entries at one place add up, unless `duplicates` says otherwise;
             - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True`
               an edge without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or
               strings.
@@ -73,15 +73,15 @@ def import_graph(
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of
             ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest
-            weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of NetworkX's
-            multigraphs all.
+            weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of entries at
+            one place of a SciPy matrix the sum, from left to right, as SciPy reads them; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input"), by degree ("degree"), or such that neighbours
             have near numbers ("near", for roads, grids and meshes, with 24 bytes of memory per vertex); by default by
             measured size.
         replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading
             the old one. A directory that holds other files too is not replaced.
-        allow_empty: Whether an input without edges may replace an image.
+        allow_empty: Whether an input without edges may replace an image, or come from a pipe.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
         threads: The number of workers; by default those of the runtime.
@@ -165,7 +165,7 @@ def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
     given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
-    given = tables(given, weight, directed, duplicates)
+    given = tables(given, weight, directed)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"duplicates": duplicates or "first", "limits": given_limits, "explain": explain}

@@ -40,9 +40,7 @@ class Tables(NamedTuple):
     note: str | None = None
 
 
-def tables(
-    given: Any, weights: str | int | None, directed: bool | None = None, duplicates: str | None = None
-) -> list[str] | Tables:
+def tables(given: Any, weights: str | int | None, directed: bool | None = None) -> list[str] | Tables:
     """The paths of files, or tables."""
     attribute = weights
     weights = None if weights is None else str(weights)
@@ -55,7 +53,7 @@ def tables(
     if networkx is not None and isinstance(given, networkx.Graph):
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
-        return _scipy(given, weights, duplicates is None)
+        return _scipy(given, weights)
     if pandas is not None and isinstance(given, pandas.DataFrame):
         return Tables(_pandas(given), "the pandas frame", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
@@ -143,19 +141,17 @@ def _pandas(frame: Any) -> Any:
     return Chunks([(label, kind) for label, kind, _ in columns], pieces)
 
 
-def _scipy(matrix: Any, weights: str | None, summed: bool) -> Tables:
+def _scipy(matrix: Any, weights: str | None) -> Tables:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
-    if summed and not getattr(matrix, "has_canonical_format", True):
-        # Entries at one place add up by SciPy's rules, in the widest type; the matrix of the user stays as it is.
-        matrix = matrix.astype({"i": "i8", "u": "u8", "f": "f8"}.get(matrix.dtype.kind, matrix.dtype), copy=True)
-        matrix.sum_duplicates()
     entries = matrix.tocoo()
     columns = [("source", entries.row), ("target", entries.col)]
     if weights != "none" and entries.data.dtype.kind != "b":
         columns.append(("weight", entries.data))
         weights = None
-    return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, matrix.shape[0]))
+    # Entries at one place add up, as in SciPy; the import does it, which refuses sums beyond the range.
+    n = matrix.shape[0]
+    return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, n), duplicates="sum")
 
 
 def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:

@@ -114,7 +114,9 @@ def _kind(name: str, hint: Any) -> _Kind | None:
     origin = get_origin(hint) or hint
     if origin is int:
         bits = 32 if name in _OF_32_BITS else 64
-        return _Kind(f"a whole number from 0 to 2^{bits}-1", lambda value: _whole(value, bits))
+        # The engine knows the most threads, and refuses 0.
+        words = "a whole number from 1 to 1024" if name == "threads" else f"a whole number from 0 to 2^{bits}-1"
+        return _Kind(words, lambda value: _whole(value, bits))
     if origin is Iterable and set(get_args(get_args(hint)[0])) == {int, str}:
         return _Kind("a list of ids", _ids)
     for one, words in ((Graph, "an outcore.Graph"), (Runtime, "an outcore.Runtime")):

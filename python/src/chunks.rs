@@ -13,6 +13,7 @@ use outcore::io::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyTuple};
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 /// What a generator raised, kept for the caller; in between there are only texts.
@@ -26,10 +27,40 @@ struct Chunks {
     pieces: Py<PyIterator>,
 }
 
+thread_local! {
+    /// Whether the thread waits for rows that Python makes.
+    static ASKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether Python was called on this thread for rows of an import, which goes on only when it returns.
+pub fn is_asked_for_rows() -> bool {
+    ASKED.get()
+}
+
+/// Rows that Python may make while they are asked for.
+struct Asked(Box<dyn RecordBatchReader + Send>);
+
+impl Iterator for Asked {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let before = ASKED.replace(true);
+        let batch = self.0.next();
+        ASKED.set(before);
+        batch
+    }
+}
+
+impl RecordBatchReader for Asked {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
+}
+
 /// Rows from an object with `__arrow_c_stream__`, or from one that has `columns` and `pieces`.
 pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if rows.hasattr("__arrow_c_stream__")? {
-        return crate::stream::import(rows);
+        return Ok(Box::new(Asked(crate::stream::import(rows)?)));
     }
     let Chunks { columns, pieces } = rows.extract()?;
     let field = |(name, kind): &(String, String)| match kind.as_str() {
@@ -42,7 +73,7 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
     };
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
     let schema = Arc::new(Schema::new(fields));
-    Ok(Box::new(ChunkReader { schema, pieces, raised: Arc::clone(raised) }))
+    Ok(Box::new(Asked(Box::new(ChunkReader { schema, pieces, raised: Arc::clone(raised) }))))
 }
 
 struct ChunkReader {

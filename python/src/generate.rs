@@ -1,6 +1,7 @@
 //! Generated graphs, as images or as files of edges.
 
-use crate::import::{choose, import_noting};
+use crate::chunks;
+use crate::import::{choose, import_noting, turn};
 use crate::runtime::{Limits, Whole, run, settings};
 use outcore::generate::{GenerateOptions, source, write};
 use outcore::import::ImportOptions;
@@ -40,7 +41,11 @@ pub fn generate<'py>(
     let imported = ImportOptions { directed, order, replace, ..ImportOptions::default() };
     let runtime = settings.limits.runtime(py)?;
     if output.extension().is_some_and(|ending| ending == "oc") {
-        let outcome = run(py, &runtime, || import_noting(&runtime, source(&options)?, &output, &imported));
+        let is_within = chunks::is_asked_for_rows();
+        let outcome = run(py, &runtime, || {
+            let _turn = turn(&runtime, is_within)?;
+            import_noting(&runtime, source(&options)?, &output, &imported)
+        });
         return crate::to_dict(py, &outcome?);
     }
     let written = run(py, &runtime, || write(&runtime, &options, &imported, &output))?;

@@ -1,11 +1,11 @@
 //! Importing: files, and tables in memory.
 
-use crate::chunks::{Raised, reader};
+use crate::chunks::{Raised, is_asked_for_rows, reader};
 use crate::errors::usage;
 use crate::runtime::{Limits, run, settings};
 use outcore::format::{IdColumn, ImportFacts, Order};
 use outcore::import::{self, Facts, ImportOptions, ImportStats, InputOptions, Source};
-use outcore::io::lock;
+use outcore::io::{self, lock};
 use outcore::{Choice, Result, Runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -171,6 +171,12 @@ pub fn import_tables<'py>(
     })
 }
 
+/// The turn of an import, which plans with all that is left of the memory: imports of one runtime wait for each other.
+/// Only one that another import waits for, since it asked for rows and they are made so, does not.
+pub fn turn(runtime: &Runtime, is_within: bool) -> Result<Option<io::Turn>> {
+    if is_within { Ok(None) } else { Ok(Some(runtime.turn()?)) }
+}
+
 fn import_from<'py>(
     py: Python<'py>,
     image: &Path,
@@ -182,7 +188,9 @@ fn import_from<'py>(
     let (input, options) = (settings.input(py)?, settings.import(py)?);
     let listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
     let runtime = settings.limits.runtime_or(py, |error, options| import::advise(error, options, files, &input))?;
+    let is_within = is_asked_for_rows();
     let outcome = run(py, &runtime, || {
+        let _turn = turn(&runtime, is_within)?;
         let mut source = open(&runtime, &input)?;
         if let Some(rows) = listed {
             source = import::with_vertices(source, rows, "the given vertices")?;

@@ -11,6 +11,7 @@ import threading
 
 import numpy as np
 import outcore as oc
+import pyarrow as pa
 import pytest
 
 RUNTIME = """
@@ -89,10 +90,39 @@ def test_a_runtime_says_what_it_has(site, scratch):
     for wrong in ({"memory": "much"}, {"threads": 0}, {"backend": "tape"}):
         with pytest.raises(oc.UsageError):
             oc.Runtime(**wrong)
+    with pytest.raises(oc.UsageError, match="threads= as a whole number from 1 to 1024 or None, found -1"):
+        oc.Runtime(threads=-1)
     for threads in (0, 1025, 1 << 31):
         for ask in (oc.Runtime, lambda threads: oc.Graph("web.oc", threads=threads)):
             with pytest.raises(oc.UsageError, match=f"expected threads from 1 to 1024, found {threads}"):
                 ask(threads=threads)
+
+
+def test_imports_of_one_runtime_wait_for_each_other(scratch):
+    runtime, failed = oc.Runtime(memory="40MiB", threads=2), []
+    edges = np.arange(200_000, dtype=np.int64)
+
+    def work(name):
+        try:
+            oc.import_graph((edges, edges[::-1] * 7), name, runtime=runtime)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(f"{i}.oc",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and len(list(scratch.glob("*.oc"))) == 4
+
+    # An import that another one waits for does not wait for that one.
+    def rows():
+        oc.import_graph([(1, 2)], "within.oc", runtime=runtime)
+        yield pa.record_batch({"source": [1], "target": [2]})
+
+    schema = pa.schema({"source": pa.int64(), "target": pa.int64()})
+    oc.import_graph(pa.RecordBatchReader.from_batches(schema, rows()), "around.oc", runtime=runtime)
+    assert (scratch / "within.oc").is_dir() and (scratch / "around.oc").is_dir()
 
 
 def test_missing_memory_is_laid_at_somebodys_door(scratch):

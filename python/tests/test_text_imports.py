@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -54,6 +55,27 @@ def test_options_stand_anywhere_and_pipes_are_read_once(tmp_path):
 
 
 @pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_pipe_without_edges_makes_an_image_only_if_told_to(tmp_path):
+    for given in ("", "source,target\n", "# nothing\n"):
+        refused = outcore("import", "-", tmp_path / "e.oc", "-q", check=False, input=given)
+        assert refused.returncode == 2 and "--allow-empty" in refused.stderr and not (tmp_path / "e.oc").exists()
+        outcore("import", "-", tmp_path / "e.oc", "--allow-empty", "--replace", input=given)
+        assert outcore("check", tmp_path / "e.oc", "--quiet").stdout == ""
+        outcore("import", "-", tmp_path / "e.oc", "--allow-empty", "--replace", input="1 2\n")
+        shutil.rmtree(tmp_path / "e.oc")
+    (tmp_path / "none.csv").write_text("source,target\n")
+    outcore("import", tmp_path / "none.csv", tmp_path / "none.oc")
+    several = outcore("import", tmp_path / "none.csv", "-", tmp_path / "s.oc", check=False, input="1,2\n").stderr
+    assert "found `-`, which is read once" in several, several
+
+
+def test_a_line_that_tells_spreadsheets_the_separator_is_named(tmp_path):
+    for line, text in (("sep=,", "a,b\n"), ("SEP=;", "a;b\n"), ('"sep=,"', "a,b\n"), ("sep=\t", "a\tb\n")):
+        (tmp_path / "excel.csv").write_text(f"{line}\n{text}")
+        refused = outcore("import", tmp_path / "excel.csv", tmp_path / "x.oc", check=False).stderr
+        assert "excel.csv:1: " in refused and "take the line out" in refused, refused
+
+
 @pytest.mark.parametrize("given", ["pipe", "-"])
 def test_one_signal_ends_the_wait_for_a_pipe(tmp_path, given, stop, code):
     """Whether nobody has opened it for writing, or nobody writes."""

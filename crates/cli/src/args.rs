@@ -121,7 +121,7 @@ pub struct ImportArgs {
     /// How vertices are numbered inside the image
     #[arg(long, value_parser = choice::<OrderChoice>(), default_value = "auto")]
     pub order: OrderChoice,
-    /// An input without edges may replace an image
+    /// An input without edges may replace an image, or come from a pipe
     #[arg(long)]
     pub allow_empty: bool,
     /// Where temporary files go; beside the image if not given

@@ -78,6 +78,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
     if !args.limits.quiet {
         let files: Vec<_> = report.files.iter().map(|file| escaped(file.display()).to_string()).collect();
         note!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
+        for file in &report.removed {
+            note!("note: removed {}, which belonged to the file that this one replaces", escaped(file.display()));
+        }
         if report.renamed_weights {
             note!("note: an import of it calls the weights `weight`, for it cannot hold their name");
         }

@@ -43,6 +43,9 @@ pub fn check(args: &CheckArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0) })?;
     outcore::check(&graph)?;
+    if args.limits.quiet {
+        return Ok(());
+    }
     let (image, size) = (args.image.display(), bytes_text(graph.image_bytes()));
     say(format_args!("{image} is whole: {} vertices, {} edges, {size}", graph.vertices(), graph.edges()))
 }

@@ -48,13 +48,15 @@ pub struct ExportReport {
     pub renamed_weights: bool,
     /// The files, the asked one last.
     pub files: Vec<PathBuf>,
+    /// Files of vertices that belonged to the file that was replaced, and went with it.
+    pub removed: Vec<PathBuf>,
 }
 
 /// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]).
 ///
 /// # Errors
-/// An unknown ending, a graph that the format cannot hold, a full disk, no memory for the ids, a request to stop. Then
-/// there is no new file, and an old one of that name is as it was.
+/// An unknown ending, a graph that the format cannot hold, a file of vertices beside no file that it belongs to, a full
+/// disk, no memory for the ids, a request to stop. Then there is no new file, and an old one of that name is as it was.
 pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     let output = output.as_ref();
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -62,6 +64,7 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     let (compression, bare) = Compression::of(&lower);
     let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
     let job = Job { graph, output, compression, ending };
+    job.check_beside()?;
     match (ending, compression) {
         ("txt" | "edges", _) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
         ("tsv", _) => job.edge_list(&Text { separator: b'\t', names: true, weights: None }),
@@ -95,7 +98,9 @@ impl Text {
 
     /// Whether a column can hold an id so that it is read as the same again.
     fn can_hold(&self, id: &str) -> bool {
-        let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"');
+        // Between blanks an import looks for other separators first.
+        let is_bar = |c: char| c == '|' && self.separator == b' ';
+        let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"') || is_bar(c);
         match self.is_csv() {
             true => !id.is_empty() && !id.contains(['\n', '\r', '\0']),
             false => !id.is_empty() && !id.starts_with(['#', '%']) && !id.contains(special),
@@ -231,7 +236,8 @@ impl Job<'_> {
             has_numbers |= is_whole(id.as_bytes());
             if degrees.next()? > 0 && !text.can_hold(id) {
                 let shown: String = id.chars().take(100).collect();
-                let instead = if text.is_csv() { ".parquet" } else { ".csv or .parquet" };
+                let csv = Text { separator: b',', ..*text };
+                let instead = if csv.can_hold(id) { ".csv or .parquet" } else { ".parquet" };
                 let why = format!("its columns cannot hold the id {shown:?}, that of vertex {vertex} of the image");
                 return Err(self.refuse(&why, instead));
             }
@@ -442,6 +448,36 @@ impl Job<'_> {
         Ok(())
     }
 
+    /// The files of vertices beside the output: an import of it would read the first.
+    fn files_beside(&self) -> Vec<PathBuf> {
+        if self.ending == "e" {
+            // Its vertices stand in another file.
+            return Vec::new();
+        }
+        let backend = self.graph.runtime().backend();
+        let named = ["", ".gz", ".zst"].map(|compression| {
+            let mut name = beside(self.output).into_os_string();
+            name.push(compression);
+            PathBuf::from(name)
+        });
+        named.into_iter().filter(|path| backend.named_itself(path).is_some()).collect()
+    }
+
+    /// Refuses an output beside whose name there are vertices already: those of a file that is replaced go with it, but
+    /// others are somebody's.
+    fn check_beside(&self) -> Result<()> {
+        let is_new = self.graph.runtime().backend().named_itself(self.output).is_none();
+        match self.files_beside().first() {
+            Some(found) if is_new => Err(Error::Unsuitable(format!(
+                "cannot export to {}: there is {} already, whose vertices an import would add; remove it first, or export \
+                 under another name",
+                self.output.display(),
+                found.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn refuse_graphalytics(&self, kind: &str) -> Error {
         let why = format!("Graphalytics graphs have whole numbers from 0 on as ids, but this one has {kind}");
         self.refuse(&why, ".csv or .parquet")
@@ -476,18 +512,17 @@ impl Job<'_> {
         }
         // Only now that all of them are on the disk does the first get its name.
         whole.into_iter().try_for_each(AtomicFile::commit)?;
-        if files.is_empty() {
-            // What an earlier export left beside would add its vertices to this graph.
-            let stale = self::beside(self.output);
-            let backend = self.graph.runtime().backend();
-            if backend.named_itself(&stale).is_some() {
-                backend.remove(&stale)?;
-                backend.sync_directory(folder(&stale))?;
-            }
+        // What stood beside the file that was replaced would add its vertices to this graph.
+        let mut removed = self.files_beside();
+        removed.retain(|path| !files.contains(path));
+        let backend = self.graph.runtime().backend();
+        for stale in &removed {
+            backend.remove(stale)?;
+            backend.sync_directory(folder(stale))?;
         }
         files.push(self.output.to_owned());
         let renamed_weights = self.renames_weights();
-        Ok(ExportReport { edges, isolated_vertices, renumbered, renamed_weights, files })
+        Ok(ExportReport { edges, isolated_vertices, renumbered, renamed_weights, files, removed })
     }
 }
 

@@ -253,13 +253,21 @@ fn what_a_format_cannot_hold_is_refused() {
             assert_eq!(read(&output, true).0, expected(&odd(id), |place| odd(id).id(place)), "{id:?} as {name}");
         }
     }
+    // Between blanks another separator would be found; between tabs there is no doubt.
+    let directory = tempfile::tempdir().unwrap();
+    let text = exported(&odd("x|y"), directory.path(), "edges.el").unwrap_err().to_string();
+    assert!(text.contains("cannot hold the id \"x|y\"") && text.contains(".csv or .parquet"), "{text}");
+    for name in ["edges.txt", "edges.tsv", "edges.csv"] {
+        let (_, output) = exported(&odd("x|y"), directory.path(), name).unwrap();
+        assert_eq!(read(&output, true).0, expected(&odd("x|y"), |place| odd("x|y").id(place)), "{name}");
+    }
     for id in ["", "x\0y", "x\ny"] {
         let directory = tempfile::tempdir().unwrap();
         for name in ["edges.csv", "edges.tsv", "edges.txt", "edges.el"] {
             let text = exported(&odd(id), directory.path(), name).unwrap_err().to_string();
             let place = (0..3).find(|&place| odd(id).id(place) == id).unwrap();
             let expected = format!("cannot hold the id {id:?}, that of vertex {place} of the image; export to");
-            assert!(text.contains(&expected) && text.contains(".parquet"), "{text}");
+            assert!(text.contains(&format!("{expected} .parquet instead")), "{text}");
             assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "only the image");
         }
         let (_, output) = exported(&odd(id), directory.path(), "edges.parquet").unwrap();
@@ -277,6 +285,27 @@ fn what_a_format_cannot_hold_is_refused() {
     for (model, name, advice) in [(&plain, "a.wel", ".el"), (&weighted, "a.el", ".wel"), (&plain, "a.xyz", ".mtx")] {
         let text = exported(model, directory.path(), name).unwrap_err().to_string();
         assert!(text.contains(advice), "{text}");
+    }
+}
+
+#[test]
+fn vertices_beside_go_with_the_file_that_they_belong_to_and_others_stay() {
+    let model = Model::random(1, 20, 200, true, false);
+    for ending in ["csv", "txt.gz", "parquet", "mtx"] {
+        for compression in ["", ".gz", ".zst"] {
+            let directory = tempfile::tempdir().unwrap();
+            let name = format!("roster.{ending}");
+            let roster = directory.path().join(format!("{name}.vertices{compression}"));
+            std::fs::write(&roster, "alice\nbob\n").unwrap();
+            let error = exported(&model, directory.path(), &name).unwrap_err().to_string();
+            assert!(error.contains("there is ") && error.contains(".vertices"), "{error}");
+            assert!(!directory.path().join(&name).exists() && roster.exists());
+            std::fs::write(directory.path().join(&name), "old").unwrap();
+            let (report, _) = exported(&model, directory.path(), &name).unwrap();
+            assert_eq!((report.removed, roster.exists()), (vec![roster.clone()], false), "{name}");
+            let (report, _) = exported(&model, directory.path(), &name).unwrap();
+            assert!(report.removed.is_empty());
+        }
     }
 }
 

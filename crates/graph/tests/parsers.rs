@@ -278,7 +278,7 @@ fn square_matrices_import_and_others_are_refused_by_name() {
             matches!(name.as_str(), "comments_west0067.mtx" | "matrix_fp32.mtx" | "matrix_fp64.mtx" | "skew_fp64.mtx");
         let read = if not_finite {
             let error = failure(read_with(&path, &InputOptions::default()));
-            assert!(error.contains("expected a finite number (--weight none leaves"), "{error}");
+            assert!(error.contains("expected a weight that is a finite number (--weight none leaves"), "{error}");
             let none = InputOptions { weight: Some("none".into()), ..InputOptions::default() };
             read_with(&path, &none).unwrap()
         } else {
@@ -369,7 +369,7 @@ fn mangled_matrices_are_refused_even_when_square() {
         ("1 1 3.0\n2 2 3.4\n", "3 entries"),
         ("1 zero pi\n2 2 2\n3 3 3\n", "a row and a column"),
         ("1 1\n2 2 forty-two\n3 3 seven\n", "a value"),
-        ("1 1 3.0\n2 2 forty-two\n3 3 3\n", "a finite number, found"),
+        ("1 1 3.0\n2 2 forty-two\n3 3 3\n", "a weight that is a finite number, found"),
         ("1 1 3.0\n2 2 3.4\n3 9999 3.4\n", "a row and a column from 1 to 3"),
     ] {
         let error = parse_bytes("matrix-market", format!("{banner}3 3 3\n{entries}").as_bytes());

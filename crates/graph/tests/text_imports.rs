@@ -3,6 +3,7 @@
 mod given;
 
 use given::{Id, open};
+use outcore_format::ValueType;
 use outcore_graph::import::{IdKind, ImportOptions, ImportReport, InputOptions, formats, import};
 use outcore_graph::{Error, Result};
 use outcore_io::{Runtime, RuntimeOptions};
@@ -168,6 +169,30 @@ fn missing_and_endless_weights_are_refused_in_every_row() {
             assert!(error.contains(&expected), "{expected}: {error}");
         }
     }
+}
+
+#[test]
+fn whole_weights_of_text_are_integers_as_far_as_64_bits_hold_them() {
+    for (weights, kind) in [
+        (["9007199254740994", "1"], ValueType::I64),
+        (["-9223372036854775808", "9223372036854774784"], ValueType::I64),
+        (["9007199254740994", "0.5"], ValueType::F64),
+        (["9223372036854775808", "1"], ValueType::F64),
+        (["1e300", "1"], ValueType::F64),
+    ] {
+        for name in ["w.txt", "w.csv", "w.wel"] {
+            let separator = if name == "w.csv" { "," } else { " " };
+            let text = format!("1 2 {}\n2 3 {}\n", weights[0], weights[1]).replace(' ', separator);
+            let input = if name == "w.wel" { options() } else { weight("3") };
+            let made = imported(name, &text, &input, &ImportOptions::default()).unwrap();
+            assert_eq!(made.report.manifest.weights().unwrap().kind, kind, "{name}: {text}");
+            assert_eq!(made.report.first_edges[0].weight.as_deref().unwrap().parse::<f64>(), weights[0].parse());
+        }
+    }
+    // A type that says what they are is believed.
+    let text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 9007199254740994\n";
+    let made = imported("w.mtx", text, &options(), &ImportOptions::default()).unwrap();
+    assert_eq!(made.report.manifest.weights().unwrap().kind, ValueType::F64);
 }
 
 #[test]

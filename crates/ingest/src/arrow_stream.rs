@@ -86,7 +86,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         Ok(Batch { rows, ..batch })
     });
     let batches = columns.see_direction(Box::new(batches))?;
-    let facts = Facts { input_bytes: input.size_bytes(), block_bytes, longest_line_bytes, ..columns.facts("arrow") };
+    let (input_bytes, is_pipe) = (input.size_bytes(), input.size_bytes().is_none());
+    let facts = Facts { input_bytes, is_pipe, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
     Ok(TableSource::boxed(facts, parser, batches))
 }

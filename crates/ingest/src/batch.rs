@@ -205,10 +205,14 @@ pub struct Facts {
     pub ends: Option<[String; 2]>,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
+    /// Weights are real numbers by their type: whole ones beyond 2^53 may be rounded ones, and stay real.
+    pub has_real_weights: bool,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
     /// The size of the input in bytes as it lies on disk, where it is known.
     pub input_bytes: Option<u64>,
+    /// The input is a pipe, a device or the standard input: it may end early because what writes it failed.
+    pub is_pipe: bool,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
     /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.

@@ -52,6 +52,7 @@ pub(crate) fn open(
     let facts = Facts {
         format,
         input_bytes: size_bytes,
+        is_pipe: size_bytes.is_none(),
         edges: edges.map(|bytes| bytes / record.len_bytes() as u64),
         ..Facts::default()
     };

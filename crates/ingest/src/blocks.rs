@@ -107,6 +107,7 @@ impl LineBlocks {
     pub(crate) fn facts(&self) -> Facts {
         Facts {
             input_bytes: self.stream.size_bytes(),
+            is_pipe: self.stream.size_bytes().is_none(),
             compression: self.stream.compression(),
             longest_line_bytes: self.stream.longest_line_bytes() as u64,
             ..Facts::default()

@@ -20,7 +20,7 @@ pub(crate) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
     let mut all = Vec::with_capacity(inputs.len());
     for input in &inputs {
         if input.size_bytes().is_none() {
-            return Err(Error::input(input.path(), None, "a regular file among several inputs", "a pipe or device")
+            return Err(Error::input(input.path(), None, "named files where there are several inputs", input.kind())
                 .advise("give it as the only input"));
         }
         all.push(open_one(input, format, &options)?.facts().clone());
@@ -97,6 +97,7 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
                 return Err(differs(what));
             }
         }
+        joined.has_real_weights |= facts.has_real_weights;
         joined.declared = hull(joined.declared, facts.declared);
         joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
         joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));

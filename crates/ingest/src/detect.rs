@@ -176,6 +176,12 @@ pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comm
     Ok(if is_called_csv(path) { Comments::none() } else { Comments::usual() })
 }
 
+/// Whether a line tells spreadsheets the separator: `sep=;`.
+fn is_separator_line(line: &[u8]) -> bool {
+    let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    matches!(bare, [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', b',' | b';' | b'|' | b'\t'])
+}
+
 /// Whether the name says that commas stand between columns: `.csv`, also with `.gz` or the like behind it.
 fn is_called_csv(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -193,6 +199,10 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
     let mut data = sample(&guess);
     if data.is_empty() && !asked {
         data = sample(&Comments::none());
+    }
+    if let Some(line) = data.first().filter(|line| is_separator_line(line)) {
+        return Err(bad_record(path, first.first_line, "an edge or the names of columns", line)
+            .advise("it tells spreadsheets the separator: take the line out, for example with tail -n +2"));
     }
     let separator = match &options.delimiter {
         Some(asked) => Separator::named(asked)?,

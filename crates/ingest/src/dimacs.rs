@@ -8,7 +8,7 @@
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use crate::blocks::LineBlocks;
 use crate::input::Stream;
-use crate::number::{self, Fields, lines};
+use crate::number::{self, Fields, lines, weight_expected};
 use crate::tally::Tally;
 use crate::text_source::{
     TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of, weights_wanted,
@@ -138,7 +138,8 @@ impl Dimacs {
         };
         let (source, target) = (vertex()?, vertex()?);
         if self.has_weights {
-            let weight = fields.token().and_then(number::weight).ok_or("a weight that is a finite number")?;
+            let token = fields.token().unwrap_or_default();
+            let weight = number::weight(token).ok_or_else(|| weight_expected(token))?;
             if self.weights_wanted {
                 weights.push(weight);
             }
@@ -221,6 +222,8 @@ mod tests {
             (b"a 1 2 1\nx 1 2\n", ":2:"),
             (b"a 1 2 1\np sp 2 1\n", ":2:"),
             (b"a 1 2 nan\n", "a weight"),
+            (b"a 1 2 9007199254740993\n", "such as all up to 2^53"),
+            (b"a 1 2 1e-400\n", "large enough"),
             (b"a 1 2 1\na 1 2\n", "a weight"),
             (b"a 1 -2 1\n", "two vertices"),
             (b"a 1 2 1 1\n", "end of the line"),

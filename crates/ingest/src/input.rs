@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex};
 /// How much compressed input is read at once.
 const COMPRESSED_READ_BYTES: usize = 128 << 10;
 
+/// What messages call the input `-`.
+const STANDARD_INPUT: &str = "standard input";
+
 /// Where the bytes of an input are.
 #[derive(Clone)]
 enum Content {
@@ -56,7 +59,7 @@ impl Input {
             windows: Arc::clone(windows),
         };
         if path == Path::new("-") {
-            return Ok(pipe(Path::new("standard input"), path));
+            return Ok(pipe(Path::new(STANDARD_INPUT), path));
         }
         let backend = windows.backend();
         let found = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
@@ -98,6 +101,16 @@ impl Input {
             Content::File => plain_file_bytes(&self.windows, &self.path),
             Content::Memory(bytes) => Some(bytes.len() as u64),
             Content::Pipe(_) => None,
+        }
+    }
+
+    /// What the input is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.content {
+            Content::File => "a file",
+            Content::Memory(_) => "bytes in memory",
+            Content::Pipe(_) if self.path == Path::new(STANDARD_INPUT) => "`-`, which is read once",
+            Content::Pipe(_) => "a pipe or device",
         }
     }
 

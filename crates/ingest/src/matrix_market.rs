@@ -10,7 +10,7 @@ use crate::blocks::LineBlocks;
 use crate::edge_list;
 use crate::input::Stream;
 use crate::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Values, read_header};
-use crate::number::{Fields, integer, is_infinite_or_nan, real};
+use crate::number::{Fields, integer, is_infinite_or_nan, real_or_zero, weight, weight_expected};
 use crate::tally::Tally;
 use crate::text_source::{
     Numbering, TextSource, begin, data_lines, first_data_block, integers_only, push_pair, text_of, weights_wanted,
@@ -42,6 +42,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let mut facts = Facts {
         format: "matrix-market",
         directed: Some(header.symmetry != Symmetry::Symmetric),
+        has_real_weights: matches!(header.values, Values::Real | Values::Unsigned64),
         weights: wanted.then(|| "value".to_owned()),
         declared: Some((1, header.size)),
         ..blocks.facts()
@@ -92,9 +93,13 @@ impl MatrixMarket {
         match self.header.values {
             Values::Pattern => Err("no value, since the matrix is a pattern".to_owned()),
             Values::Real if is_infinite_or_nan(token) && !self.weights_wanted => Ok(Value::Real(f64::NAN)),
-            Values::Real => real(token).map(Value::Real).ok_or_else(|| {
+            // What is no weight may be any number, but no zero that it was not.
+            Values::Real if !self.weights_wanted => {
+                real_or_zero(token).map(Value::Real).ok_or_else(|| weight_expected(token).to_owned())
+            }
+            Values::Real => weight(token).map(Value::Real).ok_or_else(|| {
                 let leave_out = if is_infinite_or_nan(token) { " (--weight none leaves weights out)" } else { "" };
-                format!("a finite number{leave_out}")
+                format!("{}{leave_out}", weight_expected(token))
             }),
             Values::Unsigned64 => {
                 let value = integer(token).and_then(|value| value.unsigned());
@@ -297,7 +302,7 @@ impl Parser for MatrixMarket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{edges_of, edges_with, failure_of};
+    use crate::testing::{edges_of, edges_with, failure_of, failure_with};
 
     const GENERAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 
@@ -361,12 +366,32 @@ mod tests {
     }
 
     #[test]
+    fn values_are_not_rounded_to_other_numbers() {
+        let coordinate = |value: &str| format!("{GENERAL}2 2 1\n1 2 {value}\n");
+        let array = |value: &str| format!("%%MatrixMarket matrix array real general\n2 2\n0\n{value}\n0.0\n1\n");
+        let none = InputOptions { weight: Some("none".into()), ..InputOptions::default() };
+        for text in [coordinate("1e-400"), array("-1e-400")] {
+            assert!(failure_of("matrix-market", text.as_bytes()).contains("large enough"));
+            assert!(failure_with("matrix-market", text.as_bytes(), &none).contains("large enough"));
+        }
+        for text in [coordinate("9007199254740993"), array("9007199254740993")] {
+            assert!(failure_of("matrix-market", text.as_bytes()).contains("up to 2^53"));
+            assert!(edges_with("matrix-market", text.as_bytes(), &none).pairs.contains(&if text.contains("array") {
+                (2, 1)
+            } else {
+                (1, 2)
+            }));
+        }
+        assert_eq!(edges_of("matrix-market", coordinate("0e-400").as_bytes()).weights, [0.0]);
+    }
+
+    #[test]
     fn nan_and_infinity_are_no_weights() {
         let none = InputOptions { weight: Some("none".into()), ..InputOptions::default() };
         for (value, leave_out) in [("nan", true), ("-inf", true), ("1e999", false)] {
             let text = format!("{GENERAL}2 2 2\n1 2 1\n2 1 {value}\n");
             let error = failure_of("matrix-market", text.as_bytes());
-            assert!(error.contains(":4: expected a finite number"), "{error}");
+            assert!(error.contains(":4: expected a weight that is a finite number"), "{error}");
             assert_eq!(error.contains("--weight none"), leave_out, "{error}");
             if leave_out {
                 let read = edges_with("matrix-market", text.as_bytes(), &none);

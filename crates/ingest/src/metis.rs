@@ -12,7 +12,7 @@ use crate::blocks::{LineBlocks, Lines};
 use crate::columns::Comments;
 use crate::dictionary::mix;
 use crate::input::Stream;
-use crate::number::{self, Fields, lines};
+use crate::number::{self, Fields, lines, weight_expected};
 use crate::tally::{Sums, Tally};
 use crate::text_source::{
     Numbering, TextSource, begin, data_lines, empty_reals, first_data_block, integers_only, push_pair, text_of,
@@ -135,7 +135,7 @@ impl Metis {
             }
             let weight = if self.header.has_edge_weights {
                 let token = fields.token().ok_or_else(|| bad("a weight after every neighbour, as fmt says"))?;
-                number::weight(token).ok_or_else(|| bad("a weight that is a finite number"))?
+                number::weight(token).ok_or_else(|| bad(weight_expected(token)))?
             } else {
                 0.0
             };
@@ -278,6 +278,7 @@ mod tests {
             (b"2 1\nx\n1\n", "a vertex"),
             (b"2 1 1\n2\n1 1\n", "a weight"),
             (b"2 1 1\n2 nan\n1 nan\n", "a weight"),
+            (b"2 1 1\n2 9007199254740993\n1 9007199254740993\n", "such as all up to 2^53"),
             (b"2 1 1\n2 inf\n1 inf\n", "a weight that is a finite number"),
         ] {
             let error = failure_of("metis", text);

@@ -95,12 +95,27 @@ pub(crate) fn real(token: &[u8]) -> Option<f64> {
 /// All of `token` as a weight: a finite number that loses nothing but digits behind the point. A whole number that no
 /// real one equals, and one that is not 0 but too small to be any other, are none.
 pub(crate) fn weight(token: &[u8]) -> Option<f64> {
-    let number = real(token)?;
+    let number = real_or_zero(token)?;
     // Real numbers hold all whole ones of fifteen digits.
     let is_exact = token.len() <= 15 || !is_whole(token) || is_exactly(token, number);
+    is_exact.then_some(number)
+}
+
+/// All of `token` as a finite number that is 0 only if the token says so, and not for being too small.
+pub(crate) fn real_or_zero(token: &[u8]) -> Option<f64> {
+    let number = real(token)?;
     let mut mantissa = token.iter().take_while(|byte| !matches!(byte, b'e' | b'E'));
     let is_lost = number == 0.0 && mantissa.any(|byte| (b'1'..=b'9').contains(byte));
-    (is_exact && !is_lost).then_some(number)
+    (!is_lost).then_some(number)
+}
+
+/// What is expected in the place of a token that is no [`weight`].
+pub(crate) fn weight_expected(token: &[u8]) -> &'static str {
+    match real(token) {
+        Some(0.0) => "a weight that is 0, or large enough for a real number of 64 bits",
+        Some(_) => "a whole weight that a real number of 64 bits equals, such as all up to 2^53",
+        None => "a weight that is a finite number",
+    }
 }
 
 /// Whether a token is a whole number, however large, written without a point or an exponent.
@@ -348,5 +363,8 @@ mod tests {
         for text in ["9007199254740993", "-1700000000123456789", "1e-400", "-0.01e-399", "1e999", "inf", "x"] {
             assert_eq!(weight(text.as_bytes()), None, "{text}");
         }
+        assert!(weight_expected(b"9007199254740993").contains("2^53"));
+        assert!(weight_expected(b"1e-400").contains("large enough"));
+        assert!(weight_expected(b"inf").contains("finite"));
     }
 }

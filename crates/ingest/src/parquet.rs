@@ -117,11 +117,13 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
 
 /// Sets memory aside for the metadata, encoded and decoded. Of a damaged file the decoder says what is wrong.
 fn reserve_metadata<R: ChunkReader>(reader: &R, input: &Input) -> Result<Reservation> {
-    let purpose = format!("the metadata of {} (less, if it is written with larger row groups)", input.path().display());
+    let purpose = format!("the metadata of {}", input.path().display());
     let encoded_bytes = encoded_metadata_bytes(reader).unwrap_or(0);
     let reserve = |bytes: u64, later_bytes: u64| {
+        // The advice is for who is refused these bytes; beside another refusal there may be other advice.
+        let advised = format!("{purpose} (less, if it is written with larger row groups)");
         let advising = |refusal: outcore_io::Error| {
-            input.advising(refusal.advising(later_bytes), USUAL_BLOCK_BYTES, bytes + later_bytes)
+            input.advising(refusal.called(&advised).advising(later_bytes), USUAL_BLOCK_BYTES, bytes + later_bytes)
         };
         input.budget().reserve(&purpose, bytes).map_err(advising)
     };

@@ -136,6 +136,8 @@ pub(crate) struct TableColumns {
     /// What source and target are called.
     names: [String; 2],
     weight: Option<(usize, String)>,
+    /// The weights are real numbers by their type.
+    has_real_weights: bool,
     pub(crate) strings: bool,
     /// Whether edges have a direction, where the table is an export that says so.
     directed: Option<bool>,
@@ -192,6 +194,7 @@ impl TableColumns {
             target,
             names: [source, target].map(name),
             weight: weight.map(|column| (column, name(column))),
+            has_real_weights: weight.is_some_and(|column| is_real(value_kind(schema, column))),
             strings: source_strings,
             directed,
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
@@ -245,6 +248,7 @@ impl TableColumns {
             string_ids: self.strings,
             ends: Some(self.names.clone()),
             weights,
+            has_real_weights: self.has_real_weights,
             notes: kinds_note(&self.names[0], &self.names[1], self.strings)
                 .into_iter()
                 .chain(self.unread.clone())

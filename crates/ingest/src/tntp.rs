@@ -16,7 +16,7 @@ use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weight
 use crate::blocks::{LineBlocks, Lines};
 use crate::column_names::{column_asked, listed};
 use crate::input::Stream;
-use crate::number::{self, Fields, lines, trim, unsigned};
+use crate::number::{self, Fields, lines, trim, unsigned, weight_expected};
 use crate::tally::Tally;
 use crate::text_source::{TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of};
 use outcore_image::{Error, Result};
@@ -173,7 +173,7 @@ impl Tntp {
             let token = fields.token().ok_or_else(|| format!("{} columns, as the first link has", self.columns))?;
             if self.weight == Some(column) {
                 let weight = number::weight(token);
-                weights.push(weight.ok_or_else(|| format!("a finite number as weight in column {}", column + 1))?);
+                weights.push(weight.ok_or_else(|| format!("{} in column {}", weight_expected(token), column + 1))?);
             }
         }
         if !fields.is_empty() {
@@ -246,6 +246,9 @@ mod tests {
             let error = failure_of("tntp", NETWORK.replace(from, to).as_bytes());
             assert!(error.contains(expected), "{expected}: {error}");
         }
+        let large = NETWORK.replace("\t2\t3\t1\t7\t;", "\t2\t3\t9007199254740993\t7\t;");
+        let error = failure_with("tntp", large.as_bytes(), &weight("3"));
+        assert!(error.contains("such as all up to 2^53 in column 3"), "{error}");
         let error = failure_with("tntp", NETWORK.as_bytes(), &weight("fftt"));
         assert!(error.starts_with("tntp: --weight fftt: there is no such column"), "{error}");
     }

@@ -89,6 +89,14 @@ impl Error {
         }
         self
     }
+
+    /// The same refusal of memory, which calls what the memory is for so. Any other error stays as it is.
+    pub fn called(mut self, name: &str) -> Self {
+        if let Error::Memory { purpose, .. } = &mut self {
+            *purpose = name.to_owned();
+        }
+        self
+    }
 }
 
 impl std::fmt::Display for Error {

@@ -40,7 +40,7 @@ pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
 pub use process::{current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes};
 pub use reader::{Extent, Reader, ReaderStats};
-pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Unit, processors};
+pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
 pub use shared_cache::CacheShare;
 pub use spill::{Spill, SpillAppender, SpillReader, SpillWriter, SpillWriters};
 pub use storage::Input;

@@ -5,14 +5,19 @@
 use crate::backend::Backend;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::lock;
 use crate::process::{current_memory_bytes, free_memory_bytes};
 use crate::shared_cache::{CacheShare, SharedCache};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// The most workers that a runtime may have.
 pub const MOST_THREADS: usize = 1024;
+
+/// How often who waits for a turn looks whether it is asked to stop.
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// What a runtime may use.
 #[derive(Clone, Default)]
@@ -40,6 +45,25 @@ pub struct Runtime {
     temporary: Option<PathBuf>,
     progress: Option<Arc<dyn Progress>>,
     cancel: CancelFlag,
+    turns: Arc<Turns>,
+}
+
+/// Who plans with all memory that is left takes turns with others that do.
+#[derive(Default)]
+struct Turns {
+    is_taken: Mutex<bool>,
+    given_back: Condvar,
+}
+
+/// The turn of one operation; it ends when this is dropped.
+#[must_use]
+pub struct Turn(Arc<Turns>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *lock(&self.0.is_taken) = false;
+        self.0.given_back.notify_one();
+    }
 }
 
 impl std::fmt::Debug for RuntimeOptions {
@@ -87,6 +111,7 @@ impl Runtime {
             temporary: options.temporary,
             progress: options.progress,
             cancel: CancelFlag::default(),
+            turns: Arc::default(),
         })
     }
 
@@ -101,6 +126,7 @@ impl Runtime {
             temporary: self.temporary.clone(),
             progress: self.progress.clone(),
             cancel: self.cancel.clone(),
+            turns: Arc::clone(&self.turns),
         }
     }
 
@@ -119,6 +145,7 @@ impl Runtime {
             cancel: CancelFlag::default(),
             cache: same.cache,
             budget: same.budget,
+            turns: same.turns,
         })
     }
 
@@ -160,6 +187,22 @@ impl Runtime {
     /// The flag that asks work to stop.
     pub fn cancel(&self) -> &CancelFlag {
         &self.cancel
+    }
+
+    /// Waits until no other operation has the turn in this memory, and takes it: for operations that plan with all that
+    /// is left of the memory, such as imports. Others go on meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn turn(&self) -> Result<Turn> {
+        let mut is_taken = lock(&self.turns.is_taken);
+        while *is_taken {
+            self.cancel.check()?;
+            let waited = self.turns.given_back.wait_timeout(is_taken, CANCEL_CHECK);
+            is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *is_taken = true;
+        Ok(Turn(Arc::clone(&self.turns)))
     }
 
     /// Announces long work; the returned task is advanced as the work goes on and ends when it is dropped.

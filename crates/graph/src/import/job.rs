@@ -148,16 +148,23 @@ impl<'a> Job<'a> {
         self.finish(manifest, first_edges, notes)
     }
 
-    /// Refuses to replace an image by one of an input without edges.
+    /// Refuses an input without edges from a pipe, or where an image is to be replaced.
     fn check_rows(&self, input: &Input) -> Result<()> {
-        if input.edges > 0 || !self.replaces || self.options.allow_empty {
+        if input.edges > 0 || self.options.allow_empty {
             return Ok(());
         }
-        Err(Error::Usage(
-            "expected an input with edges, since there is an image of that name, found none; the image stays as it is: \
-             say --allow-empty to replace it by an empty one"
-                .into(),
-        ))
+        let text = match (self.replaces, self.facts.is_pipe) {
+            (true, _) => {
+                "expected an input with edges, since there is an image of that name, found none; the image stays as it \
+                 is: say --allow-empty to replace it by an empty one"
+            }
+            (false, true) => {
+                "expected an input with edges from a pipe, found none; what writes it may have failed: say --allow-empty \
+                 if it is to be empty"
+            }
+            (false, false) => return Ok(()),
+        };
+        Err(Error::Usage(text.into()))
     }
 
     /// What the user should know, now that the whole input was read.

@@ -86,7 +86,7 @@ pub struct ImportOptions {
     pub order: OrderChoice,
     /// Whether an image that has the name already is replaced; otherwise that is an error.
     pub replace: bool,
-    /// An input without edges may replace an image.
+    /// An input without edges may replace an image, or come from a pipe.
     pub allow_empty: bool,
 }
 

@@ -21,6 +21,8 @@ const MOST_EDGES: u64 = 1 << 31;
 const SPARSEST: u64 = 512;
 /// Whole numbers up to this size are exact in both kinds of weights.
 pub(super) const EXACT: u64 = 1 << 53;
+/// Whole numbers below this, and down to its negative, are integers of 64 bits.
+const INTEGERS_END: f64 = (1u64 << 63) as f64;
 
 /// How edges are to be read.
 pub(super) struct Reading<'a> {
@@ -138,7 +140,7 @@ pub(super) struct WeightFacts {
     /// Some batch had whole numbers by their type; some of those beyond 2^53.
     integers: bool,
     large: bool,
-    /// Some batch had real numbers by their type; some of those were not whole, or beyond 2^53.
+    /// Some batch had real numbers; some of those were not whole, or beyond 64 bits, or beyond 2^53 and real by type.
     reals: bool,
     fractions: bool,
     /// Some weight is no real number of 32 bits.
@@ -470,8 +472,13 @@ impl<'a> Worker<'a> {
                 facts.reals |= !values.is_empty();
                 facts.note_range(values.iter().map(|&value| value as i64));
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value);
+                // In text nothing but the number tells its type: whole ones that 64 bits hold are whole there.
+                let is_exact = |value: f64| match self.shared.reading.facts.has_real_weights {
+                    true => value.abs() <= EXACT as f64,
+                    false => (-INTEGERS_END..INTEGERS_END).contains(&value),
+                };
                 // Comparisons are false for what is not finite.
-                facts.fractions |= !values.iter().all(|value| value.trunc() == *value && value.abs() <= EXACT as f64);
+                facts.fractions |= !values.iter().all(|&value| value.trunc() == value && is_exact(value));
             }
         }
     }
