@@ -18,8 +18,8 @@ FUZZ_SECONDS ?= 60
 DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 
 # Tests that take longer than ten seconds: `make quick` leaves them out.
-SLOW_TESTS := adversarial convergence crash_states determinism estimates faults import_out_of_core import_tables out_of_core \
-    pagerank_delta programs round_trip scan_statistics
+SLOW_TESTS := adversarial convergence crash_states determinism estimates faults import_out_of_core import_tables \
+    long_searches out_of_core pagerank_delta programs round_trip scan_statistics
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs))))
 # Tests and fuzzers: overflows and broken assertions panic.
 CHECKED := cargo --config .cargo/checked.toml

@@ -102,7 +102,7 @@ def import_graph(
         InputError: An input that does not hold what its format says; with file and line.
         UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no
             image.
-        MemoryLimitError: Less than about 32 MiB under the limit.
+        MemoryLimitError: Less under the limit than the import needs: about 24 MiB for text; `estimate_import` tells.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
     >>> source = np.array(["home", "home", "news", "about", "about"])

@@ -58,6 +58,8 @@ pub struct Run {
     pub locals: Locals,
     /// Ids are as they sort: integers that are signed have their highest bit flipped.
     ordered: bool,
+    /// The longest string; 0 where ids are integers.
+    longest_id_bytes: u64,
 }
 
 /// Writes a run.
@@ -69,6 +71,7 @@ pub struct RunWriter<'a> {
     before: u64,
     records: u64,
     ordered: bool,
+    longest_id_bytes: u64,
 }
 
 impl<'a> RunWriter<'a> {
@@ -76,7 +79,16 @@ impl<'a> RunWriter<'a> {
     pub fn new(runtime: &Runtime, spill: &'a Arc<Spill>, buffer_bytes: usize) -> Result<Self> {
         let start_bytes = spill.len_bytes();
         let writer = SpillWriter::new(runtime, spill, start_bytes, buffer_bytes)?;
-        Ok(RunWriter { spill, writer, start_bytes, split_bytes: None, before: 0, records: 0, ordered: false })
+        Ok(RunWriter {
+            spill,
+            writer,
+            start_bytes,
+            split_bytes: None,
+            before: 0,
+            records: 0,
+            ordered: false,
+            longest_id_bytes: 0,
+        })
     }
 
     /// Appends an integer that is greater than the one before, and how many edges have it as source and as target.
@@ -93,6 +105,7 @@ impl<'a> RunWriter<'a> {
 
     /// Appends a string that is greater than the one before, and its counts.
     pub fn string(&mut self, id: &[u8], sources: u64, targets: u64) -> Result<()> {
+        self.longest_id_bytes = self.longest_id_bytes.max(id.len() as u64);
         self.writer.number(id.len() as u64)?;
         self.writer.bytes(id)?;
         self.counts(sources, targets)
@@ -121,6 +134,7 @@ impl<'a> RunWriter<'a> {
             records: self.records,
             locals,
             ordered: self.ordered,
+            longest_id_bytes: self.longest_id_bytes,
         })
     }
 }
@@ -277,11 +291,16 @@ pub fn merge_all<K: RunId>(
     plan: MergePlan,
     mut visit: impl FnMut(&K, u64, u64) -> Result<()>,
 ) -> Result<Vertices> {
-    // Every run that is merged has a buffer for reading it and one for positions, then numbers.
-    let most = (plan.memory_bytes / BUFFER_BYTES.start()).saturating_sub(MORE_BUFFERS) / 2;
+    // Every run that is merged has a buffer for reading it and one for positions, then numbers, and its next id in
+    // memory, which has grown to at most twice its length.
+    let (least_bytes, more) = (*BUFFER_BYTES.start(), MORE_BUFFERS);
+    let id_bytes = 2 * runs.iter().map(|run| run.longest_id_bytes).max().unwrap_or(0);
+    let most = plan.memory_bytes.saturating_sub(more * least_bytes + 2 * id_bytes) / (2 * least_bytes + id_bytes);
     let width = most.clamp(2, 1024) as usize;
-    let open = 2 * runs.len().min(width) as u64 + MORE_BUFFERS;
-    let buffer_bytes = (plan.memory_bytes / open).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end()) as usize;
+    let merged = runs.len().min(width) as u64;
+    let _ids = runtime.budget().reserve("merging ids", (merged + 1) * id_bytes)?;
+    let buffers_bytes = plan.memory_bytes.saturating_sub((merged + 1) * id_bytes);
+    let buffer_bytes = (buffers_bytes / (2 * merged + more)).clamp(least_bytes, *BUFFER_BYTES.end()) as usize;
     let positions = plan.positions;
     let merge = Merge { runtime, runs: &plan.runs, positions: &positions, signed: plan.signed, buffer_bytes };
     let leaf = |(i, run): (usize, &Run)| Node {
@@ -573,6 +592,32 @@ mod tests {
             numbers.for_each_local(&runtime, run, index, false, visit).unwrap();
             assert_eq!(seen, ids.len());
         }
+    }
+
+    #[test]
+    fn long_ids_count_in_how_many_runs_are_merged_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let spill = |name: &str| Spill::create(runtime.backend(), &directory.path().join(name)).unwrap();
+        let file = Arc::new(spill("runs"));
+        let mut runs = Vec::new();
+        for run in 0..20u8 {
+            let mut writer = RunWriter::new(&runtime, &file, 1 << 16).unwrap();
+            writer.string(&vec![b'a' + run; 1 << 18], 1, 0).unwrap();
+            writer.local(0).unwrap();
+            runs.push(writer.finish(Locals::Stored { count: 1 }).unwrap());
+        }
+        let (merged, positions) = (Arc::new(spill("merged")), spill("positions"));
+        // Room for the ids of three runs, beside that of the run they become and the one that is visited.
+        let plan = MergePlan { runs: merged, positions, memory_bytes: 5 * (1 << 19) + (64 << 10), signed: false };
+        let mut order = Vec::new();
+        let vertices = merge_all::<Vec<u8>>(&runtime, &runs, plan, |id, _, _| {
+            order.push(id[0]);
+            Ok(())
+        })
+        .unwrap();
+        assert!(order.iter().copied().eq(b'a'..b'a' + 20));
+        assert!(vertices.root.children.len() <= 3, "{} at once", vertices.root.children.len());
     }
 
     #[test]

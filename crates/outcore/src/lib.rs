@@ -75,7 +75,7 @@ pub mod format {
 pub mod io {
     pub use outcore_io::{
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_THREADS, Reservation, Result,
-        Task, backend,
+        Task, Turn, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, lock, parse_bytes,
         peak_memory_bytes,
