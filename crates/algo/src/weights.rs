@@ -84,7 +84,7 @@ impl Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outcore_graph::import::{ImportOptions, InputOptions, import, read_input};
+    use outcore_graph::import::{ImportOptions, InputOptions, import, open as read_input};
     use outcore_graph::{Direction, GraphOptions};
     use outcore_io::{Runtime, RuntimeOptions};
     use std::sync::Arc;
