@@ -133,8 +133,8 @@ fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
 ///
 /// # Errors
 /// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same
-/// distance that differ by more than 2^900 (not all, but all that differ by more than 2^1800), too little memory (37.3 bytes per vertex), a page that cannot be read or is
-/// damaged, a request to stop.
+/// distance that differ by more than 2^900 (not all, but all that differ by more than 2^1800), too little memory (37.3
+/// bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
     let mut stats = StatsBuilder::start();
     check(options)?;

@@ -6,10 +6,10 @@
 //! pages of vertices that are nearly done are left alone, and to the same residual far fewer pages are read than by
 //! full iterations.
 //!
-//! *Balance.* Before a round all ranks are multiplied by what makes them sum to 1. Otherwise the sum would approach 1 by
-//! the factor `alpha` only, which full iterations do not have to wait for. By the GAP benchmark's rule they sum to less
-//! if there are dangling vertices; there they are multiplied by what makes the rests sum to 0, which is the same without
-//! rounding. A factor and an offset that all vertices have in common stand for that; nothing is rewritten.
+//! *Balance.* Before a round all ranks are multiplied by what makes them sum to 1. Otherwise the sum would approach 1
+//! by the factor `alpha` only, which full iterations do not have to wait for. By the GAP benchmark's rule they sum to
+//! less if there are dangling vertices; there they are multiplied by what makes the rests sum to 0, which is the same
+//! without rounding. A factor and an offset that all vertices have in common stand for that; nothing is rewritten.
 //!
 //! *Progress.* If a pass's worth of rounds did not bring the residual down by the factor `alpha`, the next round pushes
 //! everything, which does: that is a full iteration.
@@ -20,12 +20,12 @@
 //! precision rounds ranks by.
 //!
 //! *Rounding.* So a rest that is kept is not quite what another iteration would change. How much the pushes were off is
-//! summed up as `lost`, in units of rank: rests are off by at most `alpha * lost` in all. The residual is the sum of the
-//! absolute rests and of what is lost, so what holds of an exact residual holds of it, too: another iteration changes
-//! ranks by at most `alpha * residual`, and they are at most `alpha / (1 - alpha) * residual` away from exact ones. There
-//! are residuals that it does not fall below: a vertex cannot push a rest below its out-degree over `alpha` units, and
-//! what is lost is not found again. When nothing can be pushed, or more is lost than the tolerance, rounds end
-//! ([`StoppedBy::Rounding`]).
+//! summed up as `lost`, in units of rank: rests are off by at most `alpha * lost` in all. The residual is the sum of
+//! the absolute rests and of what is lost, so what holds of an exact residual holds of it, too: another iteration
+//! changes ranks by at most `alpha * residual`, and they are at most `alpha / (1 - alpha) * residual` away from exact
+//! ones. There are residuals that it does not fall below: a vertex cannot push a rest below its out-degree over `alpha`
+//! units, and what is lost is not found again. When nothing can be pushed, or more is lost than the tolerance, rounds
+//! end ([`StoppedBy::Rounding`]).
 //!
 //! *Start.* Ranks by in-degree, which in undirected graphs are those that there are without jumps, so that their rests
 //! are known. In directed ones a pass finds them.
