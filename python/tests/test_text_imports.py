@@ -54,7 +54,6 @@ def test_options_stand_anywhere_and_pipes_are_read_once(tmp_path):
     assert refused.returncode == 1 and "standard input" in refused.stderr and "Pajek" in refused.stderr
 
 
-@pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_pipe_without_edges_makes_an_image_only_if_told_to(tmp_path):
     for given in ("", "source,target\n", "# nothing\n"):
         refused = outcore("import", "-", tmp_path / "e.oc", "-q", check=False, input=given)
@@ -76,6 +75,7 @@ def test_a_line_that_tells_spreadsheets_the_separator_is_named(tmp_path):
         assert "excel.csv:1: " in refused and "take the line out" in refused, refused
 
 
+@pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("given", ["pipe", "-"])
 def test_one_signal_ends_the_wait_for_a_pipe(tmp_path, given, stop, code):
     """Whether nobody has opened it for writing, or nobody writes."""

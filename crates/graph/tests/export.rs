@@ -290,7 +290,8 @@ fn what_a_format_cannot_hold_is_refused() {
 
 #[test]
 fn vertices_beside_go_with_the_file_that_they_belong_to_and_others_stay() {
-    let model = Model::random(1, 20, 200, true, false);
+    let mut model = Model::random(1, 20, 0, true, false);
+    model.edges = (0..20).map(|vertex| (vertex, (vertex + 1) % 20, 1.0)).collect();
     for ending in ["csv", "txt.gz", "parquet", "mtx"] {
         for compression in ["", ".gz", ".zst"] {
             let directory = tempfile::tempdir().unwrap();
