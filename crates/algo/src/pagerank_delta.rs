@@ -24,8 +24,8 @@
 //! the absolute rests and of what is lost, so what holds of an exact residual holds of it, too: another iteration
 //! changes ranks by at most `alpha * residual`, and they are at most `alpha / (1 - alpha) * residual` away from exact
 //! ones. There are residuals that it does not fall below: a vertex cannot push a rest below its out-degree over `alpha`
-//! units, and what is lost is not found again. When nothing can be pushed, or more is lost than the tolerance, rounds
-//! end ([`StoppedBy::Rounding`]).
+//! units, and what is lost is not found again. When nothing can be pushed, or more is lost than the tolerance
+//! and than what is left to push, rounds end ([`StoppedBy::Rounding`]).
 //!
 //! *Start.* Ranks by in-degree, which in undirected graphs are those that there are without jumps, so that their rests
 //! are known. In directed ones a pass finds them.
@@ -249,11 +249,12 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             self.balance()?;
             let weighed = self.weigh()?;
             let lost = self.scale * (self.lost + REAL_ROUNDING) / ONE;
-            let residual = self.scale * weighed.rest as f64 / ONE + lost;
+            let rest = self.scale * weighed.rest as f64 / ONE;
+            let residual = rest + lost;
             if residual < enough || pushed >= most {
                 break (residual, false);
             }
-            if enough > 0.0 && lost >= enough {
+            if enough > 0.0 && lost >= enough && rest <= lost {
                 break (residual, true);
             }
             if pushed >= milestone.0 + pages {

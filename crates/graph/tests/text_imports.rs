@@ -177,7 +177,7 @@ fn whole_weights_of_text_are_integers_as_far_as_64_bits_hold_them() {
         (["9007199254740994", "1"], ValueType::I64),
         (["-9223372036854775808", "9223372036854774784"], ValueType::I64),
         (["9007199254740994", "0.5"], ValueType::F64),
-        (["9223372036854775808", "1"], ValueType::F64),
+        (["9223372036854775808", "1"], ValueType::F32),
         (["1e300", "1"], ValueType::F64),
     ] {
         for name in ["w.txt", "w.csv", "w.wel"] {
