@@ -116,6 +116,8 @@ def test_imports_of_one_runtime_wait_for_each_other(scratch):
     assert failed == [] and len(list(scratch.glob("*.oc"))) == 4
 
     # An import that another one waits for does not wait for that one.
+    runtime = oc.Runtime(memory="96MiB", threads=2)
+
     def rows():
         oc.import_graph([(1, 2)], "within.oc", runtime=runtime)
         yield pa.record_batch({"source": [1], "target": [2]})

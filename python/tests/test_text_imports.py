@@ -160,7 +160,7 @@ def test_weights_that_ranks_do_not_go_by_are_warned_of(tmp_path):
     """The usual name of weights is `weight`; those of Matrix Market have another."""
     (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 5.5\n2 3 7\n1 3 40\n")
     oc.import_graph(tmp_path / "a.mtx", tmp_path / "a.oc")
-    graph = oc.open(tmp_path / "a.oc")
+    graph = oc.Graph(tmp_path / "a.oc")
     for ranks in (oc.pagerank, lambda graph, **weight: oc.personalized_pagerank(graph, {1}, **weight)):
         with pytest.warns(UserWarning, match="its weight, `value`, is not used") as warned:
             ranks(graph)

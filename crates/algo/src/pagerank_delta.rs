@@ -224,7 +224,8 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         let rank = self.ranks[v].load() + given / ONE;
         self.ranks[v].store(rank);
         self.add(v, -(given as i64));
-        (share, (shared - given).abs() + f64::EPSILON * (given.abs() + rank.abs() * ONE))
+        // Two operations made what is shared, one the rank; each rounds by half an epsilon.
+        (share, (shared - given).abs() + f64::EPSILON * (given.abs() + rank.abs() * ONE / 2.0))
     }
 
     fn run(mut self, mut stats: StatsBuilder) -> Result<PageRank> {
