@@ -33,6 +33,9 @@ pub(crate) struct LanesOptions {
     pub block_bytes: usize,
     /// What a block has room for behind that.
     pub tail_bytes: usize,
+    /// Blocks are written at once, by who fills them. Temporary files are: in a container whose limit is that of the
+    /// run, the kernel ended processes for what several requests left in its own cache.
+    pub at_once: bool,
 }
 
 /// Writes blocks of bytes to any places of a file.
@@ -46,6 +49,7 @@ pub(crate) struct Lanes {
     region: Region,
     block_bytes: usize,
     tail_bytes: usize,
+    at_once: bool,
     lanes: Vec<Lane>,
     blocks: Vec<Block>,
     free: Vec<usize>,
@@ -79,7 +83,7 @@ impl Lanes {
     /// # Errors
     /// No memory under the budget, or a queue that the operating system refuses.
     pub fn new(runtime: &Runtime, purpose: &str, file: Arc<DataFile>, options: &LanesOptions) -> Result<Self> {
-        let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes } = options;
+        let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes, at_once } = options;
         assert!(spare_blocks > 0 && block_bytes > 0, "a lane needs a spare block, and room in it");
         let (stride_bytes, blocks) = (block_bytes + tail_bytes, lanes + spare_blocks);
         let mut memory = Array::<u8>::zeroed(runtime.budget(), purpose, blocks * stride_bytes)?;
@@ -93,6 +97,7 @@ impl Lanes {
             region,
             block_bytes,
             tail_bytes,
+            at_once,
             lanes: (0..lanes).map(|block| Lane::filling(block, block_bytes, tail_bytes)).collect(),
             blocks: vec![Block::default(); blocks],
             free: (lanes..blocks).rev().collect(),
@@ -160,6 +165,15 @@ impl Lanes {
         let Lane { block, next, .. } = self.lanes[lane];
         // SAFETY: as above; behind what a lane fills a block has room for the tail.
         unsafe { std::ptr::copy_nonoverlapping(tail.as_ptr(), self.region.start.add(next), tail.len()) };
+        if self.at_once {
+            let start = block * (self.block_bytes + self.tail_bytes);
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(self.region.start.add(start), len_bytes) };
+            let written = self.file.write_at(bytes, offset_bytes);
+            self.lanes[lane] = Lane::filling(block, self.block_bytes, self.tail_bytes);
+            self.failed = written.is_err();
+            return written.map_err(|error| self.failure(offset_bytes, error));
+        }
         self.lanes[lane] = Lane { block, next: 0, end: 0 };
         self.blocks[block] = Block { offset_bytes, done_bytes: 0, len_bytes };
         self.under_way += 1;
@@ -344,7 +358,8 @@ mod tests {
             let runtime = runtime(backend);
             let available_bytes = runtime.budget().available_bytes();
             for (count, spare_blocks, tail_bytes) in [(1, 1, 0), (3, 1, 8), (5, 4, 0), (2, 7, 8)] {
-                let options = LanesOptions { lanes: count, spare_blocks, block_bytes: 1001, tail_bytes };
+                let options =
+                    LanesOptions { lanes: count, spare_blocks, block_bytes: 1001, tail_bytes, at_once: false };
                 let path = directory.path().join("file");
                 let mut lanes = lanes(&runtime, &path, &options);
                 fill(&mut lanes, &options, 0..40).unwrap();
@@ -364,7 +379,7 @@ mod tests {
     fn what_a_thread_began_that_ends_is_written() {
         let directory = tempfile::tempdir().unwrap();
         let runtime = runtime(crate::backend::best());
-        let options = LanesOptions { lanes: 1, spare_blocks: 30, block_bytes: 1 << 20, tail_bytes: 0 };
+        let options = LanesOptions { lanes: 1, spare_blocks: 30, block_bytes: 1 << 20, tail_bytes: 0, at_once: false };
         let path = directory.path().join("file");
         let mut lanes = lanes(&runtime, &path, &options);
         for thread in 0..4 {
@@ -378,7 +393,7 @@ mod tests {
     #[test]
     fn a_failure_is_reported_and_nothing_is_written_behind_it() {
         let directory = tempfile::tempdir().unwrap();
-        let options = LanesOptions { lanes: 3, spare_blocks: 2, block_bytes: 1000, tail_bytes: 0 };
+        let options = LanesOptions { lanes: 3, spare_blocks: 2, block_bytes: 1000, tail_bytes: 0, at_once: false };
         for full in 0..20 {
             let faults = Faults { full_after_bytes: Some(1000 * full), seed: full, ..Faults::default() };
             let runtime = runtime(Arc::new(Sim::new(faults)));
@@ -444,7 +459,7 @@ mod tests {
     fn short_writes_are_completed_and_memory_of_a_failed_queue_is_never_used_again() {
         let directory = tempfile::tempdir().unwrap();
         let (short, lost) = (directory.path().join("short"), directory.path().join("lost"));
-        let options = LanesOptions { lanes: 2, spare_blocks: 2, block_bytes: 4096, tail_bytes: 0 };
+        let options = LanesOptions { lanes: 2, spare_blocks: 2, block_bytes: 4096, tail_bytes: 0, at_once: false };
         let mut odd = lanes(&runtime(Arc::new(Odd { fails: false })), &short, &options);
         fill(&mut odd, &options, 0..20).unwrap();
         odd.finish().unwrap();

@@ -81,7 +81,7 @@ impl SpillWriter {
     /// # Errors
     /// No memory under the budget, or what the operating system refuses.
     pub fn new(runtime: &Runtime, spill: &Spill, offset_bytes: u64, buffer_bytes: usize) -> Result<Self> {
-        let writer = Writer::at(runtime, WRITING, Arc::clone(&spill.scratch), offset_bytes, buffer_bytes)?;
+        let writer = Writer::at(runtime, WRITING, Arc::clone(&spill.scratch), (offset_bytes, true), buffer_bytes)?;
         Ok(SpillWriter { spill: spill.clone(), writer })
     }
 
@@ -143,7 +143,7 @@ impl SpillWriters {
     pub fn new(runtime: &Runtime, spill: &Spill, offsets_bytes: Vec<u64>, buffer_bytes: usize) -> Result<Self> {
         let block_bytes = buffer_bytes.max(64);
         let lanes = offsets_bytes.len();
-        let options = LanesOptions { lanes, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 0 };
+        let options = LanesOptions { lanes, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 0, at_once: true };
         Ok(SpillWriters { lanes: spill.lanes(runtime, WRITING, &options)?, offsets_bytes })
     }
 
@@ -190,7 +190,7 @@ impl SpillAppender {
     /// No memory under the budget, or what the operating system refuses.
     pub fn new(runtime: &Runtime, spill: &Spill, buffer_bytes: usize) -> Result<Self> {
         let block_bytes = (buffer_bytes / 2).max(64);
-        let options = LanesOptions { lanes: 1, spare_blocks: 1, block_bytes, tail_bytes: 0 };
+        let options = LanesOptions { lanes: 1, spare_blocks: 1, block_bytes, tail_bytes: 0, at_once: true };
         Ok(SpillAppender { spill: spill.clone(), lanes: spill.lanes(runtime, WRITING, &options)? })
     }
 

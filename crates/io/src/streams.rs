@@ -55,7 +55,8 @@ impl Streams {
     /// No memory under the budget, or what the operating system refuses.
     pub fn sink(&self, runtime: &Runtime, count: usize) -> Result<Sink<'_>> {
         let block_bytes = 8 * self.block_words;
-        let options = LanesOptions { lanes: count, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 8 };
+        let options =
+            LanesOptions { lanes: count, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 8, at_once: true };
         let lanes = self.spill.lanes(runtime, "distributing to a temporary file", &options)?;
         Ok(Sink { streams: self, lanes, next: vec![None; count], chains: vec![Chain::default(); count] })
     }

@@ -31,22 +31,22 @@ impl Writer {
     pub fn create(runtime: &Runtime, purpose: &str, path: &Path, buffer_bytes: usize) -> Result<Self> {
         let backend: &Arc<dyn Backend> = runtime.backend();
         let file = Arc::new(DataFile::open_as(backend, Location::at(path), Open::Create)?);
-        Writer::at(runtime, purpose, file, 0, buffer_bytes).inspect_err(|_| {
+        Writer::at(runtime, purpose, file, (0, false), buffer_bytes).inspect_err(|_| {
             // Nobody would know of it.
             let _ = backend.remove(path);
         })
     }
 
-    /// Writes a file that is open from an offset on.
+    /// Writes a file that is open from an offset on; every block at once, if that is asked for.
     pub(crate) fn at(
         runtime: &Runtime,
         purpose: &str,
         file: Arc<DataFile>,
-        offset_bytes: u64,
+        (offset_bytes, at_once): (u64, bool),
         buffer_bytes: usize,
     ) -> Result<Self> {
         let block_bytes = (buffer_bytes / BLOCKS / PAGE_BYTES).max(1) * PAGE_BYTES;
-        let options = LanesOptions { lanes: 1, spare_blocks: BLOCKS - 1, block_bytes, tail_bytes: 0 };
+        let options = LanesOptions { lanes: 1, spare_blocks: BLOCKS - 1, block_bytes, tail_bytes: 0, at_once };
         Ok(Writer { lanes: Lanes::new(runtime, purpose, file, &options)?, offset_bytes })
     }
 
