@@ -3,7 +3,7 @@
 use crate::batch::Facts;
 use crate::blocks::BLOCK_BYTES;
 use outcore_image::Result;
-use outcore_io::{Runtime, SPARE_BLOCKS, bytes_text};
+use outcore_io::{Runtime, bytes_text};
 
 const MIB: u64 = 1 << 20;
 /// What a worker's block of input and the edges parsed from it take.
@@ -123,7 +123,7 @@ impl Plan {
         let left = self.memory_bytes.saturating_sub(table_bytes + self.workers as u64 * READ_BYTES);
         let sink_bytes = left / 4 * 3 / self.workers as u64;
         let most_partitions = (sink_bytes / (directions * SMALL_BLOCK_BYTES)).clamp(1, MOST_PARTITIONS);
-        PartitionPlan { sink_bytes, spare_blocks: directions * SPARE_BLOCKS as u64, most_partitions }
+        PartitionPlan { sink_bytes, most_partitions }
     }
 }
 
@@ -180,8 +180,6 @@ fn buffers_bytes(share: u64) -> [u64; 2] {
 pub struct PartitionPlan {
     /// One worker's blocks.
     sink_bytes: u64,
-    /// So many of them are written while those of partitions are filled.
-    spare_blocks: u64,
     /// About how many partitions each direction may have.
     pub most_partitions: u64,
 }
@@ -189,8 +187,7 @@ pub struct PartitionPlan {
 impl PartitionPlan {
     /// How many words a block has when there are that many partitions in all: always whole edges.
     pub fn block_words(&self, partitions: usize) -> usize {
-        let blocks = partitions.max(1) as u64 + self.spare_blocks;
-        let bytes = (self.sink_bytes / blocks).clamp(4 << 10, LARGE_BLOCK_BYTES);
+        let bytes = (self.sink_bytes / partitions.max(1) as u64).clamp(4 << 10, LARGE_BLOCK_BYTES);
         (bytes / 24 * 3) as usize
     }
 }

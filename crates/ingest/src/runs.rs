@@ -19,7 +19,7 @@
 use crate::heap::Heap;
 use outcore_format::MAX_VERTICES;
 use outcore_image::{Error, Result};
-use outcore_io::{Runtime, SPARE_BLOCKS, Spill, SpillReader, SpillWriter, SpillWriters};
+use outcore_io::{Runtime, Spill, SpillReader, SpillWriter, SpillWriters};
 use std::sync::Arc;
 
 /// Integers with this bit are negative, if any are.
@@ -281,8 +281,8 @@ pub struct MergePlan {
 
 /// The least and the most memory for one buffer.
 const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=256 << 10;
-/// Buffers beside two for each run that is merged: what is written meanwhile, and the merged run.
-const MORE_BUFFERS: u64 = SPARE_BLOCKS as u64 + 2;
+/// Buffers beside two for each run that is merged: those of the merged run.
+const MORE_BUFFERS: u64 = 2;
 
 /// Merges runs; `visit` sees every vertex with its counts.
 pub fn merge_all<K: RunId>(

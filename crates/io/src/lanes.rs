@@ -3,8 +3,8 @@
 //! The counterpart of the [`Reader`](crate::Reader), on the same queues and by the same rule; every file that is
 //! written, and every temporary one, is written by lanes. They own memory in blocks of one size, and a queue of the
 //! back end. Each lane gathers bytes in a block of its own; [`write`](Lanes::write) makes a request of it and gives the
-//! lane a spare block, so that as many blocks as there are spare ones are under way while lanes are filled. Short
-//! writes are completed, failed ones end all lanes.
+//! lane a spare block, so that as many blocks as there are spare ones are under way while lanes are filled. Where there
+//! are none, it writes the block itself. Short writes are completed, failed ones end all lanes.
 //!
 //! **Invariant:** memory of a block between its request and the completion belongs to the queue: nothing here reads or
 //! writes it. Dropping lanes waits for what is in flight; where waiting fails, the memory is never given back.
@@ -20,28 +20,25 @@ use std::io::ErrorKind;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-/// So many blocks may be under way beside those of many lanes.
-pub const SPARE_BLOCKS: usize = 4;
-
 /// How many lanes, and what memory.
 pub(crate) struct LanesOptions {
     /// Lanes that are filled in turn.
     pub lanes: usize,
-    /// Blocks beyond one per lane: so many may be under way while all lanes are filled. One at least.
+    /// Blocks beyond one per lane: so many may be under way while all lanes are filled. Without any, who fills a block
+    /// writes it at once. Temporary files are written so: in a container whose limit is that of the run, the kernel
+    /// ended processes for what requests under way left in its own cache.
     pub spare_blocks: usize,
     /// What a lane gathers before it must be written.
     pub block_bytes: usize,
     /// What a block has room for behind that.
     pub tail_bytes: usize,
-    /// Blocks are written at once, by who fills them. Temporary files are: in a container whose limit is that of the
-    /// run, the kernel ended processes for what several requests left in its own cache.
-    pub at_once: bool,
 }
 
 /// Writes blocks of bytes to any places of a file.
 pub(crate) struct Lanes {
-    /// Left alone behind a fork, which has a copy of it, but neither its threads nor its requests.
-    queue: ManuallyDrop<Box<dyn Queue>>,
+    /// Nothing where there are no spare blocks. Left alone behind a fork, which has a copy of it, but neither its
+    /// threads nor its requests.
+    queue: ManuallyDrop<Option<Box<dyn Queue>>>,
     process: u32,
     file: Arc<DataFile>,
     /// Always there, until it is dropped.
@@ -49,7 +46,6 @@ pub(crate) struct Lanes {
     region: Region,
     block_bytes: usize,
     tail_bytes: usize,
-    at_once: bool,
     lanes: Vec<Lane>,
     blocks: Vec<Block>,
     free: Vec<usize>,
@@ -83,12 +79,13 @@ impl Lanes {
     /// # Errors
     /// No memory under the budget, or a queue that the operating system refuses.
     pub fn new(runtime: &Runtime, purpose: &str, file: Arc<DataFile>, options: &LanesOptions) -> Result<Self> {
-        let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes, at_once } = options;
-        assert!(spare_blocks > 0 && block_bytes > 0, "a lane needs a spare block, and room in it");
+        let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes } = options;
+        assert!(block_bytes > 0, "a block needs room");
         let (stride_bytes, blocks) = (block_bytes + tail_bytes, lanes + spare_blocks);
         let mut memory = Array::<u8>::zeroed(runtime.budget(), purpose, blocks * stride_bytes)?;
         let region = Region { start: memory.as_mut_ptr(), len_bytes: blocks * stride_bytes };
-        let queue = runtime.backend().queue(&[Arc::clone(&file)], region, spare_blocks + 1, runtime.threads())?;
+        let queue = || runtime.backend().queue(&[Arc::clone(&file)], region, spare_blocks + 1, runtime.threads());
+        let queue = (spare_blocks > 0).then(queue).transpose()?;
         Ok(Lanes {
             queue: ManuallyDrop::new(queue),
             process: std::process::id(),
@@ -97,7 +94,6 @@ impl Lanes {
             region,
             block_bytes,
             tail_bytes,
-            at_once,
             lanes: (0..lanes).map(|block| Lane::filling(block, block_bytes, tail_bytes)).collect(),
             blocks: vec![Block::default(); blocks],
             free: (lanes..blocks).rev().collect(),
@@ -165,12 +161,15 @@ impl Lanes {
         let Lane { block, next, .. } = self.lanes[lane];
         // SAFETY: as above; behind what a lane fills a block has room for the tail.
         unsafe { std::ptr::copy_nonoverlapping(tail.as_ptr(), self.region.start.add(next), tail.len()) };
-        if self.at_once {
+        if self.queue.is_none() {
             let start = block * (self.block_bytes + self.tail_bytes);
             // SAFETY: as above.
             let bytes = unsafe { std::slice::from_raw_parts(self.region.start.add(start), len_bytes) };
             let written = self.file.write_at(bytes, offset_bytes);
-            self.lanes[lane] = Lane::filling(block, self.block_bytes, self.tail_bytes);
+            self.lanes[lane] = match written {
+                Ok(()) => Lane::filling(block, self.block_bytes, self.tail_bytes),
+                Err(_) => Lane { block, next: 0, end: 0 },
+            };
             self.failed = written.is_err();
             return written.map_err(|error| self.failure(offset_bytes, error));
         }
@@ -207,6 +206,11 @@ impl Lanes {
         &self.file
     }
 
+    /// The queue of the requests, without which there are none.
+    fn queue(&mut self) -> &mut dyn Queue {
+        self.queue.as_mut().expect("there are spare blocks").as_mut()
+    }
+
     fn start(&mut self, place: usize) -> Result<()> {
         let Block { offset_bytes, done_bytes, len_bytes } = self.blocks[place];
         let request = Request {
@@ -218,12 +222,12 @@ impl Lanes {
             tag: place as u32,
         };
         // SAFETY: no lane has a block that is under way, and `drop` waits.
-        if let Err(error) = unsafe { self.queue.push(request) } {
+        if let Err(error) = unsafe { self.queue().push(request) } {
             self.end(place);
             self.failed = true;
             return Err(error);
         }
-        self.queue.submit().inspect_err(|_| self.failed = true)
+        self.queue().submit().inspect_err(|_| self.failed = true)
     }
 
     /// Nothing of a block is under way any more.
@@ -235,7 +239,7 @@ impl Lanes {
     /// Waits for completions and takes note of them.
     fn reap(&mut self) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
-        let waited = self.queue.wait(&mut completions);
+        let waited = self.queue().wait(&mut completions);
         if waited.is_err() || completions.is_empty() {
             self.lost = true;
             return waited.and_then(|()| Err(self.failure(0, std::io::Error::other("a write never ends"))));
@@ -357,9 +361,9 @@ mod tests {
         for backend in backends {
             let runtime = runtime(backend);
             let available_bytes = runtime.budget().available_bytes();
-            for (count, spare_blocks, tail_bytes) in [(1, 1, 0), (3, 1, 8), (5, 4, 0), (2, 7, 8)] {
-                let options =
-                    LanesOptions { lanes: count, spare_blocks, block_bytes: 1001, tail_bytes, at_once: false };
+            for (count, spare_blocks, tail_bytes) in [(1, 1, 0), (3, 1, 8), (5, 4, 0), (2, 7, 8), (3, 0, 8), (1, 0, 0)]
+            {
+                let options = LanesOptions { lanes: count, spare_blocks, block_bytes: 1001, tail_bytes };
                 let path = directory.path().join("file");
                 let mut lanes = lanes(&runtime, &path, &options);
                 fill(&mut lanes, &options, 0..40).unwrap();
@@ -379,7 +383,7 @@ mod tests {
     fn what_a_thread_began_that_ends_is_written() {
         let directory = tempfile::tempdir().unwrap();
         let runtime = runtime(crate::backend::best());
-        let options = LanesOptions { lanes: 1, spare_blocks: 30, block_bytes: 1 << 20, tail_bytes: 0, at_once: false };
+        let options = LanesOptions { lanes: 1, spare_blocks: 30, block_bytes: 1 << 20, tail_bytes: 0 };
         let path = directory.path().join("file");
         let mut lanes = lanes(&runtime, &path, &options);
         for thread in 0..4 {
@@ -393,11 +397,11 @@ mod tests {
     #[test]
     fn a_failure_is_reported_and_nothing_is_written_behind_it() {
         let directory = tempfile::tempdir().unwrap();
-        let options = LanesOptions { lanes: 3, spare_blocks: 2, block_bytes: 1000, tail_bytes: 0, at_once: false };
-        for full in 0..20 {
+        for (full, spare_blocks) in (0..20).flat_map(|full| [(full, 2), (full, 0)]) {
+            let options = LanesOptions { lanes: 3, spare_blocks, block_bytes: 1000, tail_bytes: 0 };
             let faults = Faults { full_after_bytes: Some(1000 * full), seed: full, ..Faults::default() };
             let runtime = runtime(Arc::new(Sim::new(faults)));
-            let mut lanes = lanes(&runtime, &directory.path().join(full.to_string()), &options);
+            let mut lanes = lanes(&runtime, &directory.path().join(format!("{full}-{spare_blocks}")), &options);
             let failed = fill(&mut lanes, &options, 0..20).and_then(|()| lanes.finish()).unwrap_err();
             assert!(failed.to_string().contains("No space"), "{failed}");
             for lane in 0..3 {
@@ -459,7 +463,7 @@ mod tests {
     fn short_writes_are_completed_and_memory_of_a_failed_queue_is_never_used_again() {
         let directory = tempfile::tempdir().unwrap();
         let (short, lost) = (directory.path().join("short"), directory.path().join("lost"));
-        let options = LanesOptions { lanes: 2, spare_blocks: 2, block_bytes: 4096, tail_bytes: 0, at_once: false };
+        let options = LanesOptions { lanes: 2, spare_blocks: 2, block_bytes: 4096, tail_bytes: 0 };
         let mut odd = lanes(&runtime(Arc::new(Odd { fails: false })), &short, &options);
         fill(&mut odd, &options, 0..20).unwrap();
         odd.finish().unwrap();

@@ -35,7 +35,6 @@ pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory, folder};
 pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
-pub use lanes::SPARE_BLOCKS;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
 pub use process::{current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes};

@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::buffer::Array;
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
-use crate::lanes::{Lanes, LanesOptions, SPARE_BLOCKS};
+use crate::lanes::{Lanes, LanesOptions};
 use crate::runtime::Runtime;
 use crate::writer::Writer;
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Spill {
         read.map_err(|error| Error::file_at(self.scratch.path(), "read", offset_bytes, error))
     }
 
-    /// Lanes to this file, with as many spare blocks as there may be under way.
+    /// Lanes to this file.
     pub(crate) fn lanes(&self, runtime: &Runtime, purpose: &str, options: &LanesOptions) -> Result<Lanes> {
         Lanes::new(runtime, purpose, Arc::clone(&self.scratch), options)
     }
@@ -76,12 +76,12 @@ pub struct SpillWriter {
 }
 
 impl SpillWriter {
-    /// A writer that begins at an offset, with a buffer of about `buffer_bytes`, of two pages at least.
+    /// A writer that begins at an offset, with a buffer of about `buffer_bytes`, of a page at least.
     ///
     /// # Errors
     /// No memory under the budget, or what the operating system refuses.
     pub fn new(runtime: &Runtime, spill: &Spill, offset_bytes: u64, buffer_bytes: usize) -> Result<Self> {
-        let writer = Writer::at(runtime, WRITING, Arc::clone(&spill.scratch), (offset_bytes, true), buffer_bytes)?;
+        let writer = Writer::temporary_at(runtime, WRITING, Arc::clone(&spill.scratch), offset_bytes, buffer_bytes)?;
         Ok(SpillWriter { spill: spill.clone(), writer })
     }
 
@@ -135,15 +135,15 @@ pub struct SpillWriters {
 }
 
 impl SpillWriters {
-    /// Writers of parts that begin at these offsets, in places that were taken, with a buffer of so many bytes for each
-    /// and [`SPARE_BLOCKS`] more; of at least 64 bytes.
+    /// Writers of parts that begin at these offsets, in places that were taken, with a buffer of so many bytes each,
+    /// of at least 64.
     ///
     /// # Errors
     /// No memory under the budget, or what the operating system refuses.
     pub fn new(runtime: &Runtime, spill: &Spill, offsets_bytes: Vec<u64>, buffer_bytes: usize) -> Result<Self> {
         let block_bytes = buffer_bytes.max(64);
         let lanes = offsets_bytes.len();
-        let options = LanesOptions { lanes, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 0, at_once: true };
+        let options = LanesOptions { lanes, spare_blocks: 0, block_bytes, tail_bytes: 0 };
         Ok(SpillWriters { lanes: spill.lanes(runtime, WRITING, &options)?, offsets_bytes })
     }
 
@@ -184,13 +184,13 @@ pub struct SpillAppender {
 }
 
 impl SpillAppender {
-    /// An appender with two blocks in a buffer of so many bytes, of at least 64.
+    /// An appender with a buffer of so many bytes, of at least 64.
     ///
     /// # Errors
     /// No memory under the budget, or what the operating system refuses.
     pub fn new(runtime: &Runtime, spill: &Spill, buffer_bytes: usize) -> Result<Self> {
-        let block_bytes = (buffer_bytes / 2).max(64);
-        let options = LanesOptions { lanes: 1, spare_blocks: 1, block_bytes, tail_bytes: 0, at_once: true };
+        let block_bytes = buffer_bytes.max(64);
+        let options = LanesOptions { lanes: 1, spare_blocks: 0, block_bytes, tail_bytes: 0 };
         Ok(SpillAppender { spill: spill.clone(), lanes: spill.lanes(runtime, WRITING, &options)? })
     }
 

@@ -1,15 +1,15 @@
 //! Streams: many sequences of words in one temporary file.
 //!
 //! This is the distribution half of an external sort: every worker has a [`Sink`] with one block of memory per stream;
-//! a full block goes to the file as it is, while others are filled (`lanes.rs`). The last word of a block on disk is
-//! the place of the next one of its stream, which is taken when the block is written, so that memory holds the first
-//! block of a stream and its length, however long it is. Reading a stream back gives the blocks of one worker in the
-//! order in which they were written.
+//! a full block goes to the file as it is (`lanes.rs`). The last word of a block on disk is the place of the next one
+//! of its stream, which is taken when the block is written, so that memory holds the first block of a stream and its
+//! length, however long it is. Reading a stream back gives the blocks of one worker in the order in which they were
+//! written.
 
 use crate::backend::Backend;
 use crate::buffer::raw_bytes_mut;
 use crate::error::Result;
-use crate::lanes::{Lanes, LanesOptions, SPARE_BLOCKS};
+use crate::lanes::{Lanes, LanesOptions};
 use crate::runtime::Runtime;
 use crate::spill::Spill;
 use std::path::Path;
@@ -49,14 +49,13 @@ impl Streams {
         self.spill.len_bytes()
     }
 
-    /// Where one worker puts words into `count` streams: memory for a block of each and [`SPARE_BLOCKS`] more.
+    /// Where one worker puts words into `count` streams: memory for a block of each.
     ///
     /// # Errors
     /// No memory under the budget, or what the operating system refuses.
     pub fn sink(&self, runtime: &Runtime, count: usize) -> Result<Sink<'_>> {
         let block_bytes = 8 * self.block_words;
-        let options =
-            LanesOptions { lanes: count, spare_blocks: SPARE_BLOCKS, block_bytes, tail_bytes: 8, at_once: true };
+        let options = LanesOptions { lanes: count, spare_blocks: 0, block_bytes, tail_bytes: 8 };
         let lanes = self.spill.lanes(runtime, "distributing to a temporary file", &options)?;
         Ok(Sink { streams: self, lanes, next: vec![None; count], chains: vec![Chain::default(); count] })
     }

@@ -1,7 +1,7 @@
 //! The writer: from bytes in order to the device, while more bytes come.
 //!
 //! Bytes are gathered in one block of a lane (`lanes.rs`); a full block becomes a request, and the other one is filled
-//! while it is written.
+//! while it is written. Temporary files are written block by block, at once.
 
 use crate::backend::{Backend, Location, Open};
 use crate::directory::DataFile;
@@ -11,7 +11,7 @@ use crate::runtime::Runtime;
 use std::path::Path;
 use std::sync::Arc;
 
-/// So many blocks a writer has: one is filled while the other is under way.
+/// So many blocks a writer has: one is filled while the other is under way. That of a temporary file has one.
 const BLOCKS: usize = 2;
 /// Blocks are whole pages.
 const PAGE_BYTES: usize = 4096;
@@ -29,25 +29,47 @@ impl Writer {
     /// # Errors
     /// What the operating system refuses, `AlreadyExists` if anything has the name; no memory under the budget.
     pub fn create(runtime: &Runtime, purpose: &str, path: &Path, buffer_bytes: usize) -> Result<Self> {
+        Writer::create_with(runtime, purpose, path, buffer_bytes, BLOCKS)
+    }
+
+    /// The same for a temporary file, whose blocks are written at once.
+    ///
+    /// # Errors
+    /// As for [`create`](Writer::create).
+    pub fn create_temporary(runtime: &Runtime, purpose: &str, path: &Path, buffer_bytes: usize) -> Result<Self> {
+        Writer::create_with(runtime, purpose, path, buffer_bytes, 1)
+    }
+
+    fn create_with(runtime: &Runtime, purpose: &str, path: &Path, buffer_bytes: usize, blocks: usize) -> Result<Self> {
         let backend: &Arc<dyn Backend> = runtime.backend();
         let file = Arc::new(DataFile::open_as(backend, Location::at(path), Open::Create)?);
-        Writer::at(runtime, purpose, file, (0, false), buffer_bytes).inspect_err(|_| {
+        Writer::with_blocks(runtime, purpose, file, buffer_bytes, blocks).inspect_err(|_| {
             // Nobody would know of it.
             let _ = backend.remove(path);
         })
     }
 
-    /// Writes a file that is open from an offset on; every block at once, if that is asked for.
-    pub(crate) fn at(
+    /// Writes a temporary file that is open, from an offset on.
+    pub(crate) fn temporary_at(
         runtime: &Runtime,
         purpose: &str,
         file: Arc<DataFile>,
-        (offset_bytes, at_once): (u64, bool),
+        offset_bytes: u64,
         buffer_bytes: usize,
     ) -> Result<Self> {
-        let block_bytes = (buffer_bytes / BLOCKS / PAGE_BYTES).max(1) * PAGE_BYTES;
-        let options = LanesOptions { lanes: 1, spare_blocks: BLOCKS - 1, block_bytes, tail_bytes: 0, at_once };
-        Ok(Writer { lanes: Lanes::new(runtime, purpose, file, &options)?, offset_bytes })
+        Ok(Writer { offset_bytes, ..Writer::with_blocks(runtime, purpose, file, buffer_bytes, 1)? })
+    }
+
+    fn with_blocks(
+        runtime: &Runtime,
+        purpose: &str,
+        file: Arc<DataFile>,
+        buffer_bytes: usize,
+        blocks: usize,
+    ) -> Result<Self> {
+        let block_bytes = (buffer_bytes / blocks / PAGE_BYTES).max(1) * PAGE_BYTES;
+        let options = LanesOptions { lanes: 1, spare_blocks: blocks - 1, block_bytes, tail_bytes: 0 };
+        Ok(Writer { lanes: Lanes::new(runtime, purpose, file, &options)?, offset_bytes: 0 })
     }
 
     /// Where in the file the next byte will be.

@@ -100,7 +100,7 @@ impl<'a> EdgeFile<'a> {
     #[cold]
     fn open(&mut self) -> Result<&mut OpenSegment> {
         let path = self.reading.workspace.temporary(&format!("edges-{}-{}", self.worker, self.count));
-        let writer = Writer::create(self.reading.runtime, "writing edges", &path, self.buffer_bytes)?;
+        let writer = Writer::create_temporary(self.reading.runtime, "writing edges", &path, self.buffer_bytes)?;
         self.count += 1;
         Ok(self.segment.insert(OpenSegment { writer, path }))
     }

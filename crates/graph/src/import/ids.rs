@@ -11,7 +11,7 @@ use outcore_format::{IdColumn, Order, PageBytes};
 use outcore_image::{ImageFile, PageWriter, Result, Workspace};
 use outcore_ingest::Plan;
 use outcore_ingest::runs::{RunId, Vertices};
-use outcore_io::{Array, Chain, Runtime, SPARE_BLOCKS, Spill, SpillReader, Streams};
+use outcore_io::{Array, Chain, Runtime, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
 const SIGN: u64 = 1 << 63;
@@ -127,8 +127,7 @@ impl IdWriting<'_> {
             stream_of_class[class as usize] = stream % count;
         }
         let range_vertices = self.vertices.count().div_ceil(count as u64).max(1);
-        let block_words =
-            (self.plan.memory_bytes / 32 / (count + SPARE_BLOCKS) as u64).clamp(LEAST_BLOCK_WORDS, 8192) as usize;
+        let block_words = (self.plan.memory_bytes / 32 / count as u64).clamp(LEAST_BLOCK_WORDS, 8192) as usize;
         let path = self.workspace.temporary("ids");
         let streams = Streams::create(self.runtime.backend(), &path, block_words)?;
         let mut sink = streams.sink(self.runtime, count)?;
