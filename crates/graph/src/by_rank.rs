@@ -326,6 +326,14 @@ impl<'a, L: Labels> ByRank<'a, L> {
         goes_on
     }
 
+    /// Leaves a hint of a bit, or a note that there is one without.
+    #[inline]
+    fn hint(&self, bins: &mut Bins, rank: u64, vertex: u32) {
+        if !bins.push(rank, vertex) {
+            self.unhinted.store(true, Ordering::Relaxed);
+        }
+    }
+
     fn take_gift(&self, gift: Gift, bins: &mut Bins) {
         if let Some(&(least, _)) = gift.first()
             && !bins.begin_at(least)
@@ -334,9 +342,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
         }
         for (rank, vertices) in gift {
             for vertex in vertices {
-                if !bins.push(rank, vertex) {
-                    self.unhinted.store(true, Ordering::Relaxed);
-                }
+                self.hint(bins, rank, vertex);
             }
         }
     }
@@ -347,9 +353,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
         let Some(least) = active().map(|(rank, _)| rank).min() else { return false };
         bins.begin_at(least);
         for (rank, vertex) in active() {
-            if !bins.push(rank, vertex) {
-                self.unhinted.store(true, Ordering::Relaxed);
-            }
+            self.hint(bins, rank, vertex);
         }
         true
     }
@@ -376,9 +380,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
                 let Some(offered) = labels.along(vertex, label, weight) else { continue };
                 if offered < labels.get(target) && labels.lower(target, offered) {
                     self.active.announce(target);
-                    if !bins.push(labels.rank(offered), target) {
-                        self.unhinted.store(true, Ordering::Relaxed);
-                    }
+                    self.hint(bins, labels.rank(offered), target);
                 }
             }
         }

@@ -125,7 +125,7 @@ impl<'a> Relaxer<'a> {
         if bytes + hints > available - available / FREE_SHARE {
             return Ok(None);
         }
-        let hints = budget.reserve("pages by priority", hints)?;
+        let hints = budget.reserve("hints of vertices", hints)?;
         let (lists, loaded) = HeldLists::load(graph, edges.direction)?;
         Ok(Some(Way::Held(Box::new((lists, loaded, hints)))))
     }
