@@ -61,3 +61,18 @@ __all__ = [
     *_NAMED,
 ]
 globals().update(_CLASSES, **_NAMED)
+
+# What is made of SciPy's classes, and imports SciPy when it is first asked for.
+_OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _OF_SCIPY:
+        raise AttributeError(f"module 'outcore' has no attribute {name!r}")
+    from outcore import _matrix
+
+    return vars(_matrix)[name]
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_OF_SCIPY])

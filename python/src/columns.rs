@@ -69,12 +69,12 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
 }
 
 /// Sets memory aside for something that is made of a result.
-fn set_aside(py: Python<'_>, image: &Image, purpose: &str, bytes: u64) -> PyResult<Reservation> {
+pub fn set_aside(py: Python<'_>, image: &Image, purpose: &str, bytes: u64) -> PyResult<Reservation> {
     image.reserve(purpose, bytes).map_err(|error| raise(py, error))
 }
 
 /// Sets memory aside for as long as an array, its mask or a view of either lives.
-fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
+pub fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
     let kept = Bound::new(array.py(), Kept { _reservation: reservation })?;
     let finalize = array.py().import("weakref")?.getattr("finalize")?;
     finalize.call1((owner(array.clone())?, &kept))?;

@@ -12,6 +12,7 @@ mod exit;
 mod generate;
 mod graph;
 mod import;
+mod matrix;
 mod program;
 mod progress;
 mod result;
@@ -45,6 +46,8 @@ mod _outcore {
     use super::graph::PyGraph;
     #[pymodule_export]
     use super::import::{import_files, import_tables};
+    #[pymodule_export]
+    use super::matrix::PyMatrix;
     #[pymodule_export]
     use super::program::{ProgramResult, program_raised, program_symbols, vertex_program};
     #[pymodule_export]

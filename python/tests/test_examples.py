@@ -11,7 +11,7 @@ import outcore as oc
 import pytest
 from outcore._stubs import stubs
 
-OBJECTS = [(name, getattr(oc, name)) for name in oc.__all__]
+OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._OF_SCIPY)]
 OBJECTS += [
     (f"{name}.{own}", value)
     for name, kind in OBJECTS
@@ -33,7 +33,7 @@ def test_example(site, name, text):
 
 def test_there_are_examples():
     found = {name for name, _ in EXAMPLES}
-    assert {"bfs", "pagerank", "components", "strong_components", "core_number", "label_propagation", "triangles", "clustering", "lcc", "scan_statistics", "estimate", "generate", "import_graph", "Graph", "Table.top"} <= found
+    assert {"bfs", "pagerank", "components", "strong_components", "core_number", "label_propagation", "triangles", "clustering", "lcc", "scan_statistics", "estimate", "generate", "import_graph", "Graph", "Table.top", "SparseMatrix", "SparseMatrix.multiply", "import_matrix"} <= found
 
 
 def test_every_public_object_is_documented():

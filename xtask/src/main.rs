@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
@@ -17,7 +17,8 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("ingest", &["outcore-io", "outcore-format", "outcore-image"]),
     ("graph", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest"]),
     ("algo", &["outcore-io", "outcore-graph"]),
-    ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo"]),
+    ("matrix", &["outcore-io", "outcore-graph"]),
+    ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo", "outcore-matrix"]),
     ("cli", &["outcore"]),
 ];
 /// The files that may hold unsafe code.
@@ -35,6 +36,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/graph/src/decode.rs",
     "crates/graph/src/gather.rs",
     "crates/graph/src/program_engine.rs",
+    "crates/matrix/src/kernel.rs",
     "python/src/program.rs",
     "python/src/stream.rs",
 ];

@@ -67,6 +67,22 @@ impl Gathered for AtomicF32 {
     }
 }
 
+impl Gathered for f64 {
+    type Loaded = f64;
+
+    #[inline(always)]
+    fn loaded(&self) -> f64 {
+        *self
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn eight(from: *const f64, mask: __mmask8) -> __m512d {
+        // SAFETY: by the contract of this function.
+        unsafe { _mm512_maskz_loadu_pd(mask, from) }
+    }
+}
+
 /// The lanes that sums are spread over.
 const LANES: usize = 8;
 /// How many neighbours ahead values are asked for: few enough to stay in the nearest cache.
@@ -76,6 +92,25 @@ const STEP: usize = 256;
 /// Values in so many first bytes are not asked for: what the second-level cache holds.
 const NEAR_BYTES: usize = 1 << 20;
 
+/// The values of all neighbours of a page, one behind the other.
+///
+/// # Panics
+/// If a neighbour is beyond `values`.
+pub fn gather<T: Gathered>(values: &[T], neighbours: &[u32]) -> Vec<T::Loaded> {
+    #[cfg(target_arch = "x86_64")]
+    if is_wide() {
+        // SAFETY: the processor has the features.
+        return unsafe { x86::wide_fetch(values, neighbours) };
+    }
+    fetch(values, neighbours, |ahead| ahead.iter().for_each(|&place| prefetch(values, place as usize)))
+}
+
+/// Whether the processor has what the wide forms need.
+#[cfg(target_arch = "x86_64")]
+fn is_wide() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2")
+}
+
 /// The sums of `values[neighbour]` over adjacent lists of a page.
 ///
 /// # Panics
@@ -84,7 +119,7 @@ pub fn gather_sums<T: Gathered>(values: &[T], lists: &Lists, range: Range<usize>
     let ends = &lists.ends[range.start..=range.end];
     let neighbours = &lists.neighbours[ends[0] as usize..ends[range.len()] as usize];
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2") {
+    if is_wide() {
         // SAFETY: the processor has the features.
         return unsafe { x86::wide_sums(values, neighbours, ends) };
     }
@@ -93,8 +128,7 @@ pub fn gather_sums<T: Gathered>(values: &[T], lists: &Lists, range: Range<usize>
 
 fn plain_sums<T: Gathered>(values: &[T], neighbours: &[u32], ends: &[u32]) -> Vec<f64> {
     let ask = |ahead: &[u32]| ahead.iter().for_each(|&place| prefetch(values, place as usize));
-    let loaded = fetch(values, neighbours, ask);
-    add(&loaded, ends, sum)
+    add(&fetch(values, neighbours, ask), ends, sum)
 }
 
 /// The sum of `values[neighbour]` over one list.
@@ -175,9 +209,18 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512vl,bmi2,popcnt")]
     pub unsafe fn wide_sums<T: Gathered>(values: &[T], neighbours: &[u32], ends: &[u32]) -> Vec<f64> {
         // SAFETY: the processor has the features.
-        let loaded = fetch(values, neighbours, |ahead| unsafe { ask_far(values, ahead) });
+        let loaded = unsafe { wide_fetch(values, neighbours) };
         // SAFETY: as above.
         add(&loaded, ends, |list| unsafe { wide_sum::<T>(list) })
+    }
+
+    /// # Safety
+    /// The processor has the features.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vl,bmi2,popcnt")]
+    pub unsafe fn wide_fetch<T: Gathered>(values: &[T], neighbours: &[u32]) -> Vec<T::Loaded> {
+        // SAFETY: the processor has the features.
+        fetch(values, neighbours, |ahead| unsafe { ask_far(values, ahead) })
     }
 
     /// Asks for the values of at most `STEP` neighbours that are not near.

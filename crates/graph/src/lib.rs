@@ -46,7 +46,7 @@ pub use active::SPARSE_SHARE;
 pub use check::{CheckReport, check};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
-pub use gather::{Gathered, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
+pub use gather::{Gathered, gather, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
 pub use graph::{Direction, Edges, Graph};
 pub use held::HeldLists;
 pub use info::GraphInfo;

@@ -64,7 +64,7 @@ impl<'a> Weights<'a> {
 
     /// Those of some of the edges; none if there are none.
     #[inline]
-    pub(crate) fn part(&self, edges: Range<usize>) -> Self {
+    pub fn part(&self, edges: Range<usize>) -> Self {
         Weights { bits: if self.bits.is_empty() { self.bits } else { &self.bits[edges] }, kind: self.kind }
     }
 }

@@ -176,7 +176,7 @@ impl<T: Plain> Array<T> {
 /// A value that workers share, which lies in memory as a plain one does.
 ///
 /// # Safety
-/// The bytes of every `Self` are a valid `Value`, and both have the same size and alignment.
+/// The bytes of every `Self` are a valid `Value` and the other way round, and both have the same size and alignment.
 #[allow(unsafe_code)]
 pub unsafe trait Shared: Plain {
     /// The plain value.
@@ -205,6 +205,14 @@ impl<T: Shared> Array<T> {
         let reservation = unsafe { std::ptr::read(&shared.reservation) };
         Array { start: shared.start.cast(), len: shared.len, mapped_bytes: shared.mapped_bytes, reservation }
     }
+}
+
+/// Plain values while workers share them.
+#[allow(unsafe_code)]
+pub fn shared<T: Shared>(values: &mut [T::Value]) -> &[T] {
+    const { assert!(size_of::<T>() == size_of::<T::Value>() && align_of::<T>() == align_of::<T::Value>()) };
+    // SAFETY: the bytes of plain values are valid shared ones, and nobody else sees them while these are borrowed.
+    unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast(), values.len()) }
 }
 
 /// Numbers whose bytes may be written to temporary files and read back as they lie in memory.
@@ -364,6 +372,13 @@ mod tests {
         }
         assert_eq!(before, budget.available_bytes());
         assert!(Array::<u64>::zeroed(&budget, "too much", 1 << 40).is_err());
+    }
+
+    #[test]
+    fn plain_values_are_shared_for_a_while() {
+        let mut values = [1.0, -2.0, 3.0];
+        shared::<AtomicF64>(&mut values)[1].store(7.5);
+        assert_eq!(values, [1.0, 7.5, 3.0]);
     }
 
     #[test]

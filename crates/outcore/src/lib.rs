@@ -46,6 +46,9 @@ pub use outcore_algo::{
 };
 pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 
+// Matrices.
+pub use outcore_matrix::{MultiplyPlan, Operand, Semiring, SparseMatrix};
+
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader, cell_text, distance_bits,

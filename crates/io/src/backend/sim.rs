@@ -155,6 +155,9 @@ impl State {
 
     /// Damages what a read brought, if the plan says so.
     fn damage(&self, bytes: &mut [u8]) {
+        if self.is_asleep.load(Ordering::Relaxed) {
+            return;
+        }
         let number = self.reads.fetch_add(1, Ordering::Relaxed);
         if bytes.is_empty() {
             return;

@@ -1,0 +1,230 @@
+//! The inner loop: rows of a dense matrix, picked by the entries of a list and added up.
+//!
+//! *Order.* Of the terms of a list, or of the part of one that a page holds, term `i` of as many whole blocks of eight
+//! as there are goes to lane `i mod 8`; then lanes are added pairwise, and what is left of the terms one after the
+//! other. It is the same for every number of columns: so a product has the same bits whether it is computed column by
+//! column or all at once. Nor do the bits depend on the processor: a product and a sum are rounded apart.
+//!
+//! *Memory.* What lists pick is asked for some entries ahead, over the ends of lists. Terms of a single column are
+//! fetched for a page as a whole, as PageRank does it (`graph/src/gather.rs`).
+#![allow(unsafe_code)]
+
+use crate::semiring::Rules;
+use outcore_graph::{WeightKind, Weights, gather};
+use outcore_io::buffer::prefetch;
+use std::ops::Range;
+
+/// The lanes that terms are spread over.
+const LANES: usize = 8;
+/// How many cache lines ahead rows are asked for.
+const AHEAD_LINES: usize = 64;
+/// Numbers of a cache line.
+const LINE: usize = 8;
+
+/// A dense matrix in row-major order whose rows lists pick.
+#[derive(Clone, Copy)]
+pub(crate) struct Picked<'a, const W: usize> {
+    pub rows: &'a [[f64; W]],
+    /// The neighbour that picks the first row.
+    pub base: u32,
+}
+
+impl<const W: usize> Picked<'_, W> {
+    #[inline(always)]
+    fn ask(&self, neighbour: u32) {
+        let (numbers, place) = (self.rows.as_flattened(), (neighbour - self.base) as usize * W);
+        (0..W).step_by(LINE).for_each(|column| prefetch(numbers, place + column));
+    }
+
+    /// What neighbours pick of a single column.
+    fn fetch(&self, neighbours: &[u32]) -> Vec<f64> {
+        match self.base {
+            0 => gather(self.rows.as_flattened(), neighbours),
+            base => {
+                let moved: Vec<u32> = neighbours.iter().map(|&neighbour| neighbour - base).collect();
+                gather(self.rows.as_flattened(), &moved)
+            }
+        }
+    }
+
+    /// The sum over some entries, for `G` columns from `from` on.
+    #[inline(always)]
+    fn total<S: Rules, E: Entries, const G: usize>(
+        &self,
+        neighbours: &[u32],
+        range: Range<usize>,
+        values: E,
+        from: usize,
+    ) -> [f64; G] {
+        let neighbours = &neighbours[range.clone()];
+        total::<S, G>(neighbours.len(), |i| {
+            let row = &self.rows[(neighbours[i] - self.base) as usize][from..from + G];
+            let value = values.value(range.start + i);
+            std::array::from_fn(|column| S::multiply(value, row[column]))
+        })
+    }
+}
+
+/// The values of adjacent entries.
+trait Entries: Copy {
+    fn value(self, i: usize) -> f64;
+}
+
+#[derive(Clone, Copy)]
+struct Ones;
+
+impl Entries for Ones {
+    #[inline(always)]
+    fn value(self, _i: usize) -> f64 {
+        1.0
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Whole<'a>(&'a [u64]);
+
+impl Entries for Whole<'_> {
+    #[inline(always)]
+    fn value(self, i: usize) -> f64 {
+        self.0[i] as i64 as f64
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Real<'a>(&'a [u64]);
+
+impl Entries for Real<'_> {
+    #[inline(always)]
+    fn value(self, i: usize) -> f64 {
+        f64::from_bits(self.0[i])
+    }
+}
+
+/// Adds up adjacent lists, whose neighbours end where `ends` says after the first, and hands each its number and row of
+/// sums. Entries without values count as 1.
+///
+/// # Panics
+/// If a neighbour picks no row.
+pub(crate) fn add_lists<S: Rules, const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: Weights<'_>,
+    finish: impl FnMut(usize, &[f64; W]),
+) {
+    match (values.is_empty(), values.kind()) {
+        (true, _) => dispatch::<S, _, W>(picked, neighbours, ends, Ones, finish),
+        (false, WeightKind::I64) => dispatch::<S, _, W>(picked, neighbours, ends, Whole(values.bits()), finish),
+        (false, WeightKind::F64) => dispatch::<S, _, W>(picked, neighbours, ends, Real(values.bits()), finish),
+    }
+}
+
+#[inline(always)]
+fn dispatch<S: Rules, E: Entries, const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: E,
+    finish: impl FnMut(usize, &[f64; W]),
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if W >= 8 && is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has the feature.
+            return unsafe { with_avx512::<S, E, W>(picked, neighbours, ends, values, finish) };
+        }
+        if W >= 4 && is_x86_feature_detected!("avx") {
+            // SAFETY: as above.
+            return unsafe { with_avx::<S, E, W>(picked, neighbours, ends, values, finish) };
+        }
+    }
+    add::<S, E, W>(picked, neighbours, ends, values, finish);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn with_avx512<S: Rules, E: Entries, const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: E,
+    finish: impl FnMut(usize, &[f64; W]),
+) {
+    add::<S, E, W>(picked, neighbours, ends, values, finish);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+fn with_avx<S: Rules, E: Entries, const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: E,
+    finish: impl FnMut(usize, &[f64; W]),
+) {
+    add::<S, E, W>(picked, neighbours, ends, values, finish);
+}
+
+#[inline(always)]
+fn add<S: Rules, E: Entries, const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: E,
+    mut finish: impl FnMut(usize, &[f64; W]),
+) {
+    let first = ends[0] as usize;
+    let lists = ends.windows(2).map(|pair| pair[0] as usize - first..pair[1] as usize - first).enumerate();
+    if W == 1 {
+        let mut terms = picked.fetch(neighbours);
+        (0..).zip(&mut terms).for_each(|(i, term)| *term = S::multiply(values.value(i), *term));
+        return lists.for_each(|(list, range)| {
+            let terms = &terms[range];
+            finish(list, &[total::<S, 1>(terms.len(), |i| [terms[i]])[0]; W]);
+        });
+    }
+    let ahead = AHEAD_LINES / W.div_ceil(LINE);
+    neighbours.iter().take(ahead).for_each(|&neighbour| picked.ask(neighbour));
+    for (list, range) in lists {
+        for &neighbour in neighbours.get(range.start + ahead..).into_iter().flatten().take(range.len()) {
+            picked.ask(neighbour);
+        }
+        let mut sums = [S::NOTHING; W];
+        // As many columns at a time as lanes fit the registers.
+        let (groups, rest) = sums.as_chunks_mut::<LINE>();
+        for (group, sums) in groups.iter_mut().enumerate() {
+            *sums = picked.total::<S, E, LINE>(neighbours, range.clone(), values, group * LINE);
+        }
+        match rest.len() {
+            0 => {}
+            2 => rest.copy_from_slice(&picked.total::<S, E, 2>(neighbours, range, values, 0)),
+            _ => rest.copy_from_slice(&picked.total::<S, E, 4>(neighbours, range, values, 0)),
+        }
+        finish(list, &sums);
+    }
+}
+
+/// The sum of so many terms, for some columns.
+#[inline(always)]
+fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G]) -> [f64; G] {
+    let add = |sum: &mut [f64; G], term: [f64; G]| {
+        sum.iter_mut().zip(term).for_each(|(sum, term)| *sum = S::add(*sum, term));
+    };
+    let blocks = count / LANES;
+    let mut sum = [S::NOTHING; G];
+    if blocks > 0 {
+        let mut lanes: [[f64; G]; LANES] = std::array::from_fn(&term);
+        for block in 1..blocks {
+            (0..LANES).for_each(|lane| add(&mut lanes[lane], term(block * LANES + lane)));
+        }
+        for half in [4, 2, 1] {
+            (0..half).for_each(|lane| {
+                let other = lanes[lane + half];
+                add(&mut lanes[lane], other);
+            });
+        }
+        sum = lanes[0];
+    }
+    (blocks * LANES..count).for_each(|i| add(&mut sum, term(i)));
+    sum
+}

@@ -1,0 +1,15 @@
+//! Sparse matrices larger than memory, times dense ones that fit.
+//!
+//! A [`SparseMatrix`] is an image of a graph, read as a matrix: vertices in the order of their ids are rows and
+//! columns, an edge from `u` to `v` is the entry in row `u` and column `v`, and its weight is the entry's value.
+//! [`SparseMatrix::multiply`] reads the image once for as many columns as memory has room for. What adds and what
+//! multiplies is a [`Semiring`].
+//!
+//! Why lists and no tiles: `docs/decisions/0016-matrices-are-lists.md`.
+
+mod kernel;
+mod semiring;
+mod sparse;
+
+pub use semiring::Semiring;
+pub use sparse::{MOST_COLUMNS, MultiplyPlan, Operand, SparseMatrix};

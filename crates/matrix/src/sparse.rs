@@ -1,0 +1,338 @@
+//! A sparse matrix on disk, and its product with a dense one in memory.
+//!
+//! *Idea.* Semi-external: the sparse matrix is read from the device page by page, the dense one is in memory, in
+//! row-major order and in the order of the image's vertices, so that an entry picks adjacent numbers and hubs lie
+//! together. A row of the product belongs to one list, so workers share nothing, and rows go straight to their places.
+//!
+//! *Passes.* Up to 32 columns are multiplied in one pass over the lists; fewer if memory has no room for so many. By
+//! the paper's model memory is better spent on columns than on a page cache: each column more saves a share of a pass.
+//!
+//! *Cost.* Per pass one read of the lists and their values; 8 bytes per column of the pass and row of the dense matrix,
+//! 4 bytes per row and column of the sparse one for their order, if the image is not in the order of ids.
+//!
+//! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, chapter 4.
+
+use crate::kernel::{Picked, add_lists};
+use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
+use outcore_graph::{
+    Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Lists, PAGE_BYTES, Result, Stats, StatsBuilder,
+    Weights, fold, vertex_map,
+};
+use outcore_io::buffer::shared;
+use outcore_io::{Array, AtomicF64, Spare, lock};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, Weak};
+
+/// The most columns of a dense matrix that one pass multiplies.
+pub const MOST_COLUMNS: usize = 32;
+
+/// Which matrix is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// The matrix.
+    Matrix,
+    /// Its transpose.
+    Transpose,
+}
+
+/// A sparse matrix: an image, read by rows or by columns.
+pub struct SparseMatrix {
+    graph: Arc<Graph>,
+    values: bool,
+    /// The row and column of every vertex, where the image is not in the order of ids.
+    places: Option<Array<u32>>,
+    /// Columns of the last factor, for their memory: fresh memory costs about as much as a product of one column.
+    idle: Arc<Idle>,
+}
+
+/// Memory for columns of a factor, which nobody uses now.
+#[derive(Default)]
+struct Idle(Mutex<Option<Array<f64>>>);
+
+impl Spare for Idle {
+    // Whoever has the lock may be the one who needs the memory.
+    fn spare_bytes(&self) -> u64 {
+        self.0.try_lock().ok().and_then(|idle| Some(idle.as_ref()?.reservation().bytes())).unwrap_or(0)
+    }
+
+    fn give_back(&self) {
+        if let Ok(mut idle) = self.0.try_lock() {
+            *idle = None;
+        }
+    }
+}
+
+impl std::fmt::Debug for SparseMatrix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SparseMatrix").field("graph", &self.graph).field("values", &self.values).finish_non_exhaustive()
+    }
+}
+
+/// How a product is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MultiplyPlan {
+    /// How many columns of the dense matrix are multiplied at the same time.
+    pub columns_per_pass: usize,
+    /// Passes over the sparse matrix.
+    pub passes: u64,
+    /// What the columns of a pass take in memory.
+    pub state_bytes: u64,
+    /// The pages of a pass, values included, in bytes: what is read is at most that times the passes.
+    pub bytes_per_pass: u64,
+}
+
+impl SparseMatrix {
+    /// Takes a graph for a matrix whose values are its weights if `values` says so, and 1 otherwise.
+    ///
+    /// # Errors
+    /// Values are wanted and there are none, or they are `u64`; an id column that cannot be read or is damaged; too
+    /// little memory: 4 bytes per vertex where vertices are not in the order of their ids, and while they are sorted
+    /// [`Graph::by_id_bytes`] and 4 bytes more.
+    pub fn new(graph: Arc<Graph>, values: bool) -> Result<Self> {
+        if values {
+            graph.weight_kind()?;
+        }
+        let places = match graph.by_id()? {
+            None => None,
+            Some(by_id) => {
+                let mut places = Array::zeroed(graph.runtime().budget(), "rows of vertices", by_id.len())?;
+                by_id.iter().zip(0..).for_each(|(&vertex, place)| places[vertex as usize] = place);
+                Some(places)
+            }
+        };
+        let idle = Arc::<Idle>::default();
+        let spare: Weak<dyn Spare> = Arc::downgrade(&idle) as Weak<Idle>;
+        graph.runtime().budget().add_spare(spare);
+        Ok(SparseMatrix { graph, values, places, idle })
+    }
+
+    /// The graph whose matrix it is.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// Whether entries have values of their own; otherwise each is 1.
+    pub fn has_values(&self) -> bool {
+        self.values
+    }
+
+    /// How many rows and columns it has.
+    pub fn shape(&self) -> (u64, u64) {
+        (self.graph.vertices(), self.graph.vertices())
+    }
+
+    /// How many entries are stored.
+    pub fn entries(&self) -> u64 {
+        self.graph.manifest().out_lists.entries
+    }
+
+    /// Whether the matrix is stored as one that is its own transpose.
+    pub fn is_symmetric(&self) -> bool {
+        !self.graph.is_directed()
+    }
+
+    /// The lists that hold the rows of what is multiplied, and whether their values are read.
+    fn rows_of(&self, operand: Operand) -> Edges {
+        let direction = match operand {
+            Operand::Matrix => Direction::Out,
+            Operand::Transpose => Direction::In,
+        };
+        Edges { direction, weights: self.values }
+    }
+
+    /// How a product with a dense matrix of so many columns will be computed in the memory that is left now.
+    pub fn plan(&self, operand: Operand, columns: usize) -> MultiplyPlan {
+        let edges = self.rows_of(operand);
+        let budget = self.graph.runtime().budget();
+        let keeps = if self.values { self.graph.weight_bytes(edges.direction) } else { 0 };
+        let available = budget.available_bytes().saturating_sub(keeps);
+        let bytes = |columns: usize| 8 * columns as u64 * self.graph.vertices();
+        let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS).next_power_of_two();
+        while columns_per_pass > 1 && bytes(columns_per_pass) > available {
+            columns_per_pass /= 2;
+        }
+        let pages =
+            self.graph.pages(edges.direction) + if self.values { self.graph.weight_pages(edges.direction) } else { 0 };
+        MultiplyPlan {
+            columns_per_pass,
+            passes: columns.div_ceil(columns_per_pass) as u64,
+            state_bytes: bytes(columns_per_pass) + keeps,
+            bytes_per_pass: PAGE_BYTES * pages,
+        }
+    }
+
+    /// Writes the product with the dense matrix `factor` to `product`. Both are in row-major order and have `columns`
+    /// columns; rows are in the order of ids.
+    ///
+    /// The bits do not depend on threads, memory, cache or the number of columns: the terms of a row are added in the
+    /// order of the image, page by page.
+    ///
+    /// # Errors
+    /// Shapes that do not fit; too little memory for one column; a page that cannot be read or is damaged; a request to
+    /// stop. The product is then unfinished.
+    pub fn multiply(
+        &self,
+        semiring: Semiring,
+        operand: Operand,
+        factor: &[f64],
+        columns: usize,
+        product: &mut [f64],
+    ) -> Result<Stats> {
+        let (rows, inner) = match (operand, self.shape()) {
+            (Operand::Matrix, shape) => shape,
+            (Operand::Transpose, (rows, columns)) => (columns, rows),
+        };
+        if factor.len() as u64 != inner * columns as u64 || product.len() as u64 != rows * columns as u64 {
+            let found = format!("{} numbers times {columns} columns into {}", factor.len(), product.len());
+            return Err(Error::Usage(format!("expected a factor of {inner} rows for {rows} rows, found {found}")));
+        }
+        let edges = self.rows_of(operand);
+        let graph = &self.graph;
+        let kept = if self.values { &[edges.direction][..] } else { &[] };
+        let plan = self.plan(operand, columns);
+        graph.make_room("a product of matrices", plan.state_bytes)?;
+        let _kept = graph.keep_weights(kept)?;
+        let product = shared(product);
+        let mut stats = StatsBuilder::start();
+        stats.weights(graph.weight_name().filter(|_| self.values));
+        for from in (0..columns).step_by(plan.columns_per_pass) {
+            let part = Part { matrix: self, edges, factor, product, columns, from };
+            part.multiply(semiring, plan.columns_per_pass, &mut stats)?;
+        }
+        Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
+    }
+
+    fn place(&self, vertex: usize) -> usize {
+        self.places.as_ref().map_or(vertex, |places| places[vertex] as usize)
+    }
+}
+
+/// Some columns of a product.
+struct Part<'a> {
+    matrix: &'a SparseMatrix,
+    edges: Edges,
+    factor: &'a [f64],
+    product: &'a [AtomicF64],
+    columns: usize,
+    from: usize,
+}
+
+impl Part<'_> {
+    fn range(&self, width: usize) -> Range<usize> {
+        self.from..self.columns.min(self.from + width)
+    }
+
+    /// Multiplies at most so many columns.
+    fn multiply(&self, semiring: Semiring, most: usize, stats: &mut StatsBuilder) -> Result<()> {
+        match self.range(most).len().next_power_of_two() {
+            1 => self.multiply_wide::<1>(semiring, stats),
+            2 => self.multiply_wide::<2>(semiring, stats),
+            4 => self.multiply_wide::<4>(semiring, stats),
+            8 => self.multiply_wide::<8>(semiring, stats),
+            16 => self.multiply_wide::<16>(semiring, stats),
+            _ => self.multiply_wide::<MOST_COLUMNS>(semiring, stats),
+        }
+    }
+
+    fn multiply_wide<const W: usize>(&self, semiring: Semiring, stats: &mut StatsBuilder) -> Result<()> {
+        let graph = &self.matrix.graph;
+        // A factor that lies as it is needed is not copied.
+        let ordered = match W == self.columns && self.matrix.places.is_none() {
+            true => None,
+            false => Some(self.ordered::<W>()?),
+        };
+        let (rows, _) = ordered.as_deref().unwrap_or(self.factor)[..graph.vertices() as usize * W].as_chunks::<W>();
+        graph.fill_cache()?;
+        match semiring {
+            Semiring::PlusTimes => self.pass::<PlusTimes, W>(rows, stats),
+            Semiring::MinPlus => self.pass::<MinPlus, W>(rows, stats),
+            Semiring::OrAnd => self.pass::<OrAnd, W>(rows, stats),
+            Semiring::MaxTimes => self.pass::<MaxTimes, W>(rows, stats),
+            Semiring::PlusFirst => self.pass::<PlusFirst, W>(rows, stats),
+        }?;
+        *lock(&self.matrix.idle.0) = ordered;
+        Ok(())
+    }
+
+    /// The columns of the factor, side by side, with rows in the order of vertices, and zeros up to the width.
+    fn ordered<const W: usize>(&self) -> Result<Array<f64>> {
+        let graph = &self.matrix.graph;
+        let count = graph.vertices() as usize * W;
+        let idle = lock(&self.matrix.idle.0).take().filter(|idle| idle.len() >= count);
+        let mut ordered = match idle {
+            Some(idle) => idle,
+            None => Array::zeroed(graph.runtime().budget(), "columns of a dense matrix", count)?,
+        };
+        let (range, numbers) = (self.range(W), shared::<AtomicF64>(&mut ordered[..count]));
+        vertex_map(graph.runtime(), graph.vertices(), |vertices| {
+            let rows = numbers[vertices.start * W..vertices.end * W].chunks_exact(W);
+            for (vertex, row) in vertices.zip(rows) {
+                let start = self.matrix.place(vertex) * self.columns;
+                let (to, beyond) = row.split_at(range.len());
+                to.iter().zip(&self.factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
+                beyond.iter().for_each(|to| to.store(0.0));
+            }
+            Ok(())
+        })?;
+        Ok(ordered)
+    }
+
+    fn pass<S: Rules, const W: usize>(&self, rows: &[[f64; W]], stats: &mut StatsBuilder) -> Result<()> {
+        let graph = &*self.matrix.graph;
+        let product = Product::<S, W> {
+            part: self,
+            range: self.range(W),
+            picked: Picked { rows, base: 0 },
+            rules: std::marker::PhantomData,
+        };
+        let ((), sweep) = fold(graph, self.edges, Frontier::All, &product)?;
+        stats.step("multiply", graph.vertices(), sweep);
+        Ok(())
+    }
+}
+
+/// One pass over the lists.
+struct Product<'a, S, const W: usize> {
+    part: &'a Part<'a>,
+    /// The columns that it is for.
+    range: Range<usize>,
+    picked: Picked<'a, W>,
+    rules: std::marker::PhantomData<S>,
+}
+
+impl<S: Rules, const W: usize> Product<'_, S, W> {
+    #[inline(always)]
+    fn store(&self, vertex: usize, sums: &[f64; W]) {
+        let start = self.part.matrix.place(vertex) * self.part.columns;
+        let row = &self.part.product[start + self.range.start..start + self.range.end];
+        row.iter().zip(sums).for_each(|(to, &sum)| to.store(sum));
+    }
+}
+
+impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
+    type Value = [f64; W];
+    type Total = ();
+
+    fn part(&self, list: ListPart<'_>) -> [f64; W] {
+        let mut row = [S::NOTHING; W];
+        let ends = [0, list.neighbours.len() as u32];
+        add_lists::<S, W>(self.picked, list.neighbours, &ends, list.weights, |_, sums| row = *sums);
+        row
+    }
+
+    fn merge(&self, before: [f64; W], after: [f64; W]) -> [f64; W] {
+        std::array::from_fn(|column| S::add(before[column], after[column]))
+    }
+
+    fn finish(&self, vertex: u32, value: Option<[f64; W]>, (): &mut ()) {
+        self.store(vertex as usize, &value.unwrap_or([S::NOTHING; W]));
+    }
+
+    fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, (): &mut ()) {
+        let ends = &lists.ends[range.start..=range.end];
+        let edges = ends[0] as usize..ends[range.len()] as usize;
+        let first = lists.first_vertex as usize + range.start;
+        let finish = |list: usize, sums: &[f64; W]| self.store(first + list, sums);
+        add_lists::<S, W>(self.picked, &lists.neighbours[edges.clone()], ends, weights.part(edges), finish);
+    }
+}

@@ -1,0 +1,318 @@
+//! Products of sparse matrices on disk, beside those of an obvious program, and with themselves.
+
+use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
+use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
+use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions};
+use outcore_io::backend::{Faults, Sim};
+use outcore_io::{Runtime, RuntimeOptions, backend};
+use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn random(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*state >> 33) % below
+}
+
+/// A matrix as its entries, small whole numbers, so that sums are exact in any order.
+struct Given {
+    size: u64,
+    entries: BTreeMap<(u64, u64), f64>,
+    symmetric: bool,
+}
+
+impl Given {
+    /// Some entries anywhere, and a full row and column.
+    fn new(size: u64, count: u64, symmetric: bool) -> Self {
+        let mut state = size + count;
+        let mut entries = BTreeMap::new();
+        let full = |i: u64| if size > 100 { [(3, i), (i, 5)] } else { [(0, 0); 2] };
+        for i in 0..count {
+            let place = (random(&mut state, size), random(&mut state, size));
+            for (row, column) in [place].into_iter().chain(full(i % size)) {
+                let (row, column) = if symmetric && column > row { (column, row) } else { (row, column) };
+                entries.insert((row, column), random(&mut state, 9) as f64 - 3.0);
+            }
+        }
+        Given { size, entries, symmetric }
+    }
+
+    fn image(&self, folder: &Path, kind: &str, order: OrderChoice) -> PathBuf {
+        let symmetry = if self.symmetric { "symmetric" } else { "general" };
+        let mut text = format!("%%MatrixMarket matrix coordinate {kind} {symmetry}\n");
+        text += &format!("{0} {0} {1}\n", self.size, self.entries.len());
+        for ((row, column), value) in &self.entries {
+            match kind {
+                "pattern" => text += &format!("{} {}\n", row + 1, column + 1),
+                "real" => text += &format!("{} {} {value:.1}\n", row + 1, column + 1),
+                _ => text += &format!("{} {} {value}\n", row + 1, column + 1),
+            }
+        }
+        let file = folder.join("given.mtx");
+        std::fs::write(&file, text).unwrap();
+        let runtime = runtime(2, None);
+        let image = folder.join(format!("{kind}-{symmetry}-{order:?}.oc"));
+        let source = open(&runtime, &[file], &InputOptions::default()).unwrap();
+        let options = ImportOptions {
+            duplicates: Duplicates::Sum,
+            order,
+            replace: true,
+            allow_empty: true,
+            ..ImportOptions::default()
+        };
+        import(&runtime, source, &image, &options).unwrap();
+        image
+    }
+
+    /// The product, term by term.
+    fn multiply(&self, semiring: Semiring, operand: Operand, ones: bool, factor: &[f64], columns: usize) -> Vec<f64> {
+        let nothing = match semiring {
+            Semiring::MinPlus => f64::INFINITY,
+            Semiring::MaxTimes => f64::NEG_INFINITY,
+            _ => 0.0,
+        };
+        let mut product = vec![nothing; self.size as usize * columns];
+        let mut add = |row: u64, column: u64, value: f64| {
+            for k in 0..columns {
+                let (sum, x) = (&mut product[row as usize * columns + k], factor[column as usize * columns + k]);
+                *sum = match semiring {
+                    Semiring::PlusTimes => *sum + value * x,
+                    Semiring::MinPlus => sum.min(value + x),
+                    Semiring::OrAnd => f64::from(u8::from(*sum == 1.0 || value != 0.0 && x != 0.0)),
+                    Semiring::MaxTimes => sum.max(value * x),
+                    Semiring::PlusFirst => *sum + value,
+                };
+            }
+        };
+        for (&(row, column), &value) in &self.entries {
+            let value = if ones { 1.0 } else { value };
+            let (row, column) = if operand == Operand::Matrix { (row, column) } else { (column, row) };
+            add(row, column, value);
+            if self.symmetric && row != column {
+                add(column, row, value);
+            }
+        }
+        product
+    }
+}
+
+fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
+    Arc::new(
+        Runtime::new(RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() }).unwrap(),
+    )
+}
+
+fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
+    SparseMatrix::new(Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap()), values).unwrap()
+}
+
+fn factor(rows: u64, columns: usize) -> Vec<f64> {
+    (0..rows * columns as u64).map(|i| ((i * 31 + i / 7) % 17) as f64 - 5.0).collect()
+}
+
+fn product(matrix: &SparseMatrix, semiring: Semiring, operand: Operand, factor: &[f64], columns: usize) -> Vec<f64> {
+    let mut product = vec![f64::NAN; matrix.shape().0 as usize * columns];
+    matrix.multiply(semiring, operand, factor, columns, &mut product).unwrap();
+    product
+}
+
+fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_bits()).collect()
+}
+
+#[test]
+fn products_are_those_of_an_obvious_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    for (size, count, symmetric) in [(1, 1, false), (7, 20, false), (5000, 60_000, false), (4000, 40_000, true)] {
+        let given = Given::new(size, count, symmetric);
+        for (kind, order) in [
+            ("integer", OrderChoice::Degree),
+            ("real", OrderChoice::Input),
+            ("pattern", OrderChoice::Degree),
+            ("real", OrderChoice::Near),
+        ] {
+            let image = given.image(folder.path(), kind, order);
+            let matrix = matrix(&runtime, &image, kind != "pattern");
+            assert_eq!((matrix.shape(), matrix.is_symmetric()), ((size, size), symmetric));
+            for columns in [1, 2, 3, 4, 7, 8, 20, 32, 35] {
+                let factor = factor(size, columns);
+                for operand in [Operand::Matrix, Operand::Transpose] {
+                    let found = product(&matrix, Semiring::PlusTimes, operand, &factor, columns);
+                    let expected = given.multiply(Semiring::PlusTimes, operand, kind == "pattern", &factor, columns);
+                    assert!(found == expected, "{size} {kind} {order:?} {columns} {operand:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_semirings_add_and_multiply_in_their_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(3, None);
+    let given = Given::new(3000, 9000, false);
+    for (kind, columns) in [("integer", 1), ("real", 5), ("pattern", 2), ("integer", 16)] {
+        let image = given.image(folder.path(), kind, OrderChoice::Degree);
+        let (matrix, factor) = (matrix(&runtime, &image, kind != "pattern"), factor(given.size, columns));
+        for &(semiring, name, _) in Semiring::ALL {
+            for operand in [Operand::Matrix, Operand::Transpose] {
+                let expected = given.multiply(semiring, operand, kind == "pattern", &factor, columns);
+                assert!(product(&matrix, semiring, operand, &factor, columns) == expected, "{name} {kind}");
+            }
+        }
+    }
+    // What is not a number is not lost where the least or the greatest is taken.
+    let matrix = matrix(&runtime, &given.image(folder.path(), "integer", OrderChoice::Input), true);
+    let mut factor = factor(given.size, 1);
+    factor[17] = f64::NAN;
+    for semiring in [Semiring::PlusTimes, Semiring::MinPlus, Semiring::MaxTimes] {
+        assert!(product(&matrix, semiring, Operand::Matrix, &factor, 1)[3].is_nan(), "{semiring:?}");
+    }
+}
+
+#[test]
+fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("k.oc");
+    let options = GenerateOptions {
+        shape: Shape::Kronecker,
+        scale: 13,
+        edge_factor: 40,
+        seed: 3,
+        weights: Some(GeneratedWeights::Unit),
+    };
+    let with = ImportOptions { order: OrderChoice::Degree, ..ImportOptions::default() };
+    import(&runtime(2, None), source(&options).unwrap(), &image, &with).unwrap();
+    let (rows, columns) = (1 << 13, 6);
+    let factor: Vec<f64> = (0..rows * columns).map(|i| 1.0 / (i as f64 + 3.7)).collect();
+    let whole = matrix(&runtime(1, None), &image, true);
+    for operand in [Operand::Matrix, Operand::Transpose] {
+        let expected = product(&whole, Semiring::PlusTimes, operand, &factor, columns);
+        assert!(whole.graph().lists_over_pages(Direction::Out).len() > 3, "lists that span pages");
+        for (threads, limit, backend) in [(1, 24, "auto"), (2, 24, "posix"), (8, 40, "auto")] {
+            let options = RuntimeOptions {
+                threads: Some(threads),
+                memory_bytes: Some(limit << 20),
+                beside_process: true,
+                backend: Some(backend::by_name(backend).unwrap()),
+                ..RuntimeOptions::default()
+            };
+            let runtime = Arc::new(Runtime::new(options).unwrap());
+            let matrix = matrix(&runtime, &image, true);
+            let found = product(&matrix, Semiring::PlusTimes, operand, &factor, columns);
+            assert!(bits(&found) == bits(&expected), "{threads} {limit} {backend}");
+        }
+        for column in 0..columns {
+            let pick = |all: &[f64]| all.iter().skip(column).step_by(columns).copied().collect::<Vec<_>>();
+            let found = product(&whole, Semiring::PlusTimes, operand, &pick(&factor), 1);
+            assert!(bits(&found) == bits(&pick(&expected)), "column {column}");
+        }
+    }
+}
+
+#[test]
+fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("u.oc");
+    let options = GenerateOptions { shape: Shape::Uniform, scale: 16, edge_factor: 8, seed: 3, weights: None };
+    import(&runtime(2, None), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
+    // One column takes 512 kiB.
+    let runtime = runtime(2, Some(96 << 20));
+    let no_cache = GraphOptions { cache_bytes: Some(0) };
+    let graph = Arc::new(Graph::open(&runtime, &image, no_cache).unwrap());
+    let matrix = SparseMatrix::new(graph, false).unwrap();
+    let rows = matrix.shape().0;
+    let taken = |most_bytes: u64| {
+        let free = runtime.budget().available_bytes();
+        runtime.budget().reserve("what others hold", free - most_bytes).unwrap()
+    };
+    for (most_bytes, columns, per_pass, passes) in
+        [(8 << 20, 10, 16, 1), (8 << 20, 33, 16, 3), (5 << 20, 32, 8, 4), (600 << 10, 3, 1, 3)]
+    {
+        let _taken = taken(most_bytes);
+        let plan = matrix.plan(Operand::Matrix, columns);
+        assert_eq!((plan.columns_per_pass, plan.passes), (per_pass, passes), "{columns} columns");
+        assert!(plan.state_bytes <= most_bytes && per_pass <= MOST_COLUMNS);
+        let factor = factor(rows, columns);
+        let mut product = vec![0.0; factor.len()];
+        let stats = matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, columns, &mut product).unwrap();
+        assert_eq!(stats.total.pages_wanted, passes * matrix.graph().pages(Direction::Out));
+        assert_eq!(stats.total.pages_read, stats.total.pages_wanted);
+        assert_eq!(stats.passes, passes as f64);
+    }
+    let _taken = taken(400 << 10);
+    let refused =
+        matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor(rows, 1), 1, &mut vec![0.0; rows as usize]);
+    assert!(matches!(refused, Err(Error::Io(outcore_io::Error::Memory { .. }))), "{refused:?}");
+}
+
+#[test]
+fn what_cannot_be_multiplied_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let image = Given::new(7, 20, false).image(folder.path(), "pattern", OrderChoice::Input);
+    let graph = Arc::new(Graph::open(&runtime, &image, GraphOptions::default()).unwrap());
+    assert!(SparseMatrix::new(Arc::clone(&graph), true).is_err(), "there are no values");
+    let matrix = SparseMatrix::new(Arc::clone(&graph), false).unwrap();
+    for (factor, columns, product) in [(6, 1, 7), (7, 1, 8), (14, 1, 7), (14, 3, 14)] {
+        let mut product = vec![0.0; product];
+        let refused = matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &vec![0.0; factor], columns, &mut product);
+        assert!(matches!(refused, Err(Error::Usage(_))), "{refused:?}");
+    }
+    // No columns at all are a product, too.
+    matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &[], 0, &mut []).unwrap();
+    graph.close();
+    let closed = matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &[0.0; 7], 1, &mut [0.0; 7]);
+    assert!(matches!(closed, Err(Error::Closed { .. })), "{closed:?}");
+}
+
+#[test]
+fn empty_matrices_have_products() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    for size in [0, 1, 300] {
+        let given = Given { size, entries: BTreeMap::new(), symmetric: false };
+        let matrix = matrix(&runtime, &given.image(folder.path(), "real", OrderChoice::Auto), true);
+        for columns in [1, 9] {
+            let found = product(&matrix, Semiring::PlusTimes, Operand::Matrix, &factor(size, columns), columns);
+            assert!(found.len() as u64 == size * columns as u64 && found.iter().all(|&sum| sum == 0.0));
+        }
+    }
+}
+
+#[test]
+fn a_device_that_fails_gives_an_error_or_the_right_product() {
+    let folder = tempfile::tempdir().unwrap();
+    let given = Given::new(3000, 30_000, false);
+    let image = given.image(folder.path(), "real", OrderChoice::Degree);
+    let factor = factor(given.size, 3);
+    let expected = given.multiply(Semiring::PlusTimes, Operand::Matrix, false, &factor, 3);
+    let (mut errors, mut right) = (0, 0);
+    for flipped in [true, false] {
+        for k in 0..60 {
+            let faults = Faults { seed: k, short_reads_percent: 50, ..Faults::default() };
+            let faults = match flipped {
+                true => Faults { flip_at: Some(k), ..faults },
+                false => Faults { fail_at: Some(k), ..faults },
+            };
+            let sim = Arc::new(Sim::new(faults).asleep());
+            let backend: Arc<dyn outcore_io::Backend> = sim.clone();
+            let options = RuntimeOptions { threads: Some(2), backend: Some(backend), ..RuntimeOptions::default() };
+            let runtime = Arc::new(Runtime::new(options).unwrap());
+            let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+            let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
+            sim.wake();
+            let mut found = vec![0.0; expected.len()];
+            match matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, 3, &mut found) {
+                Ok(_) => {
+                    assert!(found == expected, "operation {k}");
+                    right += 1;
+                }
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert!(errors >= 5 && right > 0, "{errors} errors, {right} right products");
+}

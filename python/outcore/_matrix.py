@@ -1,0 +1,258 @@
+"""Sparse matrices on disk, as SciPy's linear operators. Imports SciPy, so it is imported when it is asked for."""
+
+import os
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
+
+from outcore import _outcore
+from outcore._import import import_graph
+from outcore._errors import UsageError
+from outcore._options import checked
+from outcore._outcore import Graph, Runtime
+
+
+class MultiplyPlan(NamedTuple):
+    """How a product will be computed in the memory that is left now."""
+
+    columns_per_pass: int
+    """How many columns of the dense matrix are multiplied at the same time."""
+    passes: int
+    """Passes over the sparse matrix."""
+    state_bytes: int
+    """What the columns of a pass take in memory."""
+    bytes_per_pass: int
+    """The pages of a pass, values included, in bytes: no more is read in one."""
+
+
+class SparseMatrix(LinearOperator):  # type: ignore[misc]
+    """A sparse matrix on disk, of any size; the dense matrices that it is multiplied by are in memory.
+
+    It is an image, the same as a graph's: vertices in the order of their ids are rows and columns, an edge from u to v
+    is an entry in row u and column v, and its weight is the entry's value. An undirected graph is a symmetric matrix.
+
+    It is a `scipy.sparse.linalg.LinearOperator` of shape `(n, n)` and type float64, so SciPy's solvers take it:
+    `A @ x`, `A.T @ x`, `scipy.sparse.linalg.eigsh(A)`.
+
+    Cost: a product with k columns makes `ceil(k / c)` passes over the image, where c is at most 32 and as many columns
+    as fit into the memory that is left, at `8 n` bytes each; `plan` says it. The product itself takes `8 n k` bytes,
+    and the order of rows 4 bytes per row, unless the image is in the order of its ids. The transpose costs the same.
+
+    The same product has the same bits for all numbers of threads and columns, all limits and back ends.
+
+    Args:
+        image: The path of an image, or an `outcore.Graph`.
+        values: Whether the weights of edges are the values of entries; otherwise each entry is 1. By default they are
+            if there are any.
+        runtime: The memory and workers to use; by default those of the process, or the graph's.
+        memory: A limit for this matrix and its products alone, in bytes or as text such as "1GiB".
+        threads: The number of workers; by default those of the runtime.
+        backend: How files are read: "uring", "posix", or "auto" for the best that works here.
+        cache: The most memory for the page cache; by default all that the limit leaves.
+
+    Raises:
+        UsageError: No image of that name, or values where edges have no weights.
+        CorruptImageError: An image with damaged parts.
+        MemoryLimitError: Too little memory for indexes and buffers.
+
+    >>> A = oc.SparseMatrix("web.oc")
+    >>> A
+    <outcore.SparseMatrix 'web.oc': 4 x 4, 5 entries>
+    >>> A @ np.ones(4)
+    array([2., 2., 0., 1.])
+    """
+
+    graph: Graph
+    """The graph that the matrix is of."""
+    stats: dict[str, Any] | None
+    """What the last product cost: passes, bytes read, seconds and so on; `None` before the first."""
+
+    def __init__(
+        self,
+        image: str | os.PathLike[str] | Graph,
+        *,
+        values: bool | None = None,
+        runtime: Runtime | None = None,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        backend: Literal["auto", "uring", "posix"] = "auto",
+        cache: int | str | None = None,
+    ) -> None:
+        options = {"runtime": runtime, "memory": memory, "threads": threads, "cache": cache}
+        given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        if backend != "auto":
+            given["backend"] = backend
+        if not isinstance(image, Graph):
+            image = Graph(image, **given)
+        elif given:
+            raise TypeError(f"expected a path, or a graph without {next(iter(given))}=, for it has its own")
+        self.graph = image
+        self.stats = None
+        has_values = image.info()["weights"] is not None
+        self._matrix = _outcore.Matrix(image, has_values if values is None else values)
+        super().__init__(np.float64, self._matrix.shape)
+
+    @classmethod
+    def from_graph(cls, graph: str | os.PathLike[str] | Graph, **options: Any) -> Self:
+        """The matrix of a graph: its image, with nothing converted. Options are those of the class."""
+        return cls(graph, **options)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, image: str | os.PathLike[str], **options: Any) -> Self:
+        """Writes a square SciPy matrix or array as an image, and opens it; see `import_matrix`."""
+        return import_matrix(matrix, image, **options)
+
+    def to_graph(self) -> Graph:
+        """The matrix as a graph: the same image."""
+        return self.graph
+
+    @property
+    def entries(self) -> int:
+        """How many entries are stored."""
+        return self._matrix.entries
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the matrix is stored as one that is its own transpose: its graph is undirected."""
+        return self._matrix.symmetric
+
+    def plan(self, columns: int, *, transposed: bool = False) -> MultiplyPlan:
+        """How a product with so many columns will be computed in the memory that is left now.
+
+        >>> oc.SparseMatrix("web.oc").plan(40)
+        MultiplyPlan(columns_per_pass=32, passes=2, state_bytes=1024, bytes_per_pass=4096)
+        """
+        return MultiplyPlan(*self._matrix.plan(columns, transposed))
+
+    def multiply(
+        self,
+        factor: Any,
+        *,
+        semiring: Literal["plus-times", "min-plus", "or-and", "max-times", "plus-first"] = "plus-times",
+        transposed: bool = False,
+    ) -> np.ndarray:
+        """The product with a dense vector or matrix, by any of several semirings.
+
+        Args:
+            factor: Of shape `(n,)` or `(n, k)`: what NumPy makes an array of, of numbers. They are computed with as
+                float64, or complex128.
+            semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
+                "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
+                sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by
+                "max-times".
+            transposed: Whether the transpose is multiplied.
+
+        Returns:
+            An array of shape `(n,)` or `(n, k)`.
+
+        Raises:
+            UsageError: Shapes that do not fit.
+            MemoryLimitError: Too little memory for the product, or for one column beside it.
+
+        >>> A = oc.SparseMatrix("web.oc")
+        >>> A.multiply([np.inf, 0, np.inf, np.inf], semiring="min-plus", transposed=True)
+        array([ 1., inf, inf,  1.])
+        """
+        dense = np.asarray(factor)
+        if dense.ndim not in (1, 2):
+            raise TypeError(f"expected a vector or a matrix, found {dense.ndim} dimensions")
+        is_complex = np.iscomplexobj(dense)
+        if is_complex and semiring != "plus-times":
+            raise TypeError(f"expected real numbers for the semiring {semiring}, found {dense.dtype}")
+        rows, inner = self.shape[::-1] if transposed else self.shape
+        if len(dense) != inner:
+            matrix = f"the transpose, which is {rows} x {inner}" if transposed else f"a matrix of {rows} x {inner}"
+            shape = " x ".join(map(str, dense.shape))
+            raise UsageError(f"expected {inner} rows to multiply {matrix}, found {shape}")
+        # A vector is a matrix of one column.
+        columns = dense.reshape(inner, 1) if dense.ndim == 1 else dense
+        columns = np.ascontiguousarray(columns, dtype=np.complex128 if is_complex else np.float64)
+        if is_complex:
+            # Real and imaginary parts are columns of their own, multiplied in the same pass.
+            columns = columns.view(np.float64)
+        product = np.empty((rows, columns.shape[1]))
+        self.stats = self._matrix.multiply(columns, product, semiring, transposed)
+        if is_complex:
+            product = product.view(np.complex128)
+        return product.reshape(rows) if dense.ndim == 1 else product
+
+    def _matmat(self, factor: np.ndarray) -> np.ndarray:
+        return self.multiply(factor)
+
+    def _rmatmat(self, factor: np.ndarray) -> np.ndarray:
+        return self.multiply(factor, transposed=True)
+
+    def _matvec(self, factor: np.ndarray) -> np.ndarray:
+        return self.multiply(factor)
+
+    def _rmatvec(self, factor: np.ndarray) -> np.ndarray:
+        return self.multiply(factor, transposed=True)
+
+    def close(self) -> None:
+        """Closes the graph: gives back its page cache and buffers. Products stay usable."""
+        self.graph.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a SparseMatrix cannot be pickled; pass its path and open it there")
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        kind = "symmetric, " if self.symmetric else ""
+        return f"<outcore.SparseMatrix {str(self.graph.path)!r}: {rows} x {columns}, {kind}{self.entries} entries>"
+
+
+@checked
+def import_matrix(
+    input: Any,
+    image: str | os.PathLike[str],
+    *,
+    values: bool | None = None,
+    format: str | None = None,
+    order: Literal["auto", "input", "degree", "near"] = "auto",
+    replace: bool = False,
+    runtime: Runtime | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    backend: Literal["auto", "uring", "posix"] = "auto",
+    temporary: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> SparseMatrix:
+    """Writes a square matrix of any size as an image, in bounded memory, and opens it.
+
+    Args:
+        input: A Matrix Market file (.mtx, also .gz and .zst), a SciPy sparse matrix or array, or any other input of
+            `import_graph`. Entries at one place add up, from left to right.
+        image: Where the image goes.
+        values: Whether entries have values; without them each is 1. By default they have if the input does.
+        order: How rows and columns are ordered inside, both alike; nobody sees it.
+
+    The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that
+    is returned too.
+
+    >>> import scipy.sparse
+    >>> A = oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0, 4.0]), "diagonal.oc", replace=True)
+    >>> A @ np.array([1, 1, 1])
+    array([1., 2., 4.])
+    """
+    weight = "none" if values is False else None
+    limits: dict[str, Any] = {"runtime": runtime, "memory": memory, "threads": threads, "backend": backend}
+    import_graph(
+        input,
+        image,
+        format=format,
+        weight=weight,
+        duplicates="sum",
+        order=order,
+        replace=replace,
+        temporary=temporary,
+        progress=progress,
+        **limits,
+    )
+    return SparseMatrix(image, values=values, **limits)

@@ -1,0 +1,76 @@
+//! The engine's part of `outcore.SparseMatrix`, which is a class of Python's.
+
+use crate::columns::{keep, set_aside};
+use crate::graph::PyGraph;
+use crate::import::choose;
+use crate::runtime::run;
+use numpy::{PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
+use outcore::{Operand, SparseMatrix};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// An image, opened, as a sparse matrix.
+#[pyclass(frozen, name = "Matrix", module = "outcore._outcore")]
+pub struct PyMatrix {
+    matrix: SparseMatrix,
+}
+
+fn operand(transposed: bool) -> Operand {
+    if transposed { Operand::Transpose } else { Operand::Matrix }
+}
+
+#[pymethods]
+impl PyMatrix {
+    #[new]
+    fn new(py: Python<'_>, graph: &PyGraph, values: bool) -> PyResult<Self> {
+        let graph = graph.open(py)?;
+        let matrix = run(py, graph.clone().runtime(), || SparseMatrix::new(graph, values))?;
+        Ok(PyMatrix { matrix })
+    }
+
+    #[getter]
+    fn shape(&self) -> (u64, u64) {
+        self.matrix.shape()
+    }
+
+    #[getter]
+    fn entries(&self) -> u64 {
+        self.matrix.entries()
+    }
+
+    #[getter]
+    fn symmetric(&self) -> bool {
+        self.matrix.is_symmetric()
+    }
+
+    #[getter]
+    fn has_values(&self) -> bool {
+        self.matrix.has_values()
+    }
+
+    /// Columns per pass, passes, bytes of memory and bytes read per pass.
+    fn plan(&self, columns: usize, transposed: bool) -> (usize, u64, u64, u64) {
+        let plan = self.matrix.plan(operand(transposed), columns);
+        (plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass)
+    }
+
+    /// Writes the product to an array, whose memory is set aside for as long as it lives, and says what it cost.
+    fn multiply<'py>(
+        &self,
+        py: Python<'py>,
+        factor: PyReadonlyArray2<'py, f64>,
+        mut product: PyReadwriteArray2<'py, f64>,
+        semiring: &str,
+        transposed: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let semiring = choose(py, "semiring", semiring)?;
+        let graph = self.matrix.graph();
+        let reservation = set_aside(py, graph.image(), "a product as a NumPy array", 8 * product.len() as u64)?;
+        keep(product.as_any(), reservation)?;
+        let (columns, factor, product) = (factor.shape()[1], factor.as_slice()?, product.as_slice_mut()?);
+        let multiply = || self.matrix.multiply(semiring, operand(transposed), factor, columns, product);
+        let stats = crate::to_dict(py, &run(py, graph.runtime(), multiply)?)?;
+        stats.cast::<PyDict>()?.del_item("steps")?;
+        Ok(stats)
+    }
+}

@@ -1,0 +1,201 @@
+"""Sparse matrices on disk beside SciPy's in memory."""
+
+import io
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import outcore as oc
+import pytest
+import scipy.io
+import scipy.sparse
+from conftest import data_folder, shared_graph
+from scipy.sparse.linalg import LinearOperator, cg, eigsh, lsqr, svds
+
+
+def random_matrix(size=700, density=0.02, seed=1):
+    return scipy.sparse.random_array((size, size), density=density, rng=np.random.default_rng(seed)).tocsr()
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """A matrix in memory and the same on disk."""
+    matrix = random_matrix()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        yield matrix, own
+
+
+def test_it_is_a_linear_operator_that_agrees_with_scipy(pair):
+    matrix, own = pair
+    assert isinstance(own, LinearOperator) and own.shape == matrix.shape and own.dtype == np.float64
+    assert own.entries == matrix.nnz and not own.symmetric
+    rng = np.random.default_rng(2)
+    for shape in (700,), (700, 1), (700, 5), (700, 64), (700, 0):
+        factor = rng.random(shape) - 0.5
+        for left, right in ((own @ factor, matrix @ factor), (own.T @ factor, matrix.T @ factor), (own.H @ factor, matrix.T @ factor)):
+            assert left.shape == right.shape and left.dtype == right.dtype
+            np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose((2 * own - own.T) @ factor, (2 * matrix - matrix.T) @ factor)
+    # A vector is computed as the column that it is among others, to the last bit.
+    factor = rng.random((700, 5))
+    assert np.array_equal(own @ factor[:, 3], (own @ factor)[:, 3])
+    # What is not float64, or lies otherwise in memory.
+    for factor in (np.arange(700), np.ones((700, 3), np.float32, order="F"), np.ones((3, 700)).T, [1] * 700):
+        np.testing.assert_allclose(own @ factor, matrix @ np.asarray(factor), rtol=1e-12)
+    factor = rng.random((700, 3)) + 1j * rng.random((700, 3))
+    np.testing.assert_allclose(own @ factor, matrix @ factor, rtol=1e-12)
+    np.testing.assert_allclose(own @ factor[:, 0], matrix @ factor[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(own.H @ factor, matrix.T @ factor, rtol=1e-12)
+
+
+def test_scipys_solvers_take_it(pair, tmp_path):
+    matrix, own = pair
+    np.testing.assert_allclose(svds(own, k=3, rng=1)[1], svds(matrix, k=3, rng=1)[1], rtol=1e-9)
+    right = np.ones(700)
+    np.testing.assert_allclose(lsqr(own, right, iter_lim=20)[0], lsqr(matrix, right, iter_lim=20)[0], atol=1e-6)
+    positive = matrix + matrix.T + 100 * scipy.sparse.eye_array(700)
+    with oc.import_matrix(positive, tmp_path / "p.oc", memory="100MiB") as own:
+        np.testing.assert_allclose(eigsh(own, k=4)[0], eigsh(positive, k=4)[0], rtol=1e-10)
+        np.testing.assert_allclose(cg(own, right, rtol=1e-10)[0], cg(positive, right, rtol=1e-10)[0], rtol=1e-8)
+
+
+def test_a_graph_is_a_matrix(site):
+    """Rows and columns are vertices in the order of their ids: about, home, lone, news."""
+    matrix = oc.SparseMatrix.from_graph(site)
+    assert matrix.to_graph() is site and "4 x 4" in repr(matrix)
+    assert (matrix @ np.eye(4)).tolist() == [[1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]]
+    assert matrix.multiply(np.eye(4), transposed=True).tolist() == (matrix @ np.eye(4)).T.tolist()
+    with pytest.raises(oc.UsageError, match="weights"):
+        oc.SparseMatrix(site, values=True)
+    with pytest.raises(TypeError, match="memory="):
+        oc.SparseMatrix(site, memory="1GiB")
+    with pytest.raises(TypeError, match="pickled"):
+        import pickle
+
+        pickle.dumps(matrix)
+    site.close()
+    with pytest.raises(oc.UsageError, match="closed"):
+        matrix @ np.ones(4)
+
+
+def test_an_undirected_graph_is_a_symmetric_matrix(tmp_path):
+    edges = (np.array([0, 1, 4, 2]), np.array([1, 2, 4, 0]), np.array([0.5, 2.0, -3.0, 7.0]))
+    oc.import_graph(edges, tmp_path / "g.oc", directed=False)
+    matrix = oc.SparseMatrix(tmp_path / "g.oc")
+    full = np.array([[0, 0.5, 7, 0], [0.5, 0, 2, 0], [7, 2, 0, 0], [0, 0, 0, -3]])
+    assert matrix.symmetric and matrix.entries == 7
+    assert (matrix @ np.eye(4)).tolist() == (matrix.T @ np.eye(4)).tolist() == full.tolist()
+    ones = oc.SparseMatrix(tmp_path / "g.oc", values=False)
+    assert (ones @ np.eye(4)).tolist() == (full != 0).tolist()
+
+
+def test_semirings_step_along_edges(site):
+    matrix = oc.SparseMatrix(site)
+    start = np.array([np.inf, 0, np.inf, np.inf])
+    assert matrix.multiply(start, semiring="min-plus", transposed=True).tolist() == [1, np.inf, np.inf, 1]
+    assert matrix.multiply([0, 1, 0, 0], semiring="or-and").tolist() == [1, 0, 0, 1]
+    assert matrix.multiply([5, 7, 9, 11], semiring="max-times").tolist() == [7, 11, -np.inf, 7]
+    assert matrix.multiply(np.zeros((4, 2)), semiring="plus-first").tolist() == [[2, 2], [2, 2], [0, 0], [1, 1]]
+    with pytest.raises(oc.UsageError, match="'plus-times'.*'min-max'"):
+        matrix.multiply(np.ones(4), semiring="min-max")
+    with pytest.raises(TypeError, match="real numbers"):
+        matrix.multiply(np.ones(4) * 1j, semiring="min-plus")
+
+
+def test_shapes_that_do_not_fit_are_both_said(pair):
+    _, own = pair
+    for factor, found in ((np.ones(3), "found 3"), (np.ones((701, 2)), "701 x 2")):
+        with pytest.raises(oc.UsageError, match=f"700 x 700.*{found}"):
+            own.multiply(factor)
+        with pytest.raises(ValueError):
+            own @ factor
+    with pytest.raises(TypeError, match="dimensions"):
+        own.multiply(np.ones((700, 1, 1)))
+    with pytest.raises(TypeError, match="dimensions"):
+        own.multiply(3.0)
+
+
+def test_the_plan_says_passes_and_a_product_makes_them(tmp_path):
+    oc.generate("uniform", scale=18, edge_factor=4, output=tmp_path / "u.oc")
+    with oc.SparseMatrix(tmp_path / "u.oc", memory="32MiB", threads=2, cache=0) as own:
+        plan = own.plan(40)
+        assert 3 <= plan.passes == -(-40 // plan.columns_per_pass) and plan.state_bytes < 32 << 20
+        factor = np.random.default_rng(1).random((1 << 18, 6))
+        product = own @ factor
+        # The product takes memory that the plan for it had not known of.
+        assert own.stats["passes"] >= 2 > own.plan(1).passes
+        assert own.stats["pages_read"] * 4096 == own.stats["passes"] * plan.bytes_per_pass
+    with oc.SparseMatrix(tmp_path / "u.oc", memory="1GiB") as large:
+        assert large.plan(6).passes == 1
+        assert np.array_equal(large @ factor, product)
+    with oc.SparseMatrix(tmp_path / "u.oc", memory="32MiB") as own, pytest.raises(oc.MemoryLimitError, match="product"):
+        own @ np.ones((1 << 18, 16))
+
+
+@pytest.mark.parametrize("order", ["input", "degree", "near"])
+def test_the_order_inside_is_not_seen(tmp_path, order):
+    matrix = random_matrix(500, 0.01, 3)
+    own = oc.import_matrix(matrix, tmp_path / "m.oc", order=order)
+    assert own.graph.order == order
+    factor = np.random.default_rng(4).random((500, 3))
+    np.testing.assert_allclose(own @ factor, matrix @ factor, rtol=1e-12)
+
+
+def test_entries_at_one_place_add_up_and_values_can_be_left_out(tmp_path):
+    twice = scipy.sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), shape=(3, 3))
+    assert (oc.import_matrix(twice, tmp_path / "a.oc") @ np.ones(3)).tolist() == [3, 4, 0]
+    ones = oc.import_matrix(twice, tmp_path / "b.oc", values=False)
+    assert (ones @ np.ones(3)).tolist() == [1, 1, 0]
+
+
+MATRICES = """LFAT5 cover cover_structure empty fidapm05 full full_noheader full_symmetric jagmesh7 karate
+ldbc-directed-example matrix_bool matrix_int64 matrix_int8 olm1000 skew_int32 structure west0067 bcsstk13 cryg2500 memplus pushpull zenios""".split()
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_real_matrices(tmp_path, name):
+    if data_folder() is None:
+        shared_graph(name)
+    folder = data_folder() / "matrices"
+    file = next(file for file in (folder / f"{name}.mtx", folder / f"{name}.mtx.zst") if file.exists())
+    text = file.read_bytes()
+    if file.suffix == ".zst":
+        text = subprocess.run(["zstd", "-dc"], input=text, capture_output=True).stdout
+    if not text.startswith(b"%%MatrixMarket"):
+        layout = b"array" if name == "full_noheader" else b"coordinate"
+        text = b"%%MatrixMarket matrix " + layout + b" real general\n" + text
+    matrix = scipy.sparse.csr_array(scipy.io.mmread(io.BytesIO(text)))
+    factor = np.random.default_rng(1).random((matrix.shape[1], 4))
+    if matrix.shape[0] != matrix.shape[1]:
+        with pytest.raises(oc.InputError, match="square"):
+            oc.import_matrix(file, tmp_path / "m.oc")
+        return
+    with oc.import_matrix(file, tmp_path / "m.oc") as own:
+        scale = max(1.0, abs(matrix).max() if matrix.nnz else 0)
+        np.testing.assert_allclose(own @ factor, matrix @ factor, rtol=1e-12, atol=1e-11 * scale)
+        np.testing.assert_allclose(own.T @ factor, matrix.T @ factor, rtol=1e-12, atol=1e-11 * scale)
+
+
+def test_what_scipy_does_not_read(tmp_path):
+    if data_folder() is None:
+        shared_graph("west0067.mtx")
+    folder = data_folder() / "matrices"
+    plain, jumbled = (oc.import_matrix(folder / name, tmp_path / f"{name}.oc") for name in ("west0067.mtx", "west0067_jumbled.mtx"))
+    assert np.array_equal(plain @ np.eye(67), jumbled @ np.eye(67))
+    with pytest.raises(oc.InputError, match="skew_fp64.mtx:4: .*finite.*inf"):
+        oc.import_matrix(folder / "skew_fp64.mtx", tmp_path / "s.oc")
+
+
+def test_without_scipy_graphs_work_and_matrices_say_what_is_missing():
+    program = "import sys; sys.modules['scipy'] = None; import outcore as oc; oc.Graph; oc.SparseMatrix"
+    failed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert failed.returncode == 1 and "scipy" in failed.stderr.splitlines()[-1]
+    with pytest.raises(AttributeError, match="DenseMatrix"):
+        oc.DenseMatrix
+    assert {"SparseMatrix", "import_matrix", "Graph"} <= set(dir(oc))
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import outcore, sys; print('scipy' in sys.modules)"], capture_output=True, text=True
+    )
+    assert loaded.stdout == "False\n"
+    assert pathlib.Path(oc.__file__).exists()
