@@ -160,15 +160,16 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
     return ImportEstimate(**_import(checked_options(import_graph, arguments.arguments), explain=True))
 
 
-def _import(arguments: dict[str, Any], explain: bool) -> dict[str, Any]:
-    """Imports with the arguments of `import_graph`, or says what that will need."""
+def _import(arguments: dict[str, Any], explain: bool, is_matrix: bool = False) -> dict[str, Any]:
+    """Imports with the arguments of `import_graph`, or says what that will need. A matrix may be rectangular."""
     given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
-    given = tables(given, weight, directed)
+    given = tables(given, weight, directed, is_matrix)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"duplicates": duplicates or "first", "limits": given_limits, "explain": explain}
+    settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
     if not isinstance(given, Tables):

@@ -38,9 +38,13 @@ class Tables(NamedTuple):
     fixed: bool = True
     duplicates: str = "first"
     note: str | None = None
+    # How many vertices are the rows of a rectangular matrix.
+    rows: int | None = None
 
 
-def tables(given: Any, weights: str | int | None, directed: bool | None = None) -> list[str] | Tables:
+def tables(
+    given: Any, weights: str | int | None, directed: bool | None = None, is_matrix: bool = False
+) -> list[str] | Tables:
     """The paths of files, or tables."""
     attribute = weights
     weights = None if weights is None else str(weights)
@@ -53,7 +57,7 @@ def tables(given: Any, weights: str | int | None, directed: bool | None = None) 
     if networkx is not None and isinstance(given, networkx.Graph):
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
-        return _scipy(given, weights)
+        return _scipy(given, weights, is_matrix)
     if pandas is not None and isinstance(given, pandas.DataFrame):
         return Tables(_pandas(given), "the pandas frame", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
@@ -141,17 +145,21 @@ def _pandas(frame: Any) -> Any:
     return Chunks([(label, kind) for label, kind, _ in columns], pieces)
 
 
-def _scipy(matrix: Any, weights: str | None) -> Tables:
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
+    if matrix.ndim != 2 or (matrix.shape[0] != matrix.shape[1] and not is_matrix):
         raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
+    height, width = matrix.shape
+    rows = None if height == width else height
     entries = matrix.tocoo()
-    columns = [("source", entries.row), ("target", entries.col)]
+    # The columns of a rectangular matrix are vertices behind its rows.
+    targets = entries.col if rows is None else entries.col.astype(np.int64) + rows
+    columns = [("source", entries.row), ("target", targets)]
     if weights != "none" and entries.data.dtype.kind != "b":
         columns.append(("weight", entries.data))
         weights = None
     # Entries at one place add up, as in SciPy; the import does it, which refuses sums beyond the range.
-    n = matrix.shape[0]
-    return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, n), duplicates="sum")
+    n = height if rows is None else height + width
+    return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
 
 
 def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:

@@ -1,5 +1,6 @@
 """Sparse matrices on disk, as SciPy's linear operators. Imports SciPy, so it is imported when it is asked for."""
 
+import inspect
 import os
 from typing import Any, Literal, NamedTuple, Self
 
@@ -7,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore import _outcore
-from outcore._import import import_graph
+from outcore._import import _import, import_graph
 from outcore._errors import UsageError
 from outcore._options import checked
 from outcore._outcore import Graph, Runtime
@@ -31,13 +32,14 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
     It is an image, the same as a graph's: vertices in the order of their ids are rows and columns, an edge from u to v
     is an entry in row u and column v, and its weight is the entry's value. An undirected graph is a symmetric matrix.
+    `import_matrix` makes images of rectangular ones, too.
 
-    It is a `scipy.sparse.linalg.LinearOperator` of shape `(n, n)` and type float64, so SciPy's solvers take it:
+    It is a `scipy.sparse.linalg.LinearOperator` of shape `(m, n)` and type float64, so SciPy's solvers take it:
     `A @ x`, `A.T @ x`, `scipy.sparse.linalg.eigsh(A)`.
 
     Cost: a product with k columns makes `ceil(k / c)` passes over the image, where c is at most 32 and as many columns
-    as fit into the memory that is left, at `8 n` bytes each; `plan` says it. The product itself takes `8 n k` bytes,
-    and the order of rows 4 bytes per row, unless the image is in the order of its ids. The transpose costs the same.
+    as fit into the memory that is left, at `8 n` bytes each; `plan` says it. The product itself takes `8 m k` bytes,
+    and the order of vertices 4 bytes each, unless the image is in the order of its ids. The transpose costs the same.
 
     The same product has the same bits for all numbers of threads and columns, all limits and back ends.
 
@@ -100,7 +102,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
     @classmethod
     def from_scipy(cls, matrix: Any, image: str | os.PathLike[str], **options: Any) -> Self:
-        """Writes a square SciPy matrix or array as an image, and opens it; see `import_matrix`."""
+        """Writes a SciPy matrix or array as an image, and opens it; see `import_matrix`."""
         return import_matrix(matrix, image, **options)
 
     def to_graph(self) -> Graph:
@@ -135,8 +137,8 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         """The product with a dense vector or matrix, by any of several semirings.
 
         Args:
-            factor: Of shape `(n,)` or `(n, k)`: what NumPy makes an array of, of numbers. They are computed with as
-                float64, or complex128.
+            factor: Of shape `(n,)` or `(n, k)`, with `m` instead of `n` if transposed: what NumPy makes an array of, of
+                numbers. They are computed with as float64, or complex128.
             semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
                 "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
                 sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by
@@ -144,7 +146,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
             transposed: Whether the transpose is multiplied.
 
         Returns:
-            An array of shape `(n,)` or `(n, k)`.
+            An array of shape `(m,)` or `(m, k)`, or `n` instead of `m`.
 
         Raises:
             UsageError: Shapes that do not fit.
@@ -224,14 +226,16 @@ def import_matrix(
     temporary: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> SparseMatrix:
-    """Writes a square matrix of any size as an image, in bounded memory, and opens it.
+    """Writes a matrix of any size as an image, in bounded memory, and opens it.
+
+    The image of a rectangular matrix is that of a graph whose vertices are first its rows and then its columns.
 
     Args:
         input: A Matrix Market file (.mtx, also .gz and .zst), a SciPy sparse matrix or array, or any other input of
             `import_graph`. Entries at one place add up, from left to right.
         image: Where the image goes.
         values: Whether entries have values; without them each is 1. By default they have if the input does.
-        order: How rows and columns are ordered inside, both alike; nobody sees it.
+        order: How rows and columns are ordered inside; nobody sees it. "near" is for square matrices.
 
     The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that
     is returned too.
@@ -241,18 +245,19 @@ def import_matrix(
     >>> A @ np.array([1, 1, 1])
     array([1., 2., 4.])
     """
-    weight = "none" if values is False else None
     limits: dict[str, Any] = {"runtime": runtime, "memory": memory, "threads": threads, "backend": backend}
-    import_graph(
-        input,
-        image,
-        format=format,
-        weight=weight,
-        duplicates="sum",
-        order=order,
-        replace=replace,
-        temporary=temporary,
-        progress=progress,
-        **limits,
-    )
+    options = limits | {
+        "format": format,
+        "weight": "none" if values is False else None,
+        "duplicates": "sum",
+        "order": order,
+        "replace": replace,
+        # A matrix of zeros is one.
+        "allow_empty": True,
+        "temporary": temporary,
+        "progress": progress,
+    }
+    arguments = inspect.signature(import_graph).bind(input, image, **options)
+    arguments.apply_defaults()
+    _import(arguments.arguments, explain=False, is_matrix=True)
     return SparseMatrix(image, values=values, **limits)

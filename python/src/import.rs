@@ -31,6 +31,8 @@ pub struct Settings {
     replace: bool,
     allow_empty: bool,
     explain: bool,
+    is_matrix: bool,
+    rows: Option<u64>,
     limits: Limits,
 }
 
@@ -54,6 +56,7 @@ impl Settings {
             delimiter: self.delimiter.clone(),
             header: self.header,
             comment: self.comment.clone(),
+            is_matrix: self.is_matrix,
         })
     }
 
@@ -63,6 +66,7 @@ impl Settings {
             duplicates: choose(py, "duplicates", &self.duplicates)?,
             self_loops: choose(py, "self_loops", &self.self_loops)?,
             order: choose(py, "order", &self.order)?,
+            rows: self.rows,
             replace: self.replace,
             allow_empty: self.allow_empty,
         })

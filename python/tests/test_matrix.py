@@ -1,6 +1,7 @@
 """Sparse matrices on disk beside SciPy's in memory."""
 
 import io
+import os
 import pathlib
 import subprocess
 import sys
@@ -150,7 +151,7 @@ def test_entries_at_one_place_add_up_and_values_can_be_left_out(tmp_path):
 
 
 MATRICES = """LFAT5 cover cover_structure empty fidapm05 full full_noheader full_symmetric jagmesh7 karate
-ldbc-directed-example matrix_bool matrix_int64 matrix_int8 olm1000 skew_int32 structure west0067 bcsstk13 cryg2500 memplus pushpull zenios""".split()
+ldbc-directed-example matrix_bool matrix_int64 matrix_int8 olm1000 skew_int32 structure west0067 lp_afiro lp_afiro_structure fidapm05_rhs1 bcsstk13 cryg2500 memplus pushpull zenios""".split()
 
 
 @pytest.mark.parametrize("name", MATRICES)
@@ -169,12 +170,45 @@ def test_real_matrices(tmp_path, name):
     factor = np.random.default_rng(1).random((matrix.shape[1], 4))
     if matrix.shape[0] != matrix.shape[1]:
         with pytest.raises(oc.InputError, match="square"):
-            oc.import_matrix(file, tmp_path / "m.oc")
-        return
+            oc.import_graph(file, tmp_path / "m.oc")
     with oc.import_matrix(file, tmp_path / "m.oc") as own:
         scale = max(1.0, abs(matrix).max() if matrix.nnz else 0)
         np.testing.assert_allclose(own @ factor, matrix @ factor, rtol=1e-12, atol=1e-11 * scale)
+        factor = np.random.default_rng(2).random((matrix.shape[0], 4))
         np.testing.assert_allclose(own.T @ factor, matrix.T @ factor, rtol=1e-12, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("shape", [(1, 9), (9, 1), (400, 30), (30, 400), (0, 5), (5, 0)])
+@pytest.mark.parametrize("order", ["auto", "input", "degree"])
+def test_rectangular_matrices(tmp_path, shape, order):
+    rng = np.random.default_rng(3)
+    matrix = scipy.sparse.random_array(shape, density=0.2, rng=rng).tocsr()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc", order=order) as own:
+        assert own.shape == shape and own.T.shape == shape[::-1] and own.entries == matrix.nnz
+        assert own.graph.vertices == sum(shape) and own.graph.info()["rows"] == shape[0]
+        for columns in (1, 6):
+            factor, other = rng.random((shape[1], columns)), rng.random((shape[0], columns))
+            np.testing.assert_allclose(own @ factor, matrix @ factor, rtol=1e-12)
+            np.testing.assert_allclose(own.T @ other, matrix.T @ other, rtol=1e-12)
+        own.graph.check()
+        own.graph.export(tmp_path / "m.mtx")
+        assert (abs(scipy.sparse.csr_array(scipy.io.mmread(tmp_path / "m.mtx")) - matrix)).sum() < 1e-12
+    with pytest.raises(ValueError, match="square"):
+        oc.import_graph(matrix, tmp_path / "g.oc")
+    with pytest.raises(oc.UsageError, match="order"):
+        oc.import_matrix(matrix, tmp_path / "g.oc", order="near")
+    assert not (tmp_path / "g.oc").exists()
+
+
+def test_the_shell_imports_matrices(tmp_path):
+    scipy.io.mmwrite(tmp_path / "m.mtx", scipy.sparse.coo_array(([1.5, 2.5, 4.0], ([0, 0, 1], [2, 2, 0])), shape=(2, 3)))
+    program = os.environ["OUTCORE"]
+    run = lambda *arguments: subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    refused = run("import", tmp_path / "m.mtx", tmp_path / "m.oc")
+    assert refused.returncode == 1 and "rectangular one of 2 x 3" in refused.stderr and "matrix" in refused.stderr
+    made = run("import", tmp_path / "m.mtx", tmp_path / "m.oc", "--as", "matrix")
+    assert made.returncode == 0 and "2 x 3" in made.stderr, made.stderr
+    assert (oc.SparseMatrix(tmp_path / "m.oc") @ np.eye(3)).tolist() == [[0, 0, 4], [4, 0, 0]]
 
 
 def test_what_scipy_does_not_read(tmp_path):

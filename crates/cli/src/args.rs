@@ -112,9 +112,12 @@ pub struct ImportArgs {
     /// How ids are read; by `auto`, a few words among integers are refused
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,
-    /// What is done with edges that have the same ends
-    #[arg(long, value_parser = choice::<Duplicates>(), default_value = "first")]
-    pub duplicates: Duplicates,
+    /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
+    #[arg(long, value_parser = choice::<Duplicates>())]
+    pub duplicates: Option<Duplicates>,
+    /// What the image is for. Both have the same format, but a graph is refused if it is no square matrix
+    #[arg(long = "as", value_enum, default_value = "graph")]
+    pub purpose: Purpose,
     /// What is done with edges from a vertex to itself
     #[arg(long, value_parser = choice::<SelfLoops>(), default_value = "keep")]
     pub self_loops: SelfLoops,
@@ -136,6 +139,15 @@ pub struct ImportArgs {
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// What an image is for.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Purpose {
+    /// A graph
+    Graph,
+    /// A sparse matrix, perhaps rectangular: row i is vertex i, and column j the one that comes j behind the last row
+    Matrix,
 }
 
 /// An answer.

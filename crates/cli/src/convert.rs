@@ -1,6 +1,6 @@
 //! `outcore import`, `generate` and `export`: graphs into images and back.
 
-use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, YesNo};
+use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, Purpose, YesNo};
 use crate::progress::{runtime, runtime_or};
 use crate::run::say;
 use outcore::format::IdColumn;
@@ -11,6 +11,7 @@ use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
+    let is_matrix = args.purpose == Purpose::Matrix;
     let input = InputOptions {
         format: args.format.clone(),
         ids: args.ids,
@@ -20,6 +21,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         delimiter: args.delimiter.clone(),
         header: args.header.map(|said| said == YesNo::Yes),
         comment: args.comment.clone(),
+        is_matrix,
     };
     let Some((image, inputs)) = args.paths.split_last() else {
         return Err(Error::Usage("expected an input and an image, found nothing".to_owned()));
@@ -31,9 +33,10 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let text = source.facts().text.clone();
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
-        duplicates: args.duplicates,
+        duplicates: args.duplicates.unwrap_or(if is_matrix { Duplicates::Sum } else { Duplicates::First }),
         self_loops: args.self_loops,
         order: args.order,
+        rows: None,
         replace: args.replace,
         allow_empty: args.allow_empty,
     };
@@ -157,6 +160,9 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     line("duplicates", format!("{}: {}", facts.duplicates, duplicates_meaning(&facts.duplicates_policy)));
     let kept = if facts.self_loops_kept { "kept" } else { "dropped" };
     line("self-loops", format!("{} read, {kept}; {} stored", facts.self_loops, facts.self_loops_stored.unwrap_or(0)));
+    if let Some(rows) = manifest.rows {
+        line("matrix", format!("{rows} x {}: vertices are rows, and behind them columns", manifest.vertices - rows));
+    }
     let isolated = facts.isolated_vertices;
     line(
         "image",

@@ -33,6 +33,10 @@ pub struct Manifest {
     pub directed: bool,
     /// Whether parallel edges were kept.
     pub parallel_edges: bool,
+    /// The first so many vertices are the rows of a rectangular matrix and the others its columns: every edge leads
+    /// from a row to a column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// How vertices are numbered inside.
     pub order: Order,
     /// What the user's ids are.
@@ -232,6 +236,9 @@ impl Manifest {
         }
         if self.directed != self.in_lists.is_some() {
             return bad("in-lists exactly where edges have a direction", u64::from(self.in_lists.is_some()));
+        }
+        if let Some(rows) = self.rows.filter(|&rows| rows > self.vertices || !self.directed) {
+            return bad(&format!("rows among {} vertices with directed edges", self.vertices), rows);
         }
         if self.values.len() > MAX_VALUE_COLUMNS {
             return bad(&format!("at most {MAX_VALUE_COLUMNS} columns of values"), self.values.len() as u64);

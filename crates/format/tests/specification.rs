@@ -318,6 +318,7 @@ fn manifest(ids: IdColumn) -> Manifest {
         edges: 3,
         directed: true,
         parallel_edges: false,
+        rows: Some(2),
         order: Order::Degree,
         ids,
         values: vec![ValueColumn { name: "w".into(), kind: ValueType::F64, out_pages: 1, in_pages: 1 }],

@@ -432,6 +432,15 @@ mod tests {
     }
 
     #[test]
+    fn hints_take_one_and_a_half_bytes_per_vertex_and_have_room_for_all_ranks() {
+        assert_eq!((size_of::<Chunk>(), hint_bytes(1 << 24, 2)), (256, 3 << 23));
+        assert_eq!((chunks(1 << 24, 2), chunks(1 << 24, 4)), (1 << 15, 1 << 14));
+        assert_eq!((chunks(0, 3), hint_bytes(0, 3)), (128, 128 * 3 * 384));
+        let bins = Bins::new(chunks(1 << 20, 1));
+        assert!((bins.chunks.capacity() * size_of::<Chunk>()) as u64 <= hint_bytes(1 << 20, 1));
+    }
+
+    #[test]
     fn half_is_given_and_a_lesser_rank_becomes_the_first() {
         let mut bins = Bins::new(100);
         assert!(bins.begin_at(1000) && bins.first == 1000);

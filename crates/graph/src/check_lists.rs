@@ -273,6 +273,16 @@ impl Context<'_> {
         if let Some(pair) = neighbours.windows(2).find(|pair| pair[0] > pair[1] || pair[0] == pair[1] && !parallel) {
             return Err(self.falling(page, vertex, pair));
         }
+        if let Some(rows) = self.graph.manifest().rows
+            && let Some((&least, &greatest)) = neighbours.first().zip(neighbours.last())
+        {
+            let is_row = |vertex: u64| vertex < rows;
+            let (from_row, ends) = (self.file == ImageFile::OUT_LISTS, [least, greatest].map(u64::from));
+            if is_row(vertex) != from_row || ends.map(is_row).contains(&from_row) {
+                let found = format!("{vertex} and {least} to {greatest}, where {rows} are rows");
+                return Err(self.corrupt(page, outcore_format::Error::new(32, "edges from rows to columns", found)));
+            }
+        }
         let mut best: Option<(u8, u32)> = None;
         let others = || neighbours.iter().copied().filter(|&other| u64::from(other) != vertex);
         match self.classes {

@@ -259,8 +259,10 @@ impl Job<'_> {
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
         let symmetry = if self.graph.is_directed() { "general" } else { "symmetric" };
         let comment = self.numbering_comment(first);
-        let head =
-            format!("%%MatrixMarket matrix coordinate {values} {symmetry}\n{comment}{vertices} {vertices} {edges}\n");
+        // The columns of a rectangular matrix are vertices behind its rows.
+        let rows = self.graph.manifest().rows.unwrap_or(0);
+        let [height, width] = self.graph.manifest().rows.map_or([vertices; 2], |rows| [rows, vertices - rows]);
+        let head = format!("%%MatrixMarket matrix coordinate {values} {symmetry}\n{comment}{height} {width} {edges}\n");
         file.put(head.as_bytes())?;
         let number = |vertex: u32| match (first, lookup.id(vertex)) {
             (Some(first), Id::Signed(id)) => (i128::from(id) - first + 1) as u64,
@@ -271,7 +273,7 @@ impl Job<'_> {
         let mut line = Vec::new();
         let mut written = 0;
         for_each_edge(self.graph, &lookup, |edge| {
-            let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour));
+            let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour) - rows);
             // A symmetric matrix is given by its lower triangle.
             if !self.graph.is_directed() && row < column {
                 (row, column) = (column, row);

@@ -209,6 +209,8 @@ pub struct Facts {
     pub has_real_weights: bool,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
+    /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns.
+    pub rows: Option<u64>,
     /// The size of the input in bytes as it lies on disk, where it is known.
     pub input_bytes: Option<u64>,
     /// The input is a pipe, a device or the standard input: it may end early because what writes it failed.
@@ -380,6 +382,8 @@ pub struct InputOptions {
     pub header: Option<bool>,
     /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
+    /// What is asked for is a matrix, which may be rectangular.
+    pub is_matrix: bool,
 }
 
 impl InputOptions {

@@ -76,6 +76,9 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         if facts.directed != joined.directed {
             return Err(differs("direction"));
         }
+        if facts.rows != joined.rows {
+            return Err(differs("number of rows"));
+        }
         if facts.weights.is_some() != joined.weights.is_some() {
             return Err(differs("kind of weights"));
         }

@@ -48,14 +48,14 @@ pub(crate) enum Values {
     Real,
 }
 
-/// A square matrix that a graph can be made of.
+/// A matrix that an image can be made of: of a graph, if it is square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MatrixHeader {
     pub(crate) layout: Layout,
     pub(crate) symmetry: Symmetry,
     pub(crate) values: Values,
-    /// Rows, and as many columns.
-    pub(crate) size: u64,
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
     /// Entries in the file.
     pub(crate) entries: u64,
 }
@@ -73,6 +73,12 @@ struct Banner {
     layout: Layout,
     symmetry: Symmetry,
     values: Values,
+}
+
+impl MatrixHeader {
+    pub(crate) fn is_square(&self) -> bool {
+        self.rows == self.columns
+    }
 }
 
 /// Reads the header from the first block.
@@ -197,21 +203,12 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner) -> Result<Opening> {
         (Layout::Array, Some(&[rows, columns])) => (rows, columns, None),
         _ => return Err(bad_record(path, number, expected, line)),
     };
-    check_square(rows, columns, path, number)?;
-    let entries = match entries {
-        Some(entries) => entries,
-        None => {
-            dense_entries(rows, banner.symmetry).ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?
-        }
-    };
+    check_size([rows, columns], banner.symmetry, path, number)?;
+    let entries = entries.or_else(|| dense_entries([rows, columns], banner.symmetry));
+    let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
+    let Banner { layout, symmetry, values } = *banner;
     Ok(Opening::Matrix {
-        header: MatrixHeader {
-            layout: banner.layout,
-            symmetry: banner.symmetry,
-            values: banner.values,
-            size: rows,
-            entries,
-        },
+        header: MatrixHeader { layout, symmetry, values, rows, columns, entries },
         end: end_of_line(&first.bytes, skipped),
     })
 }
@@ -223,15 +220,13 @@ fn guess(first: &Lines, path: &Path) -> Result<Opening> {
     let number = first.first_line + skipped;
     let next_columns = data.next().map_or(0, |(_, next)| columns_of(next));
     let numbers = numbers_of(line);
-    let (layout, size, entries, values) = match (numbers.as_deref(), next_columns) {
+    let (layout, [rows, columns], entries, values) = match (numbers.as_deref(), next_columns) {
         (Some(&[rows, columns, entries]), 0 | 2 | 3) => {
-            check_square(rows, columns, path, number)?;
             let values = if next_columns == 3 { Values::Real } else { Values::Pattern };
-            (Layout::Coordinate, rows, Some(entries), values)
+            (Layout::Coordinate, [rows, columns], Some(entries), values)
         }
         (Some(&[rows, columns]), 1) => {
-            check_square(rows, columns, path, number)?;
-            (Layout::Array, rows, dense_entries(rows, Symmetry::General), Values::Real)
+            (Layout::Array, [rows, columns], dense_entries([rows, columns], Symmetry::General), Values::Real)
         }
         (Some(&[_, _]), 0 | 2) => return Ok(Opening::Pairs),
         _ => {
@@ -239,36 +234,33 @@ fn guess(first: &Lines, path: &Path) -> Result<Opening> {
             return Err(bad_record(path, number, expected, line).advise("is it a Matrix Market file? see --format"));
         }
     };
+    check_size([rows, columns], Symmetry::General, path, number)?;
     let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
     Ok(Opening::Matrix {
-        header: MatrixHeader { layout, symmetry: Symmetry::General, values, size, entries },
+        header: MatrixHeader { layout, symmetry: Symmetry::General, values, rows, columns, entries },
         end: end_of_line(&first.bytes, skipped),
     })
 }
 
-fn check_square(rows: u64, columns: u64, path: &Path, number: u64) -> Result<()> {
-    if rows != columns {
-        return Err(Error::input(
-            path,
-            Some(number),
-            "a square matrix",
-            format!("a rectangular one of {rows} x {columns}"),
-        )
-        .advise("a graph has as many columns as rows"));
+fn check_size([rows, columns]: [u64; 2], symmetry: Symmetry, path: &Path, number: u64) -> Result<()> {
+    if rows != columns && symmetry != Symmetry::General {
+        let found = format!("a rectangular one of {rows} x {columns}");
+        return Err(Error::input(path, Some(number), "a square matrix, for it is its own transpose", found));
     }
-    if rows == u64::MAX {
-        return Err(Error::input(path, Some(number), "fewer rows", format!("{rows}")));
+    if rows.checked_add(columns).is_none_or(|sum| sum == u64::MAX) {
+        let found = format!("{rows} rows and {columns} columns");
+        return Err(Error::input(path, Some(number), "fewer rows and columns", found));
     }
     Ok(())
 }
 
 /// How many values an array of this size has.
-fn dense_entries(size: u64, symmetry: Symmetry) -> Option<u64> {
-    let size = size as u128;
+fn dense_entries([rows, columns]: [u64; 2], symmetry: Symmetry) -> Option<u64> {
+    let (rows, columns) = (rows as u128, columns as u128);
     let entries = match symmetry {
-        Symmetry::General => size * size,
-        Symmetry::Symmetric => size * (size + 1) / 2,
-        Symmetry::Skew => size * size.saturating_sub(1) / 2,
+        Symmetry::General => rows * columns,
+        Symmetry::Symmetric => rows * (rows + 1) / 2,
+        Symmetry::Skew => rows * rows.saturating_sub(1) / 2,
     };
     u64::try_from(entries).ok()
 }

@@ -1,8 +1,11 @@
-//! Matrix Market: a square matrix as a graph, entry (i, j) an edge from i to j, vertices 1..n.
+//! Matrix Market: a matrix as a graph, entry (i, j) an edge from i to j, vertices 1..n.
+//!
+//! A rectangular matrix of m rows is one only where matrices are asked for: rows are then vertices 1..m, and column j
+//! is vertex m + j.
 //!
 //! A general matrix is directed. A symmetric one is undirected, each entry an edge. A skew-symmetric one is directed:
 //! an entry w at (i, j) is also the edge from j to i with weight -w. Explicit zeros of a coordinate matrix are edges;
-//! of a dense `array` only what is not zero is. Other matrices (rectangular, complex) are refused saying what they are.
+//! of a dense `array` only what is not zero is. Complex matrices are refused.
 //! The number of entries is compared with the header. `nan` is a value that matrices have, so it passes.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
@@ -33,6 +36,11 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
             return edge_list::open_blocks(blocks, options, edge_list::Shape::Free);
         }
     };
+    if !header.is_square() && !options.is_matrix {
+        let found = format!("a rectangular one of {} x {}", header.rows, header.columns);
+        return Err(Error::input(blocks.path(), None, "a square matrix", found)
+            .advise("a graph has as many columns as rows; import it as a matrix"));
+    }
     let names: &[&str] = if header.values == Values::Pattern { &[] } else { &["value", "weight"] };
     let wanted = weights_wanted(options.weight.as_deref(), "matrix-market", names)? && !names.is_empty();
     first.drop_front(end);
@@ -44,7 +52,8 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         directed: Some(header.symmetry != Symmetry::Symmetric),
         has_real_weights: matches!(header.values, Values::Real | Values::Unsigned64),
         weights: wanted.then(|| "value".to_owned()),
-        declared: Some((1, header.size)),
+        declared: Some((1, if header.is_square() { header.rows } else { header.rows + header.columns })),
+        rows: (!header.is_square()).then_some(header.rows),
         ..blocks.facts()
     };
     if header.layout == Layout::Coordinate {
@@ -119,13 +128,15 @@ impl MatrixMarket {
 
     /// Parses `row column [value]`.
     fn coordinate(&self, line: &[u8], out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
-        let size = self.header.size;
+        let MatrixHeader { rows, columns, .. } = self.header;
         let mut fields = Fields::new(line);
-        let mut place = || {
-            let place = fields.unsigned().filter(|&place| place >= 1 && place <= size);
-            place.ok_or_else(|| format!("a row and a column from 1 to {size}"))
+        let mut place = |most| fields.unsigned().filter(|&place| place >= 1 && place <= most);
+        let (Some(row), Some(column)) = (place(rows), place(columns)) else {
+            return Err(match self.header.is_square() {
+                true => format!("a row and a column from 1 to {rows}"),
+                false => format!("a row from 1 to {rows} and a column from 1 to {columns}"),
+            });
         };
-        let (row, column) = (place()?, place()?);
         let value = match self.header.values {
             Values::Pattern => None,
             _ => Some(self.value(fields.token())?),
@@ -147,7 +158,9 @@ impl MatrixMarket {
         value: Option<Value>,
         out: &mut Entries<'_>,
     ) -> std::result::Result<(), Expected> {
-        push_pair(&mut out.batch.ids, row, column);
+        // The columns of a rectangular matrix are vertices behind its rows.
+        let first_column = if self.header.is_square() { 0 } else { self.header.rows };
+        push_pair(&mut out.batch.ids, row, first_column + column);
         out.push_value(value);
         if self.header.symmetry == Symmetry::Skew {
             push_pair(&mut out.batch.ids, column, row);
@@ -228,7 +241,7 @@ impl Cell {
 
     /// How many values stand before a column.
     fn start(header: &MatrixHeader, column: u64) -> u128 {
-        let (size, column) = (header.size as u128, column as u128);
+        let (size, column) = (header.rows as u128, column as u128);
         match header.symmetry {
             Symmetry::General => column * size,
             Symmetry::Symmetric => column * size - column * column.saturating_sub(1) / 2,
@@ -238,7 +251,7 @@ impl Cell {
 
     /// The place of value `ordinal`, which must be below the number of entries.
     fn of(header: &MatrixHeader, ordinal: u64) -> Cell {
-        let (mut low, mut high) = (0, header.size);
+        let (mut low, mut high) = (0, header.columns);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if Cell::start(header, middle) <= ordinal as u128 {
@@ -253,7 +266,7 @@ impl Cell {
 
     fn advance(&mut self, header: &MatrixHeader) {
         self.row += 1;
-        if self.row >= header.size {
+        if self.row >= header.rows {
             self.column += 1;
             self.row = Cell::first_row(header, self.column);
         }

@@ -21,6 +21,7 @@ use outcore_graph::{
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64, Spare, lock};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// The most columns of a dense matrix that one pass multiplies.
@@ -35,10 +36,19 @@ pub enum Operand {
     Transpose,
 }
 
+/// The vertices that are rows, or those that are columns: all of a square matrix are both.
+#[derive(Clone, Copy)]
+struct Side {
+    first: usize,
+    count: usize,
+}
+
 /// A sparse matrix: an image, read by rows or by columns.
 pub struct SparseMatrix {
     graph: Arc<Graph>,
     values: bool,
+    rows: Side,
+    columns: Side,
     /// The row and column of every vertex, where the image is not in the order of ids.
     places: Option<Array<u32>>,
     /// Columns of the last factor, for their memory: fresh memory costs about as much as a product of one column.
@@ -100,10 +110,23 @@ impl SparseMatrix {
                 Some(places)
             }
         };
+        let vertices = graph.vertices() as usize;
+        let all = Side { first: 0, count: vertices };
+        let (rows, columns) = match graph.manifest().rows.map(|rows| rows as usize) {
+            None => (all, all),
+            Some(rows) => (Side { first: 0, count: rows }, Side { first: rows, count: vertices - rows }),
+        };
+        if let Some(places) = &places
+            && places[..rows.count].iter().any(|&place| place as usize >= rows.count)
+        {
+            let path = graph.path().to_owned();
+            let (expected, found) = ("rows whose ids sort before those of columns".to_owned(), "others".to_owned());
+            return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
+        }
         let idle = Arc::<Idle>::default();
         let spare: Weak<dyn Spare> = Arc::downgrade(&idle) as Weak<Idle>;
         graph.runtime().budget().add_spare(spare);
-        Ok(SparseMatrix { graph, values, places, idle })
+        Ok(SparseMatrix { graph, values, rows, columns, places, idle })
     }
 
     /// The graph whose matrix it is.
@@ -118,7 +141,7 @@ impl SparseMatrix {
 
     /// How many rows and columns it has.
     pub fn shape(&self) -> (u64, u64) {
-        (self.graph.vertices(), self.graph.vertices())
+        (self.rows.count as u64, self.columns.count as u64)
     }
 
     /// How many entries are stored.
@@ -131,22 +154,22 @@ impl SparseMatrix {
         !self.graph.is_directed()
     }
 
-    /// The lists that hold the rows of what is multiplied, and whether their values are read.
-    fn rows_of(&self, operand: Operand) -> Edges {
-        let direction = match operand {
-            Operand::Matrix => Direction::Out,
-            Operand::Transpose => Direction::In,
+    /// The lists that hold the rows of what is multiplied, whether their values are read, and the rows and columns.
+    fn rows_of(&self, operand: Operand) -> (Edges, Side, Side) {
+        let (direction, rows, columns) = match operand {
+            Operand::Matrix => (Direction::Out, self.rows, self.columns),
+            Operand::Transpose => (Direction::In, self.columns, self.rows),
         };
-        Edges { direction, weights: self.values }
+        (Edges { direction, weights: self.values }, rows, columns)
     }
 
     /// How a product with a dense matrix of so many columns will be computed in the memory that is left now.
     pub fn plan(&self, operand: Operand, columns: usize) -> MultiplyPlan {
-        let edges = self.rows_of(operand);
+        let (edges, _, inner) = self.rows_of(operand);
         let budget = self.graph.runtime().budget();
         let keeps = if self.values { self.graph.weight_bytes(edges.direction) } else { 0 };
         let available = budget.available_bytes().saturating_sub(keeps);
-        let bytes = |columns: usize| 8 * columns as u64 * self.graph.vertices();
+        let bytes = |columns: usize| 8 * (columns * inner.count) as u64;
         let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS).next_power_of_two();
         while columns_per_pass > 1 && bytes(columns_per_pass) > available {
             columns_per_pass /= 2;
@@ -178,15 +201,12 @@ impl SparseMatrix {
         columns: usize,
         product: &mut [f64],
     ) -> Result<Stats> {
-        let (rows, inner) = match (operand, self.shape()) {
-            (Operand::Matrix, shape) => shape,
-            (Operand::Transpose, (rows, columns)) => (columns, rows),
-        };
-        if factor.len() as u64 != inner * columns as u64 || product.len() as u64 != rows * columns as u64 {
-            let found = format!("{} numbers times {columns} columns into {}", factor.len(), product.len());
-            return Err(Error::Usage(format!("expected a factor of {inner} rows for {rows} rows, found {found}")));
+        let (edges, rows, inner) = self.rows_of(operand);
+        if factor.len() != inner.count * columns || product.len() != rows.count * columns {
+            let expected = format!("a matrix of {} x {} and {columns} columns", rows.count, inner.count);
+            let found = format!("{} numbers for {}", factor.len(), product.len());
+            return Err(Error::Usage(format!("expected numbers for {expected}, found {found}")));
         }
-        let edges = self.rows_of(operand);
         let graph = &self.graph;
         let kept = if self.values { &[edges.direction][..] } else { &[] };
         let plan = self.plan(operand, columns);
@@ -196,7 +216,7 @@ impl SparseMatrix {
         let mut stats = StatsBuilder::start();
         stats.weights(graph.weight_name().filter(|_| self.values));
         for from in (0..columns).step_by(plan.columns_per_pass) {
-            let part = Part { matrix: self, edges, factor, product, columns, from };
+            let part = Part { matrix: self, edges, rows, inner, factor, product, columns, from };
             part.multiply(semiring, plan.columns_per_pass, &mut stats)?;
         }
         Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
@@ -211,6 +231,9 @@ impl SparseMatrix {
 struct Part<'a> {
     matrix: &'a SparseMatrix,
     edges: Edges,
+    rows: Side,
+    /// The columns of what is multiplied, which are the rows of the factor.
+    inner: Side,
     factor: &'a [f64],
     product: &'a [AtomicF64],
     columns: usize,
@@ -241,7 +264,7 @@ impl Part<'_> {
             true => None,
             false => Some(self.ordered::<W>()?),
         };
-        let (rows, _) = ordered.as_deref().unwrap_or(self.factor)[..graph.vertices() as usize * W].as_chunks::<W>();
+        let (rows, _) = ordered.as_deref().unwrap_or(self.factor)[..self.inner.count * W].as_chunks::<W>();
         graph.fill_cache()?;
         match semiring {
             Semiring::PlusTimes => self.pass::<PlusTimes, W>(rows, stats),
@@ -257,17 +280,17 @@ impl Part<'_> {
     /// The columns of the factor, side by side, with rows in the order of vertices, and zeros up to the width.
     fn ordered<const W: usize>(&self) -> Result<Array<f64>> {
         let graph = &self.matrix.graph;
-        let count = graph.vertices() as usize * W;
+        let (first, count) = (self.inner.first, self.inner.count * W);
         let idle = lock(&self.matrix.idle.0).take().filter(|idle| idle.len() >= count);
         let mut ordered = match idle {
             Some(idle) => idle,
             None => Array::zeroed(graph.runtime().budget(), "columns of a dense matrix", count)?,
         };
         let (range, numbers) = (self.range(W), shared::<AtomicF64>(&mut ordered[..count]));
-        vertex_map(graph.runtime(), graph.vertices(), |vertices| {
-            let rows = numbers[vertices.start * W..vertices.end * W].chunks_exact(W);
-            for (vertex, row) in vertices.zip(rows) {
-                let start = self.matrix.place(vertex) * self.columns;
+        vertex_map(graph.runtime(), self.inner.count as u64, |range_of_rows| {
+            let rows = numbers[range_of_rows.start * W..range_of_rows.end * W].chunks_exact(W);
+            for (i, row) in range_of_rows.zip(rows) {
+                let start = (self.matrix.place(first + i) - first) * self.columns;
                 let (to, beyond) = row.split_at(range.len());
                 to.iter().zip(&self.factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
                 beyond.iter().for_each(|to| to.store(0.0));
@@ -282,10 +305,16 @@ impl Part<'_> {
         let product = Product::<S, W> {
             part: self,
             range: self.range(W),
-            picked: Picked { rows, base: 0 },
+            picked: Picked { rows, base: self.inner.first as u32 },
+            wrong: AtomicU64::new(0),
             rules: std::marker::PhantomData,
         };
-        let ((), sweep) = fold(graph, self.edges, Frontier::All, &product)?;
+        let Side { first, count } = self.rows;
+        let frontier = match graph.manifest().rows {
+            None => Frontier::All,
+            Some(_) => Frontier::Range { first: first as u32, end: (first + count) as u32 },
+        };
+        let ((), sweep) = fold(graph, self.edges, frontier, &product)?;
         stats.step("multiply", graph.vertices(), sweep);
         Ok(())
     }
@@ -297,13 +326,27 @@ struct Product<'a, S, const W: usize> {
     /// The columns that it is for.
     range: Range<usize>,
     picked: Picked<'a, W>,
+    /// One more than a vertex whose list has what is no column.
+    wrong: AtomicU64,
     rules: std::marker::PhantomData<S>,
 }
 
 impl<S: Rules, const W: usize> Product<'_, S, W> {
+    /// Whether all neighbours are columns of what is multiplied; takes note if not. Readers of lists make sure only
+    /// that they are vertices.
+    fn fits(&self, vertex: usize, neighbours: &[u32]) -> bool {
+        let (first, end) = (self.picked.base, self.picked.base as u64 + self.picked.rows.len() as u64);
+        let fits = self.part.matrix.graph.manifest().rows.is_none()
+            || neighbours.iter().fold(true, |fits, &other| fits & (other >= first) & (u64::from(other) < end));
+        if !fits {
+            self.wrong.store(vertex as u64 + 1, Ordering::Relaxed);
+        }
+        fits
+    }
+
     #[inline(always)]
     fn store(&self, vertex: usize, sums: &[f64; W]) {
-        let start = self.part.matrix.place(vertex) * self.part.columns;
+        let start = (self.part.matrix.place(vertex) - self.part.rows.first) * self.part.columns;
         let row = &self.part.product[start + self.range.start..start + self.range.end];
         row.iter().zip(sums).for_each(|(to, &sum)| to.store(sum));
     }
@@ -316,6 +359,9 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
     fn part(&self, list: ListPart<'_>) -> [f64; W] {
         let mut row = [S::NOTHING; W];
         let ends = [0, list.neighbours.len() as u32];
+        if !self.fits(list.vertex as usize, list.neighbours) {
+            return row;
+        }
         add_lists::<S, W>(self.picked, list.neighbours, &ends, list.weights, |_, sums| row = *sums);
         row
     }
@@ -328,10 +374,26 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
         self.store(vertex as usize, &value.unwrap_or([S::NOTHING; W]));
     }
 
+    fn check(&self) -> Result<()> {
+        let graph = &self.part.matrix.graph;
+        match self.wrong.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            vertex => Err(Error::Corrupt {
+                path: graph.path().to_owned(),
+                offset_bytes: 0,
+                expected: "edges from rows to columns".to_owned(),
+                found: format!("others in a list at vertex {} or behind it", vertex - 1),
+            }),
+        }
+    }
+
     fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, (): &mut ()) {
         let ends = &lists.ends[range.start..=range.end];
         let edges = ends[0] as usize..ends[range.len()] as usize;
         let first = lists.first_vertex as usize + range.start;
+        if !self.fits(first, &lists.neighbours[edges.clone()]) {
+            return;
+        }
         let finish = |list: usize, sums: &[f64; W]| self.store(first + list, sums);
         add_lists::<S, W>(self.picked, &lists.neighbours[edges.clone()], ends, weights.part(edges), finish);
     }

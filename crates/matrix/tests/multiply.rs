@@ -2,7 +2,7 @@
 
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions};
+use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions, check, export};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, backend};
 use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
@@ -17,7 +17,8 @@ fn random(state: &mut u64, below: u64) -> u64 {
 
 /// A matrix as its entries, small whole numbers, so that sums are exact in any order.
 struct Given {
-    size: u64,
+    rows: u64,
+    columns: u64,
     entries: BTreeMap<(u64, u64), f64>,
     symmetric: bool,
 }
@@ -25,23 +26,30 @@ struct Given {
 impl Given {
     /// Some entries anywhere, and a full row and column.
     fn new(size: u64, count: u64, symmetric: bool) -> Self {
-        let mut state = size + count;
+        Given::rectangular(size, size, count, symmetric)
+    }
+
+    fn rectangular(rows: u64, columns: u64, count: u64, symmetric: bool) -> Self {
+        let mut state = rows + count;
         let mut entries = BTreeMap::new();
-        let full = |i: u64| if size > 100 { [(3, i), (i, 5)] } else { [(0, 0); 2] };
+        let full = |i: u64| match rows.min(columns) > 100 {
+            true => [(3, i % columns), (i % rows, 5)],
+            false => [(0, 0); 2],
+        };
         for i in 0..count {
-            let place = (random(&mut state, size), random(&mut state, size));
-            for (row, column) in [place].into_iter().chain(full(i % size)) {
+            let place = (random(&mut state, rows), random(&mut state, columns));
+            for (row, column) in [place].into_iter().chain(full(i)) {
                 let (row, column) = if symmetric && column > row { (column, row) } else { (row, column) };
                 entries.insert((row, column), random(&mut state, 9) as f64 - 3.0);
             }
         }
-        Given { size, entries, symmetric }
+        Given { rows, columns, entries, symmetric }
     }
 
     fn image(&self, folder: &Path, kind: &str, order: OrderChoice) -> PathBuf {
         let symmetry = if self.symmetric { "symmetric" } else { "general" };
         let mut text = format!("%%MatrixMarket matrix coordinate {kind} {symmetry}\n");
-        text += &format!("{0} {0} {1}\n", self.size, self.entries.len());
+        text += &format!("{} {} {}\n", self.rows, self.columns, self.entries.len());
         for ((row, column), value) in &self.entries {
             match kind {
                 "pattern" => text += &format!("{} {}\n", row + 1, column + 1),
@@ -53,7 +61,8 @@ impl Given {
         std::fs::write(&file, text).unwrap();
         let runtime = runtime(2, None);
         let image = folder.join(format!("{kind}-{symmetry}-{order:?}.oc"));
-        let source = open(&runtime, &[file], &InputOptions::default()).unwrap();
+        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
+        let source = open(&runtime, &[file], &input).unwrap();
         let options = ImportOptions {
             duplicates: Duplicates::Sum,
             order,
@@ -72,7 +81,8 @@ impl Given {
             Semiring::MaxTimes => f64::NEG_INFINITY,
             _ => 0.0,
         };
-        let mut product = vec![nothing; self.size as usize * columns];
+        let rows = if operand == Operand::Matrix { self.rows } else { self.columns };
+        let mut product = vec![nothing; rows as usize * columns];
         let mut add = |row: u64, column: u64, value: f64| {
             for k in 0..columns {
                 let (sum, x) = (&mut product[row as usize * columns + k], factor[column as usize * columns + k]);
@@ -112,7 +122,9 @@ fn factor(rows: u64, columns: usize) -> Vec<f64> {
 }
 
 fn product(matrix: &SparseMatrix, semiring: Semiring, operand: Operand, factor: &[f64], columns: usize) -> Vec<f64> {
-    let mut product = vec![f64::NAN; matrix.shape().0 as usize * columns];
+    let (rows, inner) = matrix.shape();
+    let rows = if operand == Operand::Matrix { rows } else { inner };
+    let mut product = vec![f64::NAN; rows as usize * columns];
     matrix.multiply(semiring, operand, factor, columns, &mut product).unwrap();
     product
 }
@@ -149,13 +161,80 @@ fn products_are_those_of_an_obvious_program() {
 }
 
 #[test]
+fn rectangular_matrices_have_rows_and_columns_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    for (rows, columns) in [(1, 7), (9, 1), (4000, 300), (200, 9000)] {
+        let given = Given::rectangular(rows, columns, 40_000.min(2 * rows * columns), false);
+        for (kind, order) in
+            [("real", OrderChoice::Degree), ("pattern", OrderChoice::Input), ("integer", OrderChoice::Auto)]
+        {
+            let image = given.image(folder.path(), kind, order);
+            let matrix = matrix(&runtime, &image, kind != "pattern");
+            assert_eq!(matrix.shape(), (rows, columns));
+            assert_eq!(matrix.entries(), given.entries.len() as u64);
+            check(matrix.graph()).unwrap();
+            for width in [1, 3, 8] {
+                for (operand, inner) in [(Operand::Matrix, columns), (Operand::Transpose, rows)] {
+                    let factor = factor(inner, width);
+                    let expected = given.multiply(Semiring::PlusTimes, operand, kind == "pattern", &factor, width);
+                    let found = product(&matrix, Semiring::PlusTimes, operand, &factor, width);
+                    assert!(found == expected, "{rows} x {columns} {kind} {order:?} {width} {operand:?}");
+                }
+            }
+            // What is exported is the same matrix.
+            let file = folder.path().join("exported.mtx");
+            export(matrix.graph(), &file).unwrap();
+            let text = std::fs::read_to_string(&file).unwrap();
+            let size = text.lines().find(|line| !line.starts_with('%')).unwrap();
+            assert_eq!(size, format!("{rows} {columns} {}", given.entries.len()));
+            let source = open(&runtime, &[file], &InputOptions { is_matrix: true, ..InputOptions::default() });
+            let again = folder.path().join("again.oc");
+            let options = ImportOptions { order, replace: true, ..ImportOptions::default() };
+            import(&runtime, source.unwrap(), &again, &options).unwrap();
+            let again = self::matrix(&runtime, &again, kind != "pattern");
+            let factor = factor(columns, 2);
+            let [one, other] =
+                [&matrix, &again].map(|matrix| product(matrix, Semiring::PlusTimes, Operand::Matrix, &factor, 2));
+            assert!(one == other);
+        }
+    }
+}
+
+#[test]
+fn an_image_with_edges_that_lead_elsewhere_than_to_columns_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let given = Given::new(300, 2000, false);
+    let image = given.image(folder.path(), "pattern", OrderChoice::Input);
+    let manifest = image.join("manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let claimed = text.replace("\"parallel_edges\": false,", "\"parallel_edges\": false, \"rows\": 100,");
+    let body = claimed.split_once("\"manifest\": ").unwrap().1.trim_end().strip_suffix('}').unwrap().trim_end();
+    let checksum = format!("\"checksum\": \"{:08x}\"", crc32c::crc32c(body.as_bytes()));
+    let sealed = format!("{{ {checksum},\n  \"manifest\": {body}\n}}\n");
+    std::fs::write(&manifest, sealed).unwrap();
+    let matrix = matrix(&runtime, &image, false);
+    assert_eq!(matrix.shape(), (100, 200));
+    for columns in [1, 4] {
+        for (operand, rows, inner) in [(Operand::Matrix, 100, 200), (Operand::Transpose, 200, 100)] {
+            let mut product = vec![0.0; rows * columns];
+            let factor = factor(inner, columns);
+            let refused = matrix.multiply(Semiring::PlusTimes, operand, &factor, columns, &mut product);
+            assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+        }
+    }
+    assert!(matches!(check(matrix.graph()), Err(Error::Corrupt { .. })));
+}
+
+#[test]
 fn other_semirings_add_and_multiply_in_their_way() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(3, None);
     let given = Given::new(3000, 9000, false);
     for (kind, columns) in [("integer", 1), ("real", 5), ("pattern", 2), ("integer", 16)] {
         let image = given.image(folder.path(), kind, OrderChoice::Degree);
-        let (matrix, factor) = (matrix(&runtime, &image, kind != "pattern"), factor(given.size, columns));
+        let (matrix, factor) = (matrix(&runtime, &image, kind != "pattern"), factor(given.rows, columns));
         for &(semiring, name, _) in Semiring::ALL {
             for operand in [Operand::Matrix, Operand::Transpose] {
                 let expected = given.multiply(semiring, operand, kind == "pattern", &factor, columns);
@@ -165,7 +244,7 @@ fn other_semirings_add_and_multiply_in_their_way() {
     }
     // What is not a number is not lost where the least or the greatest is taken.
     let matrix = matrix(&runtime, &given.image(folder.path(), "integer", OrderChoice::Input), true);
-    let mut factor = factor(given.size, 1);
+    let mut factor = factor(given.rows, 1);
     factor[17] = f64::NAN;
     for semiring in [Semiring::PlusTimes, Semiring::MinPlus, Semiring::MaxTimes] {
         assert!(product(&matrix, semiring, Operand::Matrix, &factor, 1)[3].is_nan(), "{semiring:?}");
@@ -273,10 +352,10 @@ fn empty_matrices_have_products() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     for size in [0, 1, 300] {
-        let given = Given { size, entries: BTreeMap::new(), symmetric: false };
+        let given = Given { rows: size, columns: size / 3, entries: BTreeMap::new(), symmetric: false };
         let matrix = matrix(&runtime, &given.image(folder.path(), "real", OrderChoice::Auto), true);
         for columns in [1, 9] {
-            let found = product(&matrix, Semiring::PlusTimes, Operand::Matrix, &factor(size, columns), columns);
+            let found = product(&matrix, Semiring::PlusTimes, Operand::Matrix, &factor(size / 3, columns), columns);
             assert!(found.len() as u64 == size * columns as u64 && found.iter().all(|&sum| sum == 0.0));
         }
     }
@@ -287,7 +366,7 @@ fn a_device_that_fails_gives_an_error_or_the_right_product() {
     let folder = tempfile::tempdir().unwrap();
     let given = Given::new(3000, 30_000, false);
     let image = given.image(folder.path(), "real", OrderChoice::Degree);
-    let factor = factor(given.size, 3);
+    let factor = factor(given.rows, 3);
     let expected = given.multiply(Semiring::PlusTimes, Operand::Matrix, false, &factor, 3);
     let (mut errors, mut right) = (0, 0);
     for flipped in [true, false] {

@@ -4,7 +4,7 @@
 //! a class they stay in order, and the classes one after the other are the column. In the order near they are
 //! distributed by ranges of numbers, each with its number, and the ranges are sorted in memory.
 
-use super::order::class;
+use super::order::{SLOTS, slot};
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, Order, PageBytes};
@@ -28,8 +28,9 @@ pub(super) struct IdWriting<'a> {
     pub order: Order,
     /// The vertices' numbers in the order of their ids, where the order is near.
     pub near: Option<&'a Spill>,
-    /// Where classes begin in the order by degree.
-    pub class_starts: &'a [(u8, u64)],
+    /// Where slots begin in the order by degree, and how many vertices are rows.
+    pub slot_starts: &'a [(usize, u64)],
+    pub rows: u64,
     pub image_id: u64,
 }
 
@@ -117,14 +118,14 @@ impl IdWriting<'_> {
         mut next: impl FnMut(&mut dyn FnMut() -> Result<Option<u64>>) -> Result<bool>,
     ) -> Result<()> {
         let budget = self.runtime.budget();
-        let mut stream_of_class = [0; 256];
+        let mut stream_of_slot = [0; SLOTS];
         let count = match self.order {
             Order::Input => 1,
-            Order::Degree => self.class_starts.len().max(1),
+            Order::Degree => self.slot_starts.len().max(1),
             Order::Near => self.ranges(),
         };
-        for (stream, &(class, _)) in self.class_starts.iter().enumerate() {
-            stream_of_class[class as usize] = stream % count;
+        for (stream, &(slot, _)) in self.slot_starts.iter().enumerate() {
+            stream_of_slot[slot] = stream % count;
         }
         let range_vertices = self.vertices.count().div_ceil(count as u64).max(1);
         let block_words = (self.plan.memory_bytes / 32 / count as u64).clamp(LEAST_BLOCK_WORDS, 8192) as usize;
@@ -136,7 +137,7 @@ impl IdWriting<'_> {
         let mut near = near.transpose()?;
         let mut seen = 0u64;
         while vertices.advance()? {
-            let mut stream = stream_of_class[class(vertices.sources + vertices.targets) as usize];
+            let mut stream = stream_of_slot[slot(vertices.sources + vertices.targets, seen, self.rows)];
             if let Some(near) = &mut near {
                 let number = near.word()?;
                 stream = (number / range_vertices) as usize;

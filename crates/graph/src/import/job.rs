@@ -31,6 +31,8 @@ pub(super) struct Job<'a> {
     directed: bool,
     /// Edges without direction go in both directions, since the user wants directions.
     mirrored: bool,
+    /// How many vertices are rows of a rectangular matrix, if it is one.
+    rows: Option<u64>,
     facts: Facts,
     /// There is an image of that name already.
     replaces: bool,
@@ -71,6 +73,8 @@ impl<'a> Job<'a> {
         if mirrored {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
+        let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
+        check_rectangular(rows, directed, options.order)?;
         let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
@@ -82,8 +86,9 @@ impl<'a> Job<'a> {
         Ok(Job {
             runtime,
             options,
-            directed: options.directed.or(facts.directed).unwrap_or(true),
+            directed,
             mirrored,
+            rows,
             facts,
             replaces,
             plan,
@@ -129,7 +134,7 @@ impl<'a> Job<'a> {
         }
         self.stats.temporary_bytes += written.iter().map(|side| side.sort_bytes).sum::<u64>();
         self.stats.lists_seconds = self.lap();
-        let class_starts = merged.classes.starts();
+        let slot_starts = merged.classes.starts();
         let writing = IdWriting {
             runtime: self.runtime,
             plan: &self.plan,
@@ -137,7 +142,8 @@ impl<'a> Job<'a> {
             vertices: &merged.vertices,
             near: numbered.near.as_ref(),
             order: numbered.order,
-            class_starts: &class_starts,
+            slot_starts: &slot_starts,
+            rows: self.rows.unwrap_or(0),
             image_id,
         };
         let ids = K::write_column(&writing, merged.consecutive_from)?;
@@ -223,7 +229,7 @@ impl<'a> Job<'a> {
             memory_bytes: self.plan.memory_bytes,
             signed: input.signed,
         };
-        let (mut classes, mut isolated, mut fingerprint) = (Classes::new(), 0, 0);
+        let (mut classes, mut isolated, mut fingerprint) = (Classes::new(self.rows.unwrap_or(0)), 0, 0);
         let (mut count, mut first, mut gap) = (0u64, None, false);
         let vertices = merge_all::<K>(self.runtime, &runs, plan, |id, sources, targets| {
             classes.add(sources + targets);
@@ -234,6 +240,9 @@ impl<'a> Job<'a> {
             count += 1;
             Ok(())
         })?;
+        if let Some(rows) = self.rows.filter(|&rows| rows > count) {
+            return Err(Error::Usage(format!("expected at least {rows} vertices, which are rows, found {count}")));
+        }
         Ok(Merged { vertices, classes, isolated, consecutive_from: first.filter(|_| !gap), fingerprint })
     }
 
@@ -318,7 +327,7 @@ impl<'a> Job<'a> {
         let lists = sample.lists(self.runtime, chunks, numbers, self.facts.string_ids, self.directed)?;
         let count = merged.vertices.count();
         let has_memory = near::needed_bytes(count) <= self.plan.memory_bytes;
-        if has_memory && near::may_suit(&merged.classes, count) {
+        if self.rows.is_none() && has_memory && near::may_suit(&merged.classes, count) {
             let near = self.near_numbers(chunks, numbers, merged)?;
             // Integers that rise take a few bits in the id column; in another order they take as many as tell them
             // apart. Strings take the same.
@@ -373,7 +382,7 @@ impl<'a> Job<'a> {
             plan: &self.plan,
             order: numbered.order,
             strings: self.facts.string_ids,
-            class_starts: classes.starts(),
+            slot_starts: classes.starts(),
             numbers: &numbered.numbers,
             whole_weights: weights.map(|kind| !kind.is_real()),
             layouts: &numbered.layouts,
@@ -401,7 +410,7 @@ impl<'a> Job<'a> {
             order as u64,
             weights.map_or(0, |kind| 1 + kind as u64),
         ];
-        facts.into_iter().fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
+        facts.into_iter().chain(self.rows).fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
     }
 
     fn lists(
@@ -513,6 +522,7 @@ impl<'a> Job<'a> {
             edges: written[0].found.edges,
             directed: self.directed,
             parallel_edges: self.options.duplicates == Duplicates::Keep,
+            rows: self.rows,
             order,
             ids,
             values: weights
@@ -562,6 +572,16 @@ impl<'a> Job<'a> {
         stats.memory_peak_bytes = peak_memory_bytes();
         Ok(ImportReport { manifest, first_edges, notes, stats })
     }
+}
+
+/// Refuses what rectangular matrices have not.
+fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> Result<()> {
+    let refused = match rows {
+        Some(_) if !directed => "a rectangular matrix is not its own transpose: expected directed edges",
+        Some(_) if order == OrderChoice::Near => "expected the order input, degree or auto of a rectangular matrix",
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(refused.to_owned()))
 }
 
 /// A name of a column, not too long for the manifest.

@@ -84,6 +84,9 @@ pub struct ImportOptions {
     pub self_loops: SelfLoops,
     /// How vertices are numbered.
     pub order: OrderChoice,
+    /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns;
+    /// `None` takes what the input says.
+    pub rows: Option<u64>,
     /// Whether an image that has the name already is replaced; otherwise that is an error.
     pub replace: bool,
     /// An input without edges may replace an image, or come from a pipe.

@@ -5,6 +5,9 @@
 //! class, and by their ids within a class; so their numbers follow from the number of vertices in each class, without
 //! sorting.
 //!
+//! Where vertices are the rows and columns of a rectangular matrix, rows come before columns in every order: a *slot*
+//! is a class of either.
+//!
 //! A *bucket* is a range of vertices that own about half a million list entries. Every bucket begins a new page in each
 //! file, so that workers can write buckets apart. Where buckets end depends on degrees alone: not on the number of
 //! workers, nor on the memory.
@@ -16,59 +19,72 @@ const BUCKET_ENTRIES: u64 = 1 << 19;
 /// A bucket has fewer vertices than fit into this many bits: a record names them by their distance from its first.
 pub(super) const VERTEX_BITS: u32 = 24;
 
-/// How many vertices and list entries each class has.
+/// Slots: classes of columns, or of all vertices, and above them those of rows.
+pub(super) const SLOTS: usize = 512;
+
+/// The slot of the vertex that comes so many after the first in the order of ids.
+#[inline]
+pub(super) fn slot(degree: u64, by_id: u64, rows: u64) -> usize {
+    class(degree) as usize + if by_id < rows { SLOTS / 2 } else { 0 }
+}
+
+/// How many vertices and list entries each slot has.
 #[derive(Clone)]
 pub(super) struct Classes {
-    vertices: [u64; 256],
-    entries: [u64; 256],
+    vertices: [u64; SLOTS],
+    entries: [u64; SLOTS],
+    /// How many vertices were counted, and the first so many of them that are rows.
+    count: u64,
+    rows: u64,
 }
 
 impl Classes {
-    pub(super) fn new() -> Self {
-        Classes { vertices: [0; 256], entries: [0; 256] }
+    pub(super) fn new(rows: u64) -> Self {
+        Classes { vertices: [0; SLOTS], entries: [0; SLOTS], count: 0, rows }
     }
 
-    /// Counts a vertex of that degree.
+    /// Counts a vertex of that degree; they come in the order of their ids.
     pub(super) fn add(&mut self, degree: u64) {
-        let class = class(degree) as usize;
-        self.vertices[class] += 1;
-        self.entries[class] += degree;
+        let slot = slot(degree, self.count, self.rows);
+        self.vertices[slot] += 1;
+        self.entries[slot] += degree;
+        self.count += 1;
     }
 
     /// Numbers for vertices that come in the order of their ids.
     pub(super) fn numbering(&self) -> Numbering {
-        let mut next = [0; 256];
+        let mut next = [0; SLOTS];
         let mut start = 0;
-        for class in (0..256).rev() {
-            next[class] = start;
-            start += self.vertices[class];
+        for slot in (0..SLOTS).rev() {
+            next[slot] = start;
+            start += self.vertices[slot];
         }
-        Numbering { next, by_id: 0 }
+        Numbering { next, by_id: 0, rows: self.rows }
     }
 
-    /// The greatest class that has vertices.
+    /// The greatest class that has vertices, where there are no rows.
     pub(super) fn greatest(&self) -> Option<u8> {
         (0..=255).rev().find(|&class| self.vertices[class as usize] > 0)
     }
 
-    /// Where classes begin in the order by degree: class and first number, with falling classes, those without vertices
-    /// left out.
-    pub(super) fn starts(&self) -> Vec<(u8, u64)> {
+    /// Where slots begin in the order by degree: slot and first number, with falling slots, those without vertices left
+    /// out.
+    pub(super) fn starts(&self) -> Vec<(usize, u64)> {
         let numbering = self.numbering();
-        let filled = (0..=255u8).rev().filter(|&class| self.vertices[class as usize] > 0);
-        filled.map(|class| (class, numbering.next[class as usize])).collect()
+        let filled = (0..SLOTS).rev().filter(|&slot| self.vertices[slot] > 0);
+        filled.map(|slot| (slot, numbering.next[slot])).collect()
     }
 
     /// Pieces of classes with about a bucket of entries each, in the order by degree.
     pub(super) fn pieces(&self) -> Pieces {
         let mut ends = Vec::new();
-        let mut first_piece = [0; 256];
+        let mut first_piece = [0; SLOTS];
         let mut end = 0;
-        for class in (0..256).rev() {
-            first_piece[class] = ends.len();
-            let vertices = self.vertices[class];
+        for slot in (0..SLOTS).rev() {
+            first_piece[slot] = ends.len();
+            let vertices = self.vertices[slot];
             let most = 1 << (VERTEX_BITS - 1);
-            let parts = self.entries[class].div_ceil(BUCKET_ENTRIES).max(vertices.div_ceil(most)).min(vertices);
+            let parts = self.entries[slot].div_ceil(BUCKET_ENTRIES).max(vertices.div_ceil(most)).min(vertices);
             for part in 1..=parts {
                 ends.push(end + (u128::from(vertices) * u128::from(part) / u128::from(parts)) as u64);
             }
@@ -81,15 +97,16 @@ impl Classes {
 
 /// Hands out numbers.
 pub(super) struct Numbering {
-    next: [u64; 256],
+    next: [u64; SLOTS],
     by_id: u64,
+    rows: u64,
 }
 
 impl Numbering {
     /// The next vertex's number by degree and its number by id.
     #[inline]
     pub(super) fn next(&mut self, degree: u64) -> (u32, u32) {
-        let by_degree = &mut self.next[class(degree) as usize];
+        let by_degree = &mut self.next[slot(degree, self.by_id, self.rows)];
         let numbers = (*by_degree as u32, self.by_id as u32);
         *by_degree += 1;
         self.by_id += 1;
@@ -101,8 +118,8 @@ impl Numbering {
 pub(super) struct Pieces {
     numbering: Numbering,
     ends: Vec<u64>,
-    /// For each class, the piece that its next vertex is in.
-    current: [usize; 256],
+    /// For each slot, the piece that its next vertex is in.
+    current: [usize; SLOTS],
     out: Vec<u64>,
     into: Vec<u64>,
 }
@@ -110,8 +127,8 @@ pub(super) struct Pieces {
 impl Pieces {
     pub(super) fn add(&mut self, sources: u64, targets: u64) {
         let degree = sources + targets;
-        let (number, _) = self.numbering.next(degree);
-        let piece = &mut self.current[class(degree) as usize];
+        let (number, by_id) = self.numbering.next(degree);
+        let piece = &mut self.current[slot(degree, by_id.into(), self.numbering.rows)];
         while u64::from(number) >= self.ends[*piece] {
             *piece += 1;
         }
@@ -179,7 +196,13 @@ mod tests {
     fn numbers_by_degree_are_a_permutation_by_falling_class_and_pieces_count_them() {
         let degrees: Vec<u64> =
             (0..5000u64).map(|i| i * i % 71 * (i % 3) * if i == 77 { 900_000 } else { 1 }).collect();
-        let mut classes = Classes::new();
+        for rows in [0, 1700] {
+            numbers_fit(&degrees, rows);
+        }
+    }
+
+    fn numbers_fit(degrees: &[u64], rows: u64) {
+        let mut classes = Classes::new(rows);
         degrees.iter().for_each(|&degree| classes.add(degree));
         let mut numbering = classes.numbering();
         let mut order = vec![None; degrees.len()];
@@ -192,9 +215,10 @@ mod tests {
         }
         let order: Vec<usize> = order.into_iter().map(Option::unwrap).collect();
         for pair in order.windows(2) {
-            let (one, other) = (class(degrees[pair[0]]), class(degrees[pair[1]]));
+            let [one, other] = [pair[0], pair[1]].map(|i| slot(degrees[i], i as u64, rows));
             assert!(one > other || one == other && pair[0] < pair[1]);
         }
+        assert!(order[..rows as usize].iter().all(|&i| (i as u64) < rows));
         let mut start = 0;
         for (vertices, out, into) in pieces.iter() {
             let end = start + vertices as usize;

@@ -29,7 +29,7 @@ pub(super) struct Translation<'a> {
     pub order: Order,
     pub strings: bool,
     /// Where degree classes begin in the order by degree.
-    pub class_starts: Vec<(u8, u64)>,
+    pub slot_starts: Vec<(usize, u64)>,
     pub numbers: &'a Numbers,
     /// Weights are stored as whole numbers; `None` without weights.
     pub whole_weights: Option<bool>,
@@ -205,7 +205,7 @@ impl Table {
         let by_degree = translation.order == Order::Degree;
         let mut numbers: Array<u32> = Array::zeroed(budget, "translating ids", len)?;
         let mut classes: Array<u8> = Array::zeroed(budget, "translating ids", if by_degree { 0 } else { len })?;
-        let starts = &translation.class_starts;
+        let starts = &translation.slot_starts;
         for (index, chunk) in chunks {
             let run = &chunk.run;
             let strings = translation.strings;
@@ -216,7 +216,7 @@ impl Table {
                 } else {
                     numbers[local] = other;
                     let after = starts.partition_point(|&(_, start)| start <= u64::from(degree));
-                    classes[local] = starts[after - 1].0;
+                    classes[local] = starts[after - 1].0 as u8;
                 }
             })?;
         }

@@ -191,6 +191,7 @@ impl Model {
             edges: self.edges.len() as u64,
             directed: self.directed,
             parallel_edges: false,
+            rows: None,
             order: self.order,
             ids: self.write_ids(&image),
             values: values.into_iter().collect(),
