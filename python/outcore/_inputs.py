@@ -146,11 +146,21 @@ def _pandas(frame: Any) -> Any:
 
 
 def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
-    if matrix.ndim != 2 or (matrix.shape[0] != matrix.shape[1] and not is_matrix):
+    if matrix.ndim != 2:
+        raise ValueError(f"expected a matrix of two dimensions, found {matrix.ndim}")
+    if matrix.shape[0] != matrix.shape[1] and not is_matrix:
         raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
     height, width = matrix.shape
     rows = None if height == width else height
     entries = matrix.tocoo()
+    for name, places, most in (("row", entries.row, height), ("column", entries.col, width)):
+        if places.size and not 0 <= places.min() <= places.max() < most:
+            wrong = next(int(place) for place in places if not 0 <= place < most)
+            raise ValueError(f"expected a {name} from 0 to below {most} in every entry, found {wrong}")
+    if entries.data.dtype.kind == "b" and not entries.data.all():
+        # What is stored as false is no entry.
+        stored = entries.data
+        entries = type(entries)((stored[stored], (entries.row[stored], entries.col[stored])), matrix.shape)
     # The columns of a rectangular matrix are vertices behind its rows.
     targets = entries.col if rows is None else entries.col.astype(np.int64) + rows
     columns = [("source", entries.row), ("target", targets)]

@@ -5,6 +5,7 @@ import os
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse  # type: ignore[import-untyped]
 from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore import _outcore
@@ -39,7 +40,8 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
     Cost: a product with k columns makes `ceil(k / c)` passes over the image, where c is at most 32 and as many columns
     as fit into the memory that is left, at `8 n` bytes each; `plan` says it. The product itself takes `8 m k` bytes,
-    and the order of vertices 4 bytes each, unless the image is in the order of its ids. The transpose costs the same.
+    and the order of vertices 4 bytes each, unless the image is in the order of its ids; where these are no adjacent
+    whole numbers, they are sorted at first, in 16 bytes each and the text of strings. The transpose costs the same.
 
     The same product has the same bits for all numbers of threads and columns, all limits and back ends.
 
@@ -85,6 +87,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         if backend != "auto":
             given["backend"] = backend
+        self._owns_graph = not isinstance(image, Graph)
         if not isinstance(image, Graph):
             image = Graph(image, **given)
         elif given:
@@ -110,8 +113,8 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         return self.graph
 
     @property
-    def entries(self) -> int:
-        """How many entries are stored."""
+    def nnz(self) -> int:
+        """How many entries are stored; some may be 0, as in SciPy."""
         return self._matrix.entries
 
     @property
@@ -120,7 +123,10 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         return self._matrix.symmetric
 
     def plan(self, columns: int, *, transposed: bool = False) -> MultiplyPlan:
-        """How a product with so many columns will be computed in the memory that is left now.
+        """How a product with so many columns will be computed in the memory that is left now, beside the product.
+
+        Raises:
+            MemoryLimitError: Too little memory for the product and one column.
 
         >>> oc.SparseMatrix("web.oc").plan(40)
         MultiplyPlan(columns_per_pass=32, passes=2, state_bytes=1024, bytes_per_pass=4096)
@@ -138,7 +144,8 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
         Args:
             factor: Of shape `(n,)` or `(n, k)`, with `m` instead of `n` if transposed: what NumPy makes an array of, of
-                numbers. They are computed with as float64, or complex128.
+                numbers. They are computed with as float64, or complex128; what is of another type, or lies otherwise
+                in memory than row by row, is copied first, and the copy does not count under the limit.
             semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
                 "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
                 sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by
@@ -156,7 +163,11 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         >>> A.multiply([np.inf, 0, np.inf, np.inf], semiring="min-plus", transposed=True)
         array([ 1., inf, inf,  1.])
         """
+        if isinstance(factor, LinearOperator) or scipy.sparse.issparse(factor):
+            raise TypeError(f"expected a dense vector or matrix, found a {type(factor).__name__}")
         dense = np.asarray(factor)
+        if dense.dtype.kind not in "biufc":
+            raise TypeError(f"expected numbers, found {dense.dtype}")
         if dense.ndim not in (1, 2):
             raise TypeError(f"expected a vector or a matrix, found {dense.ndim} dimensions")
         is_complex = np.iscomplexobj(dense)
@@ -169,7 +180,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
             raise UsageError(f"expected {inner} rows to multiply {matrix}, found {shape}")
         # A vector is a matrix of one column.
         columns = dense.reshape(inner, 1) if dense.ndim == 1 else dense
-        columns = np.ascontiguousarray(columns, dtype=np.complex128 if is_complex else np.float64)
+        columns = np.require(columns, np.complex128 if is_complex else np.float64, ["C_CONTIGUOUS", "ALIGNED"])
         if is_complex:
             # Real and imaginary parts are columns of their own, multiplied in the same pass.
             columns = columns.view(np.float64)
@@ -178,6 +189,17 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         if is_complex:
             product = product.view(np.complex128)
         return product.reshape(rows) if dense.ndim == 1 else product
+
+    def sum(self, axis: Literal[0, 1] | None = None) -> Any:
+        """The sum of all entries, or with `axis` 0 those of the columns, with 1 those of the rows. One pass.
+
+        >>> oc.SparseMatrix("web.oc").sum(), oc.SparseMatrix("web.oc").sum(axis=0)
+        (5.0, array([2., 2., 0., 1.]))
+        """
+        if axis not in (0, 1, None):
+            raise UsageError(f"expected axis 0, 1 or None, found {axis!r}")
+        sums = self.multiply(np.ones(self.shape[0 if axis == 0 else 1]), transposed=axis == 0)
+        return float(sums.sum()) if axis is None else sums
 
     def _matmat(self, factor: np.ndarray) -> np.ndarray:
         return self.multiply(factor)
@@ -192,8 +214,10 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         return self.multiply(factor, transposed=True)
 
     def close(self) -> None:
-        """Closes the graph: gives back its page cache and buffers. Products stay usable."""
-        self.graph.close()
+        """Closes the image, unless the matrix was made of a graph that was open: gives back the page cache and
+        buffers. Products stay usable."""
+        if self._owns_graph:
+            self.graph.close()
 
     def __enter__(self) -> Self:
         return self
@@ -207,7 +231,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
     def __repr__(self) -> str:
         rows, columns = self.shape
         kind = "symmetric, " if self.symmetric else ""
-        return f"<outcore.SparseMatrix {str(self.graph.path)!r}: {rows} x {columns}, {kind}{self.entries} entries>"
+        return f"<outcore.SparseMatrix {str(self.graph.path)!r}: {rows} x {columns}, {kind}{self.nnz} entries>"
 
 
 @checked
@@ -232,9 +256,10 @@ def import_matrix(
 
     Args:
         input: A Matrix Market file (.mtx, also .gz and .zst), a SciPy sparse matrix or array, or any other input of
-            `import_graph`. Entries at one place add up, from left to right.
+            `import_graph`. Entries at one place add up, from left to right. Complex values are refused.
         image: Where the image goes.
-        values: Whether entries have values; without them each is 1. By default they have if the input does.
+        values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
+            they are 0. By default they have if the input does. SciPy matrices of bool have none; `False` is no entry.
         order: How rows and columns are ordered inside; nobody sees it. "near" is for square matrices.
 
     The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that

@@ -1,6 +1,7 @@
 //! The engine's part of `outcore.SparseMatrix`, which is a class of Python's.
 
 use crate::columns::{keep, set_aside};
+use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::import::choose;
 use crate::runtime::run;
@@ -49,9 +50,11 @@ impl PyMatrix {
     }
 
     /// Columns per pass, passes, bytes of memory and bytes read per pass.
-    fn plan(&self, columns: usize, transposed: bool) -> (usize, u64, u64, u64) {
-        let plan = self.matrix.plan(operand(transposed), columns);
-        (plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass)
+    fn plan(&self, py: Python<'_>, columns: usize, transposed: bool) -> PyResult<(usize, u64, u64, u64)> {
+        let (rows, inner) = self.matrix.shape();
+        let product_bytes = 8 * (columns as u64).saturating_mul(if transposed { inner } else { rows });
+        let plan = self.matrix.plan(operand(transposed), columns, product_bytes).map_err(|error| raise(py, error))?;
+        Ok((plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass))
     }
 
     /// Writes the product to an array, whose memory is set aside for as long as it lives, and says what it cost.

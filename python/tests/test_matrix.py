@@ -30,7 +30,7 @@ def pair(tmp_path):
 def test_it_is_a_linear_operator_that_agrees_with_scipy(pair):
     matrix, own = pair
     assert isinstance(own, LinearOperator) and own.shape == matrix.shape and own.dtype == np.float64
-    assert own.entries == matrix.nnz and not own.symmetric
+    assert own.nnz == matrix.nnz and not own.symmetric
     rng = np.random.default_rng(2)
     for shape in (700,), (700, 1), (700, 5), (700, 64), (700, 0):
         factor = rng.random(shape) - 0.5
@@ -41,6 +41,11 @@ def test_it_is_a_linear_operator_that_agrees_with_scipy(pair):
     # A vector is computed as the column that it is among others, to the last bit.
     factor = rng.random((700, 5))
     assert np.array_equal(own @ factor[:, 3], (own @ factor)[:, 3])
+    assert own.sum() == pytest.approx(matrix.sum())
+    for axis in (0, 1):
+        np.testing.assert_allclose(own.sum(axis=axis), matrix.sum(axis=axis), rtol=1e-12)
+    with pytest.raises(oc.UsageError, match="axis"):
+        own.sum(axis=2)
     # What is not float64, or lies otherwise in memory.
     for factor in (np.arange(700), np.ones((700, 3), np.float32, order="F"), np.ones((3, 700)).T, [1] * 700):
         np.testing.assert_allclose(own @ factor, matrix @ np.asarray(factor), rtol=1e-12)
@@ -75,6 +80,9 @@ def test_a_graph_is_a_matrix(site):
         import pickle
 
         pickle.dumps(matrix)
+    with matrix:
+        pass
+    assert site.vertices == 4
     site.close()
     with pytest.raises(oc.UsageError, match="closed"):
         matrix @ np.ones(4)
@@ -85,7 +93,7 @@ def test_an_undirected_graph_is_a_symmetric_matrix(tmp_path):
     oc.import_graph(edges, tmp_path / "g.oc", directed=False)
     matrix = oc.SparseMatrix(tmp_path / "g.oc")
     full = np.array([[0, 0.5, 7, 0], [0.5, 0, 2, 0], [7, 2, 0, 0], [0, 0, 0, -3]])
-    assert matrix.symmetric and matrix.entries == 7
+    assert matrix.symmetric and matrix.nnz == 7
     assert (matrix @ np.eye(4)).tolist() == (matrix.T @ np.eye(4)).tolist() == full.tolist()
     ones = oc.SparseMatrix(tmp_path / "g.oc", values=False)
     assert (ones @ np.eye(4)).tolist() == (full != 0).tolist()
@@ -120,12 +128,13 @@ def test_shapes_that_do_not_fit_are_both_said(pair):
 def test_the_plan_says_passes_and_a_product_makes_them(tmp_path):
     oc.generate("uniform", scale=18, edge_factor=4, output=tmp_path / "u.oc")
     with oc.SparseMatrix(tmp_path / "u.oc", memory="32MiB", threads=2, cache=0) as own:
-        plan = own.plan(40)
-        assert 3 <= plan.passes == -(-40 // plan.columns_per_pass) and plan.state_bytes < 32 << 20
+        with pytest.raises(oc.MemoryLimitError, match="product"):
+            own.plan(40)
+        plan = own.plan(6)
+        assert 2 <= plan.passes == -(-6 // plan.columns_per_pass) and plan.state_bytes + (8 * 6 << 18) < 32 << 20
         factor = np.random.default_rng(1).random((1 << 18, 6))
         product = own @ factor
-        # The product takes memory that the plan for it had not known of.
-        assert own.stats["passes"] >= 2 > own.plan(1).passes
+        assert own.stats["passes"] == plan.passes and own.plan(1).passes == 1
         assert own.stats["pages_read"] * 4096 == own.stats["passes"] * plan.bytes_per_pass
     with oc.SparseMatrix(tmp_path / "u.oc", memory="1GiB") as large:
         assert large.plan(6).passes == 1
@@ -148,6 +157,41 @@ def test_entries_at_one_place_add_up_and_values_can_be_left_out(tmp_path):
     assert (oc.import_matrix(twice, tmp_path / "a.oc") @ np.ones(3)).tolist() == [3, 4, 0]
     ones = oc.import_matrix(twice, tmp_path / "b.oc", values=False)
     assert (ones @ np.ones(3)).tolist() == [1, 1, 0]
+    bools = scipy.sparse.csr_array(([True, False, True], ([0, 1, 2], [0, 1, 0])), shape=(3, 3))
+    assert (oc.import_matrix(bools, tmp_path / "c.oc") @ np.ones(3)).tolist() == [1, 0, 1]
+    assert oc.import_graph(bools, tmp_path / "d.oc")["edges"] == 2
+
+
+def test_what_is_no_matrix_is_refused(tmp_path):
+    beyond = scipy.sparse.coo_array(np.eye(3, 4))
+    for axis, place, said in ((0, 3, "a row from 0 to below 3.*found 3"), (1, -1, "a column from 0 to below 4.*found -1")):
+        broken = beyond.copy()
+        broken.coords[axis][1] = place
+        with pytest.raises(ValueError, match=said):
+            oc.import_matrix(broken, tmp_path / "m.oc")
+    with pytest.raises(ValueError, match="two dimensions"):
+        oc.import_matrix(scipy.sparse.coo_array([1.0, 0, 2]), tmp_path / "m.oc")
+    assert not (tmp_path / "m.oc").exists()
+    own = oc.import_matrix(beyond, tmp_path / "m.oc")
+    for factor in (np.ones(4, "M8[s]"), ["1", "2", "3", "4"], np.array([None] * 4), np.zeros(4, [("a", "f8")])):
+        with pytest.raises(TypeError, match="numbers"):
+            own.multiply(factor)
+    for factor in (beyond.T, own):
+        with pytest.raises(TypeError, match="dense"):
+            own.multiply(factor)
+    misaligned = np.frombuffer(b"x" + np.ones(4).tobytes(), "u1")[1:].view("f8")
+    assert (own @ misaligned).tolist() == [1, 1, 1]
+
+
+def test_opening_takes_four_bytes_per_vertex(tmp_path):
+    """Ids that are adjacent whole numbers are not sorted, whatever the order inside."""
+    matrix = scipy.sparse.coo_array((np.ones(2), ([0, 2], [10**6, 5])), shape=(3, 10**6 + 1))
+    with oc.import_matrix(matrix, tmp_path / "m.oc", order="degree", memory="24MiB") as own:
+        factor = np.random.default_rng(1).random(10**6 + 1)
+        np.testing.assert_allclose(own @ factor, matrix @ factor)
+    sparse_ids = (np.array([5, 70, 5, 5]), np.array([70, 900, 900, 5]))
+    oc.import_graph(sparse_ids, tmp_path / "g.oc", order="degree")
+    assert (oc.SparseMatrix(tmp_path / "g.oc") @ np.array([1, 10, 100])).tolist() == [111, 100, 0]
 
 
 MATRICES = """LFAT5 cover cover_structure empty fidapm05 full full_noheader full_symmetric jagmesh7 karate
@@ -184,7 +228,7 @@ def test_rectangular_matrices(tmp_path, shape, order):
     rng = np.random.default_rng(3)
     matrix = scipy.sparse.random_array(shape, density=0.2, rng=rng).tocsr()
     with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc", order=order) as own:
-        assert own.shape == shape and own.T.shape == shape[::-1] and own.entries == matrix.nnz
+        assert own.shape == shape and own.T.shape == shape[::-1] and own.nnz == matrix.nnz
         assert own.graph.vertices == sum(shape) and own.graph.info()["rows"] == shape[0]
         for columns in (1, 6):
             factor, other = rng.random((shape[1], columns)), rng.random((shape[0], columns))

@@ -84,8 +84,8 @@ pub fn export(args: &ExportArgs) -> Result<()> {
         for file in &report.removed {
             note!("note: removed {}, which belonged to the file that this one replaces", escaped(file.display()));
         }
-        if report.renamed_weights {
-            note!("note: an import of it calls the weights `weight`, for it cannot hold their name");
+        if let Some(name) = report.renamed_weights {
+            note!("note: an import of it calls the weights `{name}`, for it cannot hold their name");
         }
         if report.renumbered {
             note!("note: vertices stand under numbers from 1, for this format has no other ids");

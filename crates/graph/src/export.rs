@@ -44,8 +44,8 @@ pub struct ExportReport {
     pub isolated_vertices: u64,
     /// Vertices stand under numbers from 1 that are not their ids.
     pub renumbered: bool,
-    /// Weights have another name there than in the graph, or none: an import calls them `weight`.
-    pub renamed_weights: bool,
+    /// What an import of it calls the weights, if that is not their name in the graph.
+    pub renamed_weights: Option<&'static str>,
     /// The files, the asked one last.
     pub files: Vec<PathBuf>,
     /// Files of vertices that belonged to the file that was replaced, and went with it.
@@ -183,15 +183,16 @@ impl Job<'_> {
         }
     }
 
-    /// Whether weights have another name in the file, or none.
-    fn renames_weights(&self) -> bool {
-        let Some(weights) = self.graph.manifest().weights() else { return false };
-        weights.name != "weight"
-            && match self.ending {
-                "txt" | "edges" | "e" => false,
-                "csv" | "tsv" | "parquet" => weight_column(self.graph) != Some(&weights.name),
-                _ => true,
-            }
+    /// What an import of the file calls the weights, if that is not their name in the graph.
+    fn renamed_weights(&self) -> Option<&'static str> {
+        let weights = self.graph.manifest().weights()?;
+        let renamed = match self.ending {
+            "txt" | "edges" | "e" => return None,
+            "mtx" => "value",
+            "csv" | "tsv" | "parquet" if weight_column(self.graph) == Some(&weights.name) => return None,
+            _ => "weight",
+        };
+        (weights.name != renamed).then_some(renamed)
     }
 
     fn push_names(&self, text: &Text, line: &mut Vec<u8>) {
@@ -523,7 +524,7 @@ impl Job<'_> {
             backend.sync_directory(folder(stale))?;
         }
         files.push(self.output.to_owned());
-        let renamed_weights = self.renames_weights();
+        let renamed_weights = self.renamed_weights();
         Ok(ExportReport { edges, isolated_vertices, renumbered, renamed_weights, files, removed })
     }
 }

@@ -15,9 +15,12 @@ pub struct GraphInfo {
     pub directed: bool,
     /// Whether parallel edges were kept.
     pub parallel_edges: bool,
-    /// How many vertices are the rows of a rectangular matrix, if it is one; the others are its columns.
+    /// How many vertices are the rows of a rectangular matrix, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// How many are its columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u64>,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
     /// Their type as it is stored: `i8` to `i64`, `u8` to `u64`, `f32` or `f64`.
@@ -88,6 +91,7 @@ impl Graph {
             directed: manifest.directed,
             parallel_edges: manifest.parallel_edges,
             rows: manifest.rows,
+            columns: manifest.rows.map(|rows| manifest.vertices - rows),
             weights: manifest.weights().map(|weights| weights.name.clone()),
             weight_type: manifest.weights().map(|weights| weights.kind.name()),
             ids: match &manifest.ids {

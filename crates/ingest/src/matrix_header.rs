@@ -81,14 +81,14 @@ impl MatrixHeader {
     }
 }
 
-/// Reads the header from the first block.
-pub(crate) fn read_header(first: &Lines, path: &Path) -> Result<Opening> {
+/// Reads the header from the first block. Where no matrix is asked for but a graph, it has to be square.
+pub(crate) fn read_header(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
     let banner = lines(&first.bytes).next().unwrap_or_default();
     if banner.len() >= 2 && banner.starts_with(b"%%") {
         let declared = read_banner(&first.bytes, path)?;
-        return read_size(first, path, &declared);
+        return read_size(first, path, &declared, is_matrix);
     }
-    guess(first, path)
+    guess(first, path, is_matrix)
 }
 
 fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
@@ -188,7 +188,7 @@ fn named_type(name: &[u8]) -> Option<Option<Values>> {
 }
 
 /// Reads the size line of a file with a banner.
-fn read_size(first: &Lines, path: &Path, banner: &Banner) -> Result<Opening> {
+fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Result<Opening> {
     let expected = match banner.layout {
         Layout::Coordinate => "a line `rows columns entries`",
         Layout::Array => "a line `rows columns`",
@@ -203,7 +203,7 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner) -> Result<Opening> {
         (Layout::Array, Some(&[rows, columns])) => (rows, columns, None),
         _ => return Err(bad_record(path, number, expected, line)),
     };
-    check_size([rows, columns], banner.symmetry, path, number)?;
+    check_size([rows, columns], is_matrix && banner.symmetry == Symmetry::General, path, number)?;
     let entries = entries.or_else(|| dense_entries([rows, columns], banner.symmetry));
     let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
     let Banner { layout, symmetry, values } = *banner;
@@ -214,7 +214,7 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner) -> Result<Opening> {
 }
 
 /// Decides what a file without a banner is.
-fn guess(first: &Lines, path: &Path) -> Result<Opening> {
+fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
     let mut data = data_lines(&first.bytes);
     let (skipped, line) = data.next().unwrap_or((0, b""));
     let number = first.first_line + skipped;
@@ -234,7 +234,7 @@ fn guess(first: &Lines, path: &Path) -> Result<Opening> {
             return Err(bad_record(path, number, expected, line).advise("is it a Matrix Market file? see --format"));
         }
     };
-    check_size([rows, columns], Symmetry::General, path, number)?;
+    check_size([rows, columns], is_matrix, path, number)?;
     let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
     Ok(Opening::Matrix {
         header: MatrixHeader { layout, symmetry: Symmetry::General, values, rows, columns, entries },
@@ -242,10 +242,12 @@ fn guess(first: &Lines, path: &Path) -> Result<Opening> {
     })
 }
 
-fn check_size([rows, columns]: [u64; 2], symmetry: Symmetry, path: &Path, number: u64) -> Result<()> {
-    if rows != columns && symmetry != Symmetry::General {
+fn check_size([rows, columns]: [u64; 2], may_be_rectangular: bool, path: &Path, number: u64) -> Result<()> {
+    if rows != columns && !may_be_rectangular {
         let found = format!("a rectangular one of {rows} x {columns}");
-        return Err(Error::input(path, Some(number), "a square matrix, for it is its own transpose", found));
+        let advice = "a graph has as many columns as rows, and so has what is symmetric; a general matrix may have others, \
+                      where it is imported as a matrix";
+        return Err(Error::input(path, Some(number), "a square matrix", found).advise(advice));
     }
     if rows.checked_add(columns).is_none_or(|sum| sum == u64::MAX) {
         let found = format!("{rows} rows and {columns} columns");

@@ -29,18 +29,13 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let Some(mut first) = first_data_block(&mut blocks, |_| true)? else {
         return Err(Error::input(blocks.path(), None, "a matrix", "an empty file"));
     };
-    let (header, end) = match read_header(&first, blocks.path())? {
+    let (header, end) = match read_header(&first, blocks.path(), options.is_matrix)? {
         Opening::Matrix { header, end } => (header, end),
         Opening::Pairs => {
             blocks.give_back(first);
             return edge_list::open_blocks(blocks, options, edge_list::Shape::Free);
         }
     };
-    if !header.is_square() && !options.is_matrix {
-        let found = format!("a rectangular one of {} x {}", header.rows, header.columns);
-        return Err(Error::input(blocks.path(), None, "a square matrix", found)
-            .advise("a graph has as many columns as rows; import it as a matrix"));
-    }
     let names: &[&str] = if header.values == Values::Pattern { &[] } else { &["value", "weight"] };
     let wanted = weights_wanted(options.weight.as_deref(), "matrix-market", names)? && !names.is_empty();
     first.drop_front(end);

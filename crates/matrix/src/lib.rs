@@ -8,6 +8,7 @@
 //! Why lists and no tiles: `docs/decisions/0016-matrices-are-lists.md`.
 
 mod kernel;
+mod places;
 mod semiring;
 mod sparse;
 

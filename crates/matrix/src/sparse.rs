@@ -13,6 +13,7 @@
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, chapter 4.
 
 use crate::kernel::{Picked, add_lists};
+use crate::places::places;
 use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
 use outcore_graph::{
     Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Lists, PAGE_BYTES, Result, Stats, StatsBuilder,
@@ -96,20 +97,13 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// Values are wanted and there are none, or they are `u64`; an id column that cannot be read or is damaged; too
-    /// little memory: 4 bytes per vertex where vertices are not in the order of their ids, and while they are sorted
-    /// [`Graph::by_id_bytes`] and 4 bytes more.
+    /// little memory: 4 bytes per vertex where vertices are not in the order of their ids, and where these are not
+    /// adjacent whole numbers, [`Graph::by_id_bytes`] while they are sorted.
     pub fn new(graph: Arc<Graph>, values: bool) -> Result<Self> {
         if values {
             graph.weight_kind()?;
         }
-        let places = match graph.by_id()? {
-            None => None,
-            Some(by_id) => {
-                let mut places = Array::zeroed(graph.runtime().budget(), "rows of vertices", by_id.len())?;
-                by_id.iter().zip(0..).for_each(|(&vertex, place)| places[vertex as usize] = place);
-                Some(places)
-            }
-        };
+        let places = places(&graph)?;
         let vertices = graph.vertices() as usize;
         let all = Side { first: 0, count: vertices };
         let (rows, columns) = match graph.manifest().rows.map(|rows| rows as usize) {
@@ -163,12 +157,16 @@ impl SparseMatrix {
         (Edges { direction, weights: self.values }, rows, columns)
     }
 
-    /// How a product with a dense matrix of so many columns will be computed in the memory that is left now.
-    pub fn plan(&self, operand: Operand, columns: usize) -> MultiplyPlan {
+    /// How a product with a dense matrix of so many columns will be computed in the memory that is left now, of which
+    /// `taken_bytes` will be taken by something else, such as the product.
+    ///
+    /// # Errors
+    /// There is no room for one column.
+    pub fn plan(&self, operand: Operand, columns: usize, taken_bytes: u64) -> Result<MultiplyPlan> {
         let (edges, _, inner) = self.rows_of(operand);
         let budget = self.graph.runtime().budget();
         let keeps = if self.values { self.graph.weight_bytes(edges.direction) } else { 0 };
-        let available = budget.available_bytes().saturating_sub(keeps);
+        let available = budget.available_bytes().saturating_sub(keeps + taken_bytes);
         let bytes = |columns: usize| 8 * (columns * inner.count) as u64;
         let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS).next_power_of_two();
         while columns_per_pass > 1 && bytes(columns_per_pass) > available {
@@ -176,12 +174,14 @@ impl SparseMatrix {
         }
         let pages =
             self.graph.pages(edges.direction) + if self.values { self.graph.weight_pages(edges.direction) } else { 0 };
-        MultiplyPlan {
+        let state_bytes = bytes(columns_per_pass) + keeps;
+        self.graph.make_room("a product of matrices", state_bytes + taken_bytes)?;
+        Ok(MultiplyPlan {
             columns_per_pass,
             passes: columns.div_ceil(columns_per_pass) as u64,
-            state_bytes: bytes(columns_per_pass) + keeps,
+            state_bytes,
             bytes_per_pass: PAGE_BYTES * pages,
-        }
+        })
     }
 
     /// Writes the product with the dense matrix `factor` to `product`. Both are in row-major order and have `columns`
@@ -209,8 +209,7 @@ impl SparseMatrix {
         }
         let graph = &self.graph;
         let kept = if self.values { &[edges.direction][..] } else { &[] };
-        let plan = self.plan(operand, columns);
-        graph.make_room("a product of matrices", plan.state_bytes)?;
+        let plan = self.plan(operand, columns, 0)?;
         let _kept = graph.keep_weights(kept)?;
         let product = shared(product);
         let mut stats = StatsBuilder::start();

@@ -311,9 +311,11 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
         [(8 << 20, 10, 16, 1), (8 << 20, 33, 16, 3), (5 << 20, 32, 8, 4), (600 << 10, 3, 1, 3)]
     {
         let _taken = taken(most_bytes);
-        let plan = matrix.plan(Operand::Matrix, columns);
+        let plan = matrix.plan(Operand::Matrix, columns, 0).unwrap();
         assert_eq!((plan.columns_per_pass, plan.passes), (per_pass, passes), "{columns} columns");
         assert!(plan.state_bytes <= most_bytes && per_pass <= MOST_COLUMNS);
+        let less = matrix.plan(Operand::Matrix, columns, most_bytes / 2);
+        assert!(less.map_or(per_pass == 1, |less| less.passes > passes || less.columns_per_pass < per_pass));
         let factor = factor(rows, columns);
         let mut product = vec![0.0; factor.len()];
         let stats = matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, columns, &mut product).unwrap();
