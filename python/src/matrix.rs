@@ -52,7 +52,8 @@ impl PyMatrix {
     /// Columns per pass, passes, bytes of memory and bytes read per pass.
     fn plan(&self, py: Python<'_>, columns: usize, transposed: bool) -> PyResult<(usize, u64, u64, u64)> {
         let (rows, inner) = self.matrix.shape();
-        let product_bytes = 8 * (columns as u64).saturating_mul(if transposed { inner } else { rows });
+        let numbers = (columns as u64).saturating_mul(if transposed { inner } else { rows });
+        let product_bytes = numbers.saturating_mul(8);
         let plan = self.matrix.plan(operand(transposed), columns, product_bytes).map_err(|error| raise(py, error))?;
         Ok((plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass))
     }

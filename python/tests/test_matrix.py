@@ -128,8 +128,9 @@ def test_shapes_that_do_not_fit_are_both_said(pair):
 def test_the_plan_says_passes_and_a_product_makes_them(tmp_path):
     oc.generate("uniform", scale=18, edge_factor=4, output=tmp_path / "u.oc")
     with oc.SparseMatrix(tmp_path / "u.oc", memory="32MiB", threads=2, cache=0) as own:
-        with pytest.raises(oc.MemoryLimitError, match="product"):
-            own.plan(40)
+        for columns in (40, 2**60):
+            with pytest.raises(oc.MemoryLimitError, match="product"):
+                own.plan(columns)
         plan = own.plan(6)
         assert 2 <= plan.passes == -(-6 // plan.columns_per_pass) and plan.state_bytes + (8 * 6 << 18) < 32 << 20
         factor = np.random.default_rng(1).random((1 << 18, 6))

@@ -166,7 +166,7 @@ impl SparseMatrix {
         let (edges, _, inner) = self.rows_of(operand);
         let budget = self.graph.runtime().budget();
         let keeps = if self.values { self.graph.weight_bytes(edges.direction) } else { 0 };
-        let available = budget.available_bytes().saturating_sub(keeps + taken_bytes);
+        let available = budget.available_bytes().saturating_sub(taken_bytes.saturating_add(keeps));
         let bytes = |columns: usize| 8 * (columns * inner.count) as u64;
         let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS).next_power_of_two();
         while columns_per_pass > 1 && bytes(columns_per_pass) > available {
@@ -175,7 +175,7 @@ impl SparseMatrix {
         let pages =
             self.graph.pages(edges.direction) + if self.values { self.graph.weight_pages(edges.direction) } else { 0 };
         let state_bytes = bytes(columns_per_pass) + keeps;
-        self.graph.make_room("a product of matrices", state_bytes + taken_bytes)?;
+        self.graph.make_room("a product of matrices", taken_bytes.saturating_add(state_bytes))?;
         Ok(MultiplyPlan {
             columns_per_pass,
             passes: columns.div_ceil(columns_per_pass) as u64,
