@@ -5,8 +5,8 @@ usage: multiply.py [--outcore PROGRAM] [--scale 22] [--columns 1,8] [--memory SI
 
 The matrix is that of a directed Kronecker graph, with ones or with whole weights from 1 to 255. Two threads. Outcore's
 time is that of `A @ X` with a cold page cache, the order of rows and the product included; SciPy's and MKL's are those of
-the product of a matrix in CSR format in memory (MKL through the package sparse_dot_mkl, if it is there; both are given
-float64 values, which they need). Products are compared. Printed are medians, the least and the greatest.
+the product of a matrix in CSR format in memory (MKL through the package sparse_dot_mkl, which finds its libraries by
+LD_LIBRARY_PATH; both are given float64 values, which they need). Products are compared. Printed are medians, the least and the greatest.
 """
 
 import argparse
@@ -23,11 +23,7 @@ import numpy as np
 import outcore as oc
 import pyarrow.parquet
 import scipy.sparse
-
-try:
-    import sparse_dot_mkl
-except ImportError:
-    sparse_dot_mkl = None
+import sparse_dot_mkl
 
 
 def loaded(file, vertices):
@@ -83,10 +79,9 @@ def main():
                 seconds, other = timed(lambda: matrix @ factor)
                 assert np.allclose(product, other, rtol=1e-10)
                 times.setdefault("scipy", []).append(seconds)
-                if sparse_dot_mkl:
-                    seconds, other = timed(lambda: sparse_dot_mkl.dot_product_mkl(matrix, factor))
-                    assert np.allclose(product, other, rtol=1e-10)
-                    times.setdefault("mkl", []).append(seconds)
+                seconds, other = timed(lambda: sparse_dot_mkl.dot_product_mkl(matrix, factor))
+                assert np.allclose(product, other, rtol=1e-10)
+                times.setdefault("mkl", []).append(seconds)
             print(f"{columns} columns: {read['passes']:.2f} passes, {read['bytes_read']} bytes, {read['seconds_io_wait']:.2f} s waited")
             for who, seconds in times.items():
                 median = statistics.median(seconds)
