@@ -155,9 +155,14 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
     >>> needs.edges, needs.image_bytes < needs.temporary_bytes
     (None, True)
     """
-    arguments = inspect.signature(import_graph).bind(input, "", **options)
-    arguments.apply_defaults()
-    return ImportEstimate(**_import(checked_options(import_graph, arguments.arguments), explain=True))
+    return ImportEstimate(**_import(checked_options(import_graph, _arguments(input, "", options)), explain=True))
+
+
+def _arguments(input: Any, image: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `import_graph`, with its defaults where the options say nothing."""
+    bound = inspect.signature(import_graph).bind(input, image, **options)
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def _import(arguments: dict[str, Any], explain: bool, is_matrix: bool = False) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Sparse matrices on disk, as SciPy's linear operators. Imports SciPy, so it is imported when it is asked for."""
 
-import inspect
 import os
 from typing import Any, Literal, NamedTuple, Self
 
@@ -9,7 +8,7 @@ import scipy.sparse  # type: ignore[import-untyped]
 from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore import _outcore
-from outcore._import import _import, import_graph
+from outcore._import import _arguments, _import
 from outcore._errors import UsageError
 from outcore._options import checked
 from outcore._outcore import Graph, Runtime
@@ -282,7 +281,5 @@ def import_matrix(
         "temporary": temporary,
         "progress": progress,
     }
-    arguments = inspect.signature(import_graph).bind(input, image, **options)
-    arguments.apply_defaults()
-    _import(arguments.arguments, explain=False, is_matrix=True)
+    _import(_arguments(input, image, options), explain=False, is_matrix=True)
     return SparseMatrix(image, values=values, **limits)

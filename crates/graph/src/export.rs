@@ -261,8 +261,9 @@ impl Job<'_> {
         let symmetry = if self.graph.is_directed() { "general" } else { "symmetric" };
         let comment = self.numbering_comment(first);
         // The columns of a rectangular matrix are vertices behind its rows.
-        let rows = self.graph.manifest().rows.unwrap_or(0);
-        let [height, width] = self.graph.manifest().rows.map_or([vertices; 2], |rows| [rows, vertices - rows]);
+        let rows = self.graph.manifest().rows;
+        let [height, width] = rows.map_or([vertices; 2], |rows| [rows, vertices - rows]);
+        let before_columns = rows.unwrap_or(0);
         let head = format!("%%MatrixMarket matrix coordinate {values} {symmetry}\n{comment}{height} {width} {edges}\n");
         file.put(head.as_bytes())?;
         let number = |vertex: u32| match (first, lookup.id(vertex)) {
@@ -274,7 +275,7 @@ impl Job<'_> {
         let mut line = Vec::new();
         let mut written = 0;
         for_each_edge(self.graph, &lookup, |edge| {
-            let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour) - rows);
+            let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour).saturating_sub(before_columns));
             // A symmetric matrix is given by its lower triangle.
             if !self.graph.is_directed() && row < column {
                 (row, column) = (column, row);
