@@ -12,6 +12,8 @@ A memory limit is for what Outcore itself takes, whatever else the process holds
 `Runtime`, unless they are given another.
 """
 
+import importlib
+
 from outcore._declared import CLASSES as _CLASSES
 from outcore._declared import NAMED as _NAMED
 from outcore._errors import (
@@ -63,12 +65,14 @@ __all__ = [
 globals().update(_CLASSES, **_NAMED)
 
 # What is made of SciPy's classes, and imports SciPy when it is first asked for.
-_OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix")
+_OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix", "linalg")
 
 
 def __getattr__(name: str) -> object:
     if name not in _OF_SCIPY:
         raise AttributeError(f"module 'outcore' has no attribute {name!r}")
+    if name == "linalg":
+        return importlib.import_module("outcore.linalg")
     from outcore import _matrix
 
     return vars(_matrix)[name]

@@ -32,6 +32,7 @@ from outcore._errors import VerificationError as VerificationError
 from outcore._matrix import MultiplyPlan as MultiplyPlan
 from outcore._matrix import SparseMatrix as SparseMatrix
 from outcore._matrix import import_matrix as import_matrix
+from outcore import linalg as linalg
 
 __all__ = [
     "AlgorithmResult",

@@ -12,6 +12,7 @@ mod exit;
 mod generate;
 mod graph;
 mod import;
+mod linalg;
 mod matrix;
 mod program;
 mod progress;
@@ -46,6 +47,8 @@ mod _outcore {
     use super::graph::PyGraph;
     #[pymodule_export]
     use super::import::{import_files, import_tables};
+    #[pymodule_export]
+    use super::linalg::eigsh;
     #[pymodule_export]
     use super::matrix::PyMatrix;
     #[pymodule_export]

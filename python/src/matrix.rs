@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 /// An image, opened, as a sparse matrix.
 #[pyclass(frozen, name = "Matrix", module = "outcore._outcore")]
 pub struct PyMatrix {
-    matrix: SparseMatrix,
+    pub(crate) matrix: SparseMatrix,
 }
 
 fn operand(transposed: bool) -> Operand {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
@@ -18,7 +18,8 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("graph", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest"]),
     ("algo", &["outcore-io", "outcore-graph"]),
     ("matrix", &["outcore-io", "outcore-graph"]),
-    ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo", "outcore-matrix"]),
+    ("linalg", &["outcore-io", "outcore-graph", "outcore-matrix"]),
+    ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo", "outcore-matrix", "outcore-linalg"]),
     ("cli", &["outcore"]),
 ];
 /// The files that may hold unsafe code.
@@ -36,6 +37,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/graph/src/decode.rs",
     "crates/graph/src/gather.rs",
     "crates/graph/src/program_engine.rs",
+    "crates/linalg/src/kernels.rs",
     "crates/matrix/src/kernel.rs",
     "python/src/program.rs",
     "python/src/stream.rs",

@@ -16,8 +16,8 @@ use crate::kernel::{Picked, add_lists};
 use crate::places::places;
 use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
 use outcore_graph::{
-    Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Lists, PAGE_BYTES, Result, Stats, StatsBuilder,
-    Weights, fold, vertex_map,
+    Direction, Edges, Error, Frontier, Graph, KeptWeights, ListFold, ListPart, Lists, PAGE_BYTES, Result, Stats,
+    StatsBuilder, Weights, fold, vertex_map,
 };
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64, Spare, lock};
@@ -172,15 +172,13 @@ impl SparseMatrix {
         while columns_per_pass > 1 && bytes(columns_per_pass) > available {
             columns_per_pass /= 2;
         }
-        let pages =
-            self.graph.pages(edges.direction) + if self.values { self.graph.weight_pages(edges.direction) } else { 0 };
         let state_bytes = bytes(columns_per_pass) + keeps;
         self.graph.make_room("a product of matrices", taken_bytes.saturating_add(state_bytes))?;
         Ok(MultiplyPlan {
             columns_per_pass,
             passes: columns.div_ceil(columns_per_pass) as u64,
             state_bytes,
-            bytes_per_pass: PAGE_BYTES * pages,
+            bytes_per_pass: PAGE_BYTES * self.pages_per_pass(operand),
         })
     }
 
@@ -201,29 +199,94 @@ impl SparseMatrix {
         columns: usize,
         product: &mut [f64],
     ) -> Result<Stats> {
+        let graph = &self.graph;
+        let mut stats = StatsBuilder::start();
+        stats.weights(graph.weight_name().filter(|_| self.values));
+        let plan = self.plan(operand, columns, 0)?;
+        let given = Given { factor, columns, places: self.places.as_ref() };
+        self.multiply_given(semiring, operand, given, product, plan.columns_per_pass, &mut stats)?;
+        Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
+    }
+
+    /// The same for sums of products, with the rows of both in the order of the image, in one pass, for at most
+    /// [`MOST_COLUMNS`] columns: solvers multiply so. If columns are a power of two, nothing is copied.
+    ///
+    /// # Errors
+    /// As with [`SparseMatrix::multiply`].
+    pub fn multiply_as_stored(
+        &self,
+        operand: Operand,
+        factor: &[f64],
+        columns: usize,
+        product: &mut [f64],
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        let given = Given { factor, columns, places: None };
+        self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS, stats)
+    }
+
+    fn multiply_given(
+        &self,
+        semiring: Semiring,
+        operand: Operand,
+        given: Given<'_>,
+        product: &mut [f64],
+        most: usize,
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
         let (edges, rows, inner) = self.rows_of(operand);
+        let Given { factor, columns, .. } = given;
         if factor.len() != inner.count * columns || product.len() != rows.count * columns {
             let expected = format!("a matrix of {} x {} and {columns} columns", rows.count, inner.count);
             let found = format!("{} numbers for {}", factor.len(), product.len());
             return Err(Error::Usage(format!("expected numbers for {expected}, found {found}")));
         }
-        let graph = &self.graph;
-        let kept = if self.values { &[edges.direction][..] } else { &[] };
-        let plan = self.plan(operand, columns, 0)?;
-        let _kept = graph.keep_weights(kept)?;
+        let _kept = self.keep_values(operand)?;
         let product = shared(product);
-        let mut stats = StatsBuilder::start();
-        stats.weights(graph.weight_name().filter(|_| self.values));
-        for from in (0..columns).step_by(plan.columns_per_pass) {
-            let part = Part { matrix: self, edges, rows, inner, factor, product, columns, from };
-            part.multiply(semiring, plan.columns_per_pass, &mut stats)?;
+        for from in (0..columns).step_by(most) {
+            Part { matrix: self, edges, rows, inner, given, product, from }.multiply(semiring, most, stats)?;
         }
-        Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
+        Ok(())
     }
 
-    fn place(&self, vertex: usize) -> usize {
-        self.places.as_ref().map_or(vertex, |places| places[vertex] as usize)
+    /// Keeps what is known of the values in memory until the answer is dropped: for who multiplies again and again.
+    ///
+    /// # Errors
+    /// Too little memory, an index that cannot be read or is damaged.
+    pub fn keep_values(&self, operand: Operand) -> Result<KeptWeights> {
+        let directions = [self.rows_of(operand).0.direction];
+        self.graph.keep_weights(&directions[..usize::from(self.values)])
     }
+
+    /// How many pages of lists and values a product reads at most.
+    pub fn pages_per_pass(&self, operand: Operand) -> u64 {
+        let direction = self.rows_of(operand).0.direction;
+        self.graph.pages(direction) + if self.values { self.graph.weight_pages(direction) } else { 0 }
+    }
+
+    /// Which row of the matrix, or which column, is the one that the image has at this place.
+    pub fn row_at(&self, place: usize) -> usize {
+        in_order(self.places.as_ref(), self.rows.first + place) - self.rows.first
+    }
+
+    /// The same for columns.
+    pub fn column_at(&self, place: usize) -> usize {
+        in_order(self.places.as_ref(), self.columns.first + place) - self.columns.first
+    }
+}
+
+/// The place of a vertex in the order of the ids, or in that of the image.
+fn in_order(places: Option<&Array<u32>>, vertex: usize) -> usize {
+    places.map_or(vertex, |places| places[vertex] as usize)
+}
+
+/// The factor of a product.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    factor: &'a [f64],
+    columns: usize,
+    /// Where rows lie, of the factor and of the product, if that is not as in the image.
+    places: Option<&'a Array<u32>>,
 }
 
 /// Some columns of a product.
@@ -233,15 +296,14 @@ struct Part<'a> {
     rows: Side,
     /// The columns of what is multiplied, which are the rows of the factor.
     inner: Side,
-    factor: &'a [f64],
+    given: Given<'a>,
     product: &'a [AtomicF64],
-    columns: usize,
     from: usize,
 }
 
 impl Part<'_> {
     fn range(&self, width: usize) -> Range<usize> {
-        self.from..self.columns.min(self.from + width)
+        self.from..self.given.columns.min(self.from + width)
     }
 
     /// Multiplies at most so many columns.
@@ -259,11 +321,11 @@ impl Part<'_> {
     fn multiply_wide<const W: usize>(&self, semiring: Semiring, stats: &mut StatsBuilder) -> Result<()> {
         let graph = &self.matrix.graph;
         // A factor that lies as it is needed is not copied.
-        let ordered = match W == self.columns && self.matrix.places.is_none() {
+        let ordered = match W == self.given.columns && self.given.places.is_none() {
             true => None,
             false => Some(self.ordered::<W>()?),
         };
-        let (rows, _) = ordered.as_deref().unwrap_or(self.factor)[..self.inner.count * W].as_chunks::<W>();
+        let (rows, _) = ordered.as_deref().unwrap_or(self.given.factor)[..self.inner.count * W].as_chunks::<W>();
         graph.fill_cache()?;
         match semiring {
             Semiring::PlusTimes => self.pass::<PlusTimes, W>(rows, stats),
@@ -272,7 +334,9 @@ impl Part<'_> {
             Semiring::MaxTimes => self.pass::<MaxTimes, W>(rows, stats),
             Semiring::PlusFirst => self.pass::<PlusFirst, W>(rows, stats),
         }?;
-        *lock(&self.matrix.idle.0) = ordered;
+        if ordered.is_some() {
+            *lock(&self.matrix.idle.0) = ordered;
+        }
         Ok(())
     }
 
@@ -289,9 +353,9 @@ impl Part<'_> {
         vertex_map(graph.runtime(), self.inner.count as u64, |range_of_rows| {
             let rows = numbers[range_of_rows.start * W..range_of_rows.end * W].chunks_exact(W);
             for (i, row) in range_of_rows.zip(rows) {
-                let start = (self.matrix.place(first + i) - first) * self.columns;
+                let start = (in_order(self.given.places, first + i) - first) * self.given.columns;
                 let (to, beyond) = row.split_at(range.len());
-                to.iter().zip(&self.factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
+                to.iter().zip(&self.given.factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
                 beyond.iter().for_each(|to| to.store(0.0));
             }
             Ok(())
@@ -345,7 +409,8 @@ impl<S: Rules, const W: usize> Product<'_, S, W> {
 
     #[inline(always)]
     fn store(&self, vertex: usize, sums: &[f64; W]) {
-        let start = (self.part.matrix.place(vertex) - self.part.rows.first) * self.part.columns;
+        let given = &self.part.given;
+        let start = (in_order(given.places, vertex) - self.part.rows.first) * given.columns;
         let row = &self.part.product[start + self.range.start..start + self.range.end];
         row.iter().zip(sums).for_each(|(to, &sum)| to.store(sum));
     }

@@ -47,6 +47,7 @@ pub use outcore_algo::{
 pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 
 // Matrices.
+pub use outcore_linalg as linalg;
 pub use outcore_matrix::{MultiplyPlan, Operand, Semiring, SparseMatrix};
 
 // Results, under the users' ids.

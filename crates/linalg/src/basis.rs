@@ -1,0 +1,344 @@
+//! The vectors of a subspace: blocks of one width, in memory as far as there is room, otherwise in a temporary file.
+//!
+//! A block on its way out of memory is the oldest, for what comes next needs the last ones. Where a block lies changes
+//! no bit: all are worked on stripe by stripe, in pieces.
+
+use crate::kernels::{Square, add_product, dots};
+use crate::tall::{Space, ZERO, added};
+use faer::Mat;
+use outcore_graph::Result;
+use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
+use outcore_io::{Array, Spill, lock};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+const PURPOSE: &str = "vectors of a subspace";
+/// What a worker holds of all blocks while they are changed, about.
+const TURNED_BYTES: usize = 4 << 20;
+
+enum Block {
+    Memory(Array<f64>),
+    /// Where in the file it begins.
+    Disk(u64),
+}
+
+/// Where the blocks of a basis go.
+pub(crate) struct Room {
+    /// The folder of the temporary file.
+    pub folder: PathBuf,
+    /// Memory that blocks leave free where they can.
+    pub left_bytes: u64,
+}
+
+/// Blocks of vectors.
+pub(crate) struct Basis<'a> {
+    pub space: Space<'a>,
+    room: Room,
+    blocks: Vec<Block>,
+    idle: Vec<Array<f64>>,
+    spill: Option<Spill>,
+    /// Places of the file that no block uses.
+    free: Vec<u64>,
+    /// A piece per worker.
+    buffers: Vec<Mutex<Array<f64>>>,
+    /// So many rows of all blocks and of one more per worker, while they are changed.
+    turned_rows: usize,
+    turned: Vec<Mutex<Array<f64>>>,
+}
+
+/// A stripe of a block: in memory, or where in the file.
+enum Stripe<'b> {
+    Memory(&'b mut [f64]),
+    Disk(u64),
+}
+
+impl<'a> Basis<'a> {
+    /// No vectors yet, and room for so many blocks.
+    pub fn new(space: Space<'a>, room: Room, most_blocks: usize) -> Result<Self> {
+        let (runtime, turned_rows) = (space.runtime, turned_rows(&space, most_blocks));
+        let arrays = |purpose, numbers| {
+            let array = |_| Ok(Mutex::new(Array::zeroed(runtime.budget(), purpose, numbers)?));
+            (0..runtime.threads()).map(array).collect::<Result<Vec<_>>>()
+        };
+        let buffers = arrays("pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
+        let turned = arrays("turned vectors", (most_blocks + 1) * turned_rows * space.width)?;
+        let (blocks, idle, free) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Basis { space, room, blocks, idle, spill: None, free, buffers, turned_rows, turned })
+    }
+
+    /// What a basis of so many blocks needs at least, in bytes.
+    pub fn least_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
+        let piece = space.piece_rows().min(space.rows) + (most_blocks + 1) * turned_rows(space, most_blocks);
+        2 * space.block_bytes() + 8 * (space.runtime.threads() * piece * space.width) as u64
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The last block, which is in memory.
+    pub fn last(&self) -> &[f64] {
+        match self.blocks.last() {
+            Some(Block::Memory(block)) => block,
+            _ => unreachable!("a block is in memory while it is the last"),
+        }
+    }
+
+    /// Memory for a block, with any numbers in it.
+    ///
+    /// # Errors
+    /// There is none, and no block is in memory that is not the last.
+    pub fn fresh(&mut self) -> Result<Array<f64>> {
+        if let Some(idle) = self.idle.pop() {
+            return Ok(idle);
+        }
+        let (budget, bytes) = (self.space.runtime.budget(), self.space.block_bytes());
+        let in_memory = self.blocks.iter().filter(|block| matches!(block, Block::Memory(_))).count();
+        let left_bytes = if in_memory > 1 { self.room.left_bytes } else { 0 };
+        let has_room = budget.available_bytes() >= bytes.saturating_add(left_bytes);
+        if !has_room && let Some(array) = self.evict(1)? {
+            return Ok(array);
+        }
+        Ok(Array::zeroed(budget, PURPOSE, self.space.numbers())?)
+    }
+
+    /// Gives memory back that [`Basis::fresh`] gave.
+    pub fn give_back(&mut self, block: Array<f64>) {
+        self.idle.push(block);
+    }
+
+    /// Appends a block.
+    pub fn push(&mut self, block: Array<f64>) {
+        self.blocks.push(Block::Memory(block));
+    }
+
+    /// Removes all blocks from this one on.
+    pub fn truncate(&mut self, count: usize) {
+        for block in self.blocks.drain(count..) {
+            match block {
+                Block::Memory(block) => self.idle.push(block),
+                Block::Disk(offset_bytes) => self.free.push(offset_bytes),
+            }
+        }
+    }
+
+    /// Removes the last block.
+    pub fn pop(&mut self) -> Option<Array<f64>> {
+        match self.blocks.pop() {
+            Some(Block::Memory(block)) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// Moves blocks out of memory until this much is free, as far as there are any.
+    pub fn leave(&mut self, bytes: u64) -> Result<()> {
+        self.idle.clear();
+        while self.space.runtime.budget().available_bytes() < bytes && self.evict(0)?.is_some() {}
+        Ok(())
+    }
+
+    /// Moves the oldest block that is in memory, but for so many of the last, into the file.
+    fn evict(&mut self, last: usize) -> Result<Option<Array<f64>>> {
+        let older = self.blocks.len().saturating_sub(last);
+        let Some(oldest) = self.blocks[..older].iter().position(|block| matches!(block, Block::Memory(_))) else {
+            return Ok(None);
+        };
+        let runtime = self.space.runtime;
+        let spill = match &self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(Spill::create(runtime.backend(), &self.room.folder.join("outcore-vectors"))?),
+        };
+        let offset_bytes = self.free.pop().unwrap_or_else(|| spill.take(self.space.block_bytes()));
+        if let Block::Memory(block) = &self.blocks[oldest] {
+            self.space.stripes(|_, rows| {
+                let place = self.space.place(&rows);
+                Ok(spill.write(raw_bytes(&block[place.clone()]), offset_bytes + 8 * place.start as u64)?)
+            })?;
+        }
+        match std::mem::replace(&mut self.blocks[oldest], Block::Disk(offset_bytes)) {
+            Block::Memory(block) => Ok(Some(block)),
+            Block::Disk(_) => Ok(None),
+        }
+    }
+
+    fn read(&self, offset_bytes: u64, place: Range<usize>, buffer: &mut [f64]) -> Result<()> {
+        let Some(spill) = &self.spill else { return Ok(()) };
+        let piece = &mut buffer[..place.len()];
+        Ok(spill.read(raw_bytes_mut(piece), offset_bytes + 8 * place.start as u64)?)
+    }
+
+    /// Hands `work` a piece of a block.
+    fn with_piece<T>(
+        &self,
+        worker: usize,
+        block: usize,
+        rows: &Range<usize>,
+        work: impl FnOnce(&[f64]) -> T,
+    ) -> Result<T> {
+        let place = self.space.place(rows);
+        match &self.blocks[block] {
+            Block::Memory(numbers) => Ok(work(&numbers[place])),
+            &Block::Disk(offset_bytes) => {
+                let mut buffer = lock(&self.buffers[worker]);
+                self.read(offset_bytes, place.clone(), &mut buffer)?;
+                Ok(work(&buffer[..place.len()]))
+            }
+        }
+    }
+
+    /// The dot products of all vectors of some blocks with the columns of another block, one small matrix per block.
+    pub fn dots(&self, blocks: Range<usize>, other: &[f64]) -> Result<Vec<Square>> {
+        let (space, none) = (&self.space, vec![ZERO; blocks.len()]);
+        let sums = space.stripes(|worker, rows| {
+            let mut sums = none.clone();
+            for piece in space.pieces(rows, space.piece_rows()) {
+                let other = &other[space.place(&piece)];
+                for (block, sums) in blocks.clone().zip(&mut sums) {
+                    self.with_piece(worker, block, &piece, |block| dots(space.width, block, other, sums))?;
+                }
+            }
+            Ok(sums)
+        })?;
+        let add = |sums: Vec<Square>, part: Vec<Square>| sums.iter().zip(&part).map(|(a, b)| added(a, b)).collect();
+        Ok(sums.into_iter().fold(none, add))
+    }
+
+    /// Takes the product of some blocks with small matrices from another block.
+    pub fn subtract(&self, blocks: Range<usize>, factors: &[Square], other: &mut [f64]) -> Result<()> {
+        let space = &self.space;
+        let negative = |square: &Square| square.map(|row| row.map(|number| -number));
+        let factors: Vec<_> = factors.iter().map(negative).collect();
+        space.stripes_of(other, |worker, rows, other| {
+            let first = rows.start;
+            for piece in space.pieces(rows, space.piece_rows()) {
+                let other = &mut other[(piece.start - first) * space.width..(piece.end - first) * space.width];
+                for (block, factor) in blocks.clone().zip(&factors) {
+                    self.with_piece(worker, block, &piece, |block| add_product(space.width, block, factor, other))?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Takes everything that lies in the space of some blocks from another block; returns how much of each it was.
+    pub fn project_out(&self, blocks: Range<usize>, other: &mut [f64]) -> Result<Vec<Square>> {
+        let shares = self.dots(blocks.clone(), other)?;
+        self.subtract(blocks, &shares, other)?;
+        Ok(shares)
+    }
+
+    /// Replaces all blocks by their product with `factor`, whose columns are at most as many as the vectors, in whole
+    /// blocks.
+    pub fn rotate(&mut self, factor: &Mat<f64>) -> Result<()> {
+        let (space, width) = (self.space, self.space.width);
+        let count = factor.ncols() / width;
+        let part = |block: usize, to: usize| -> Square {
+            let mut square = ZERO;
+            (0..width * width).for_each(|at| {
+                square[at / width][at % width] = factor[(block * width + at / width, to * width + at % width)];
+            });
+            square
+        };
+        let parts = |block| (0..count).map(|to| part(block, to)).collect();
+        let factors: Vec<Vec<Square>> = (0..self.blocks.len()).map(parts).collect();
+        let (stripe_rows, mut stripes) = space.empty_stripes::<Vec<Stripe<'_>>>();
+        for block in &mut self.blocks {
+            match block {
+                Block::Memory(numbers) => {
+                    let parts = numbers.chunks_mut((stripe_rows * width).max(1));
+                    stripes.iter_mut().zip(parts).for_each(|(stripe, part)| stripe.push(Stripe::Memory(part)));
+                }
+                &mut Block::Disk(offset_bytes) => {
+                    stripes.iter_mut().for_each(|stripe| stripe.push(Stripe::Disk(offset_bytes)));
+                }
+            }
+        }
+        let stripes: Vec<_> = stripes.into_iter().map(Mutex::new).collect();
+        let turn = Turn { space, spill: self.spill.as_ref(), factors, rows: self.turned_rows };
+        space.stripes(|worker, rows| {
+            turn.stripe(rows.clone(), &mut lock(&stripes[rows.start / stripe_rows]), &mut lock(&self.turned[worker]))
+        })?;
+        drop(stripes);
+        self.truncate(count);
+        Ok(())
+    }
+
+    /// Copies a block.
+    pub fn copy(&self, block: usize, copy: &mut [f64]) -> Result<()> {
+        let space = &self.space;
+        space.stripes_of(copy, |worker, rows, copy| {
+            for piece in space.pieces(rows.clone(), space.piece_rows()) {
+                let at = (piece.start - rows.start) * space.width;
+                let copy = &mut copy[at..at + piece.len() * space.width];
+                self.with_piece(worker, block, &piece, |numbers| copy.copy_from_slice(numbers))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Calls `work` with pieces of all blocks: the rows, and each block's numbers of them.
+    pub fn for_each_piece(&self, mut work: impl FnMut(Range<usize>, usize, &[f64]) -> Result<()>) -> Result<()> {
+        for piece in self.space.pieces(0..self.space.rows, self.space.piece_rows()) {
+            for block in 0..self.blocks.len() {
+                self.with_piece(0, block, &piece, |numbers| work(piece.clone(), block, numbers))??;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many rows of all blocks a worker holds while they are changed.
+fn turned_rows(space: &Space<'_>, most_blocks: usize) -> usize {
+    let row_bytes = 8 * (most_blocks + 1) * space.width;
+    (TURNED_BYTES / row_bytes).max(64).min(space.rows)
+}
+
+/// Blocks on their way to their product with a small matrix.
+struct Turn<'b, 'a> {
+    space: Space<'a>,
+    spill: Option<&'b Spill>,
+    /// By block, and by block of the product.
+    factors: Vec<Vec<Square>>,
+    rows: usize,
+}
+
+impl Turn<'_, '_> {
+    /// Replaces a stripe of all blocks. `memory` has room for some rows of one block and of all of the product.
+    fn stripe(&self, rows: Range<usize>, blocks: &mut [Stripe<'_>], memory: &mut [f64]) -> Result<()> {
+        let width = self.space.width;
+        let (input, output) = memory.split_at_mut(self.rows * width);
+        for piece in self.space.pieces(rows.clone(), self.rows) {
+            let (numbers, start) = (piece.len() * width, (piece.start - rows.start) * width);
+            let at_bytes = 8 * (piece.start * width) as u64;
+            output.fill(0.0);
+            for (block, factors) in blocks.iter().zip(&self.factors) {
+                let block = match (block, self.spill) {
+                    (&Stripe::Disk(offset_bytes), Some(spill)) => {
+                        spill.read(raw_bytes_mut(&mut input[..numbers]), offset_bytes + at_bytes)?;
+                        &input[..numbers]
+                    }
+                    (Stripe::Memory(block), _) => &block[start..start + numbers],
+                    (Stripe::Disk(_), None) => unreachable!("what is on disk is in a file"),
+                };
+                for (factor, sum) in factors.iter().zip(output.chunks_mut(self.rows * width)) {
+                    add_product(width, block, factor, &mut sum[..numbers]);
+                }
+            }
+            let count = self.factors.first().map_or(0, Vec::len);
+            for (block, sum) in blocks.iter_mut().zip(output.chunks(self.rows * width)).take(count) {
+                match (block, self.spill) {
+                    (&mut Stripe::Disk(offset_bytes), Some(spill)) => {
+                        spill.write(raw_bytes(&sum[..numbers]), offset_bytes + at_bytes)?;
+                    }
+                    (Stripe::Memory(block), _) => block[start..start + numbers].copy_from_slice(&sum[..numbers]),
+                    (Stripe::Disk(_), None) => unreachable!("what is on disk is in a file"),
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,378 @@
+//! Eigenvalues of symmetric matrices, and what belongs to them.
+
+use crate::basis::{Basis, Room};
+use crate::kernels::Square;
+use crate::lanczos::{End, Goal, Lanczos, symmetric_eigen};
+use crate::operator::{Costs, Counted, Operator, space};
+use crate::tall::{Space, ZERO};
+use crate::vectors::Vectors;
+use faer::Mat;
+use outcore_graph::{Choice, Error, PAGE_BYTES, Result, Stats};
+use outcore_io::{Array, folder};
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// Columns of a basis beyond two for each wanted vector. Disk is cheap, and a restart costs what it forgets.
+const MORE_COLUMNS: usize = 96;
+/// The least number of columns of a basis, as SciPy has it.
+const LEAST_COLUMNS: usize = 20;
+/// A basis takes no more of the disk than this, unless more columns are asked for or needed.
+const MOST_BASIS_BYTES: u64 = 64 << 30;
+/// Matrices with so few rows are solved as dense ones.
+const DENSE_ROWS: usize = 256;
+/// Dense matrices that are in memory at once.
+const DENSE_COPIES: u64 = 5;
+/// What the subspace is asked for at best, in units of the greatest eigenvalue.
+const LEAST_TOLERANCE: f64 = 1e-14;
+/// What residuals of computed products come to, with rounding.
+const REACHED: f64 = 1e-13;
+/// How far products of a symmetric matrix and of its transpose may be apart, in their length.
+const SYMMETRIC: f64 = 1e-10;
+
+/// Which eigenvalues are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Which {
+    /// Those of greatest magnitude.
+    #[default]
+    LargestMagnitude,
+    /// The greatest.
+    LargestAlgebraic,
+    /// The least.
+    SmallestAlgebraic,
+}
+
+impl Choice for Which {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Which::LargestMagnitude, "LM", "Those of greatest magnitude"),
+        (Which::LargestAlgebraic, "LA", "The greatest"),
+        (Which::SmallestAlgebraic, "SA", "The least"),
+    ];
+}
+
+impl Which {
+    fn end(self) -> End {
+        match self {
+            Which::LargestMagnitude => End::Magnitude,
+            Which::LargestAlgebraic => End::Largest,
+            Which::SmallestAlgebraic => End::Smallest,
+        }
+    }
+}
+
+/// How eigenvalues are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct EigshOptions {
+    /// How many.
+    pub k: usize,
+    /// Which.
+    pub which: Which,
+    /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
+    pub tol: f64,
+    /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
+    pub ncv: Option<usize>,
+    /// Columns that are multiplied together: 1, 2, 4 or 8.
+    pub block: usize,
+    /// The most restarts of a full subspace.
+    pub max_iter: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for EigshOptions {
+    fn default() -> Self {
+        EigshOptions { k: 6, which: Which::default(), tol: 0.0, ncv: None, block: 2, max_iter: 1000, seed: 0 }
+    }
+}
+
+/// Eigenvalues and eigenvectors.
+#[derive(Debug)]
+pub struct Eigenpairs<'a> {
+    /// The eigenvalues, in ascending order.
+    pub values: Vec<f64>,
+    /// An eigenvector of length 1 for each.
+    pub vectors: Vectors<'a>,
+    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
+    pub residuals: Vec<f64>,
+    /// How many of those that were wanted have converged; the others are the best that there are.
+    pub converged: usize,
+    /// The greatest residual that counts as converged.
+    pub residual_bound: f64,
+    /// How many vectors were multiplied.
+    pub products: u64,
+    /// How often a full subspace was begun again.
+    pub restarts: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Finds some eigenvalues of a symmetric matrix, and their vectors.
+///
+/// Repeated eigenvalues are found as often as they are there, but for a probability of 10^-3 to the power of the block.
+/// The subspace is in memory as far as there is room, and otherwise in a temporary file beside the image, or where the
+/// runtime says. The bits of the result depend on neither.
+///
+/// *Cost.* At least two blocks of `8 n` bytes per column in memory. `(k + some) / block` and more passes, each over all
+/// lists.
+///
+/// # Errors
+/// A matrix that is not square, or not symmetric; options that cannot be; entries that are not finite; too little
+/// memory; a page that cannot be read or is damaged; a full disk; a request to stop.
+pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
+    let (rows, columns) = matrix.shape();
+    if rows != columns {
+        return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
+    }
+    check_options(rows as usize, options)?;
+    let costs = RefCell::new(Costs::default());
+    let solved = {
+        let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
+        check_symmetric(&operator)?;
+        solve(&operator, options)?
+    };
+    let costs = costs.into_inner();
+    let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
+    let vectors = Vectors::new(basis, matrix, values.len(), Operand::Matrix);
+    let stats = costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix));
+    Ok(Eigenpairs { values, vectors, residuals, converged, residual_bound, products: costs.products, restarts, stats })
+}
+
+/// Refuses options that cannot be for so many rows.
+pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
+    let &EigshOptions { k, tol, ncv, block, .. } = options;
+    let usage = |text: String| Err(Error::Usage(text));
+    if k == 0 || k > rows {
+        return usage(format!("expected k from 1 to {rows}, the number of rows, found {k}"));
+    }
+    if !(0.0..1.0).contains(&tol) {
+        return usage(format!("expected tol from 0 to 1, found {tol}"));
+    }
+    if ![1, 2, 4, 8].contains(&block) {
+        return usage(format!("expected a block of 1, 2, 4 or 8 columns, found {block}"));
+    }
+    match ncv {
+        Some(found) if found < k + 3 * block => {
+            usage(format!("expected ncv of at least {}, which is k and three blocks, found {found}", k + 3 * block))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Compares the products of the matrix and of its transpose with a random vector, unless it is stored as symmetric.
+fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
+    let matrix = operator.matrix;
+    if matrix.is_symmetric() {
+        return Ok(());
+    }
+    let space = space(operator, 1);
+    let vector = || Array::zeroed(space.runtime.budget(), "random vectors", space.numbers());
+    let (mut factor, mut one, mut other) = (vector()?, vector()?, vector()?);
+    space.randomize(&mut factor, |_| true, 1)?;
+    operator.apply(&factor, 1, &mut one)?;
+    Counted::new(matrix, Operand::Transpose, operator.costs)?.apply(&factor, 1, &mut other)?;
+    let length = space.dots(&one, &one)?[0][0].sqrt();
+    if !length.is_finite() {
+        return Err(operator.too_large());
+    }
+    let mut minus = ZERO;
+    minus[0][0] = -1.0;
+    space.add_product(&one, &minus, &mut other)?;
+    if space.dots(&other, &other)?[0][0].sqrt() <= SYMMETRIC * length {
+        return Ok(());
+    }
+    let image = matrix.graph().path().display();
+    Err(Error::Unsuitable(format!("expected a symmetric matrix in {image}, found one whose transpose differs")))
+}
+
+/// What a symmetric operator's run found.
+pub(crate) struct Solved<'a> {
+    /// In ascending order.
+    pub values: Vec<f64>,
+    /// The vectors, then zeros up to a whole block.
+    pub basis: Basis<'a>,
+    pub residuals: Vec<f64>,
+    pub converged: usize,
+    pub residual_bound: f64,
+    pub restarts: u64,
+}
+
+impl Solved<'_> {
+    /// The same with values in ascending order: rounding may exchange those that are nearly equal.
+    fn sorted(mut self) -> Result<Self> {
+        if self.values.is_sorted() {
+            return Ok(self);
+        }
+        let count = self.values.len();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| self.values[a].total_cmp(&self.values[b]));
+        let turn = Mat::from_fn(count, count, |row, column| if order[column] == row { 1.0 } else { 0.0 });
+        self.basis.rotate(&padded(&turn, self.basis.len() * self.basis.space.width))?;
+        self.values = order.iter().map(|&i| self.values[i]).collect();
+        self.residuals = order.iter().map(|&i| self.residuals[i]).collect();
+        Ok(self)
+    }
+}
+
+/// Finds eigenpairs of a symmetric operator.
+pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
+    let &EigshOptions { k, block, .. } = options;
+    let (space, graph) = (space(operator, block), operator.matrix().graph());
+    let most_columns =
+        options.ncv.unwrap_or_else(|| usual_columns(&space, k)).max(k.next_multiple_of(block) + 3 * block);
+    let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + block));
+    let most_blocks = if is_small { k.div_ceil(block) } else { most_columns / block + 2 };
+    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
+    graph.make_room("eigenvectors", Basis::least_bytes(&space, most_blocks).saturating_add(dense_bytes))?;
+    let temporary = space.runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
+    let left_bytes = PAGE_BYTES * operator.matrix().pages_per_pass(Operand::Matrix);
+    let basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, most_blocks)?;
+    let tolerance = options.tol.max(LEAST_TOLERANCE);
+    let goal = Goal {
+        count: k,
+        end: options.which.end(),
+        tolerance,
+        most_columns,
+        most_restarts: options.max_iter,
+        seed: options.seed,
+    };
+    if is_small {
+        let basis = dense(operator, basis, &goal)?;
+        return refine(operator, basis, &goal, 0);
+    }
+    let mut run = Lanczos::new(operator, basis, goal)?;
+    let ritz = run.run()?;
+    let (mut basis, restarts) = (run.basis, run.restarts);
+    basis.truncate(basis.len() - 1);
+    let mut order: Vec<usize> = (0..k).collect();
+    order.sort_by(|&a, &b| ritz.values[a].total_cmp(&ritz.values[b]));
+    let vectors = Mat::from_fn(ritz.vectors.nrows(), k.next_multiple_of(block), |row, column| {
+        order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
+    });
+    basis.rotate(&vectors)?;
+    refine(operator, basis, &goal, restarts)
+}
+
+/// How many columns a basis has if nobody says it.
+fn usual_columns(space: &Space<'_>, k: usize) -> usize {
+    let most = MOST_BASIS_BYTES / (8 * space.rows as u64).max(1);
+    (2 * k + MORE_COLUMNS).min((most as usize).max(LEAST_COLUMNS).max(2 * k + 1))
+}
+
+/// The wanted eigenvectors of an operator with few rows.
+fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Basis<'a>> {
+    let Space { rows, width, runtime } = basis.space;
+    let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
+    let (mut unit, mut product) = (basis.fresh()?, basis.fresh()?);
+    let mut matrix = Mat::zeros(rows, rows);
+    for first in (0..rows).step_by(width) {
+        unit.fill(0.0);
+        let columns = first..rows.min(first + width);
+        columns.clone().enumerate().for_each(|(i, column)| unit[column * width + i] = 1.0);
+        operator.apply(&unit, width, &mut product)?;
+        for (i, column) in columns.enumerate() {
+            (0..rows).for_each(|row| matrix[(row, column)] = product[row * width + i]);
+        }
+    }
+    let symmetric = Mat::from_fn(rows, rows, |i, k| matrix[(i, k)] / 2.0 + matrix[(k, i)] / 2.0);
+    let (values, vectors) = symmetric_eigen(&symmetric).ok_or_else(|| operator.too_large())?;
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_by(|&a, &b| goal.end.key(values[b]).total_cmp(&goal.end.key(values[a])));
+    order.truncate(goal.count);
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    basis.give_back(unit);
+    basis.give_back(product);
+    for columns in order.chunks(width) {
+        let mut block = basis.fresh()?;
+        block.fill(0.0);
+        for (i, &column) in columns.iter().enumerate() {
+            (0..rows).for_each(|row| block[row * width + i] = vectors[(row, column)]);
+        }
+        basis.push(block);
+    }
+    Ok(basis)
+}
+
+/// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
+fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, restarts: u64) -> Result<Solved<'a>> {
+    let (space, width, count) = (basis.space, basis.space.width, goal.count);
+    basis.leave(2 * space.block_bytes())?;
+    let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
+    let (mut factor, mut product) = (block()?, block()?);
+    orthonormal(&mut basis, count, &mut factor)?;
+    for round in 0.. {
+        let mut small = Mat::zeros(count, count);
+        let mut residuals = Vec::new();
+        for at in 0..basis.len() {
+            basis.copy(at, &mut factor)?;
+            operator.apply(&factor, width, &mut product)?;
+            set_columns(&mut small, at, &basis.dots(0..basis.len(), &product)?, width);
+            let mut values = ZERO;
+            let columns = at * width..count.min((at + 1) * width);
+            columns
+                .clone()
+                .for_each(|column| values[column - at * width][column - at * width] = -small[(column, column)]);
+            space.add_product(&factor, &values, &mut product)?;
+            let squares = space.dots(&product, &product)?;
+            residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
+        }
+        let values: Vec<f64> = (0..count).map(|i| small[(i, i)]).collect();
+        let bound = goal.tolerance.max(REACHED) * values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let beside = (0..count * count).map(|at| (at / count, at % count)).filter(|(i, k)| i != k);
+        let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
+        if is_diagonal || round == 2 {
+            let converged = residuals.iter().filter(|&&residual| residual <= bound).count();
+            let solved = Solved { values, basis, residuals, converged, residual_bound: bound, restarts };
+            return solved.sorted();
+        }
+        let symmetric = Mat::from_fn(count, count, |i, k| (small[(i, k)] + small[(k, i)]) / 2.0);
+        let (_, turn) = symmetric_eigen(&symmetric).ok_or_else(|| operator.too_large())?;
+        basis.rotate(&padded(&turn, basis.len() * width))?;
+    }
+    unreachable!("rounds end")
+}
+
+/// Makes the first vectors of a basis orthonormal; they nearly are.
+fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Result<()> {
+    let width = basis.space.width;
+    let mut gram = Mat::zeros(count, count);
+    for at in 0..basis.len() {
+        basis.copy(at, factor)?;
+        set_columns(&mut gram, at, &basis.dots(0..basis.len(), factor)?, width);
+    }
+    // The inverse of the upper Cholesky factor, column by column.
+    let mut upper = Mat::<f64>::zeros(count, count);
+    for column in 0..count {
+        for row in 0..=column {
+            let known: f64 = (0..row).map(|i| upper[(i, row)] * upper[(i, column)]).sum();
+            let left = gram[(row, column)] - known;
+            upper[(row, column)] = if row == column { left.sqrt() } else { left / upper[(row, row)] };
+        }
+    }
+    let mut inverse = Mat::<f64>::zeros(count, count);
+    for column in 0..count {
+        for row in (0..=column).rev() {
+            let unit = if row == column { 1.0 } else { 0.0 };
+            let known: f64 = (row + 1..=column).map(|i| upper[(row, i)] * inverse[(i, column)]).sum();
+            inverse[(row, column)] = (unit - known) / upper[(row, row)];
+        }
+    }
+    basis.rotate(&padded(&inverse, basis.len() * width))
+}
+
+/// The same matrix among zeros.
+fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
+    let count = small.nrows();
+    Mat::from_fn(size, size, |i, k| if i < count && k < count { small[(i, k)] } else { 0.0 })
+}
+
+/// Writes dot products with a block to the columns of a small matrix that belong to it.
+fn set_columns(small: &mut Mat<f64>, block: usize, dots: &[Square], width: usize) {
+    let count = small.nrows();
+    for (of, square) in dots.iter().enumerate() {
+        for at in 0..width * width {
+            let (row, column) = (of * width + at / width, block * width + at % width);
+            if row < count && column < count {
+                small[(row, column)] = square[at / width][at % width];
+            }
+        }
+    }
+}

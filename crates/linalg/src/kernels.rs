@@ -1,0 +1,130 @@
+//! The inner loops over tall matrices of one, two, four or eight columns.
+//!
+//! *Order.* Sums over rows go through a fixed number of lanes, and a product and a sum are rounded apart: so the bits do
+//! not depend on the processor.
+#![allow(unsafe_code)]
+
+/// The most columns of a block.
+pub(crate) const MOST_WIDTH: usize = 8;
+
+/// A square matrix as small as a block is wide, row by row; what is behind its width is not used.
+pub(crate) type Square = [[f64; MOST_WIDTH]; MOST_WIDTH];
+
+/// Makes a function for the widths that blocks have, each for the processor that is there.
+macro_rules! by_width {
+    ($(#[$doc:meta])* $name:ident, $inner:ident, ($($argument:ident: $kind:ty),*)) => {
+        $(#[$doc])*
+        pub(crate) fn $name(width: usize, $($argument: $kind),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f")]
+                fn with_avx512<const B: usize>($($argument: $kind),*) {
+                    $inner::<B>($($argument),*);
+                }
+                #[target_feature(enable = "avx2")]
+                fn with_avx2<const B: usize>($($argument: $kind),*) {
+                    $inner::<B>($($argument),*);
+                }
+                if width == 8 && is_x86_feature_detected!("avx512f") {
+                    // SAFETY: the processor has the feature.
+                    return unsafe { with_avx512::<8>($($argument),*) };
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: as above.
+                    return unsafe {
+                        match width {
+                            1 => with_avx2::<1>($($argument),*),
+                            2 => with_avx2::<2>($($argument),*),
+                            4 => with_avx2::<4>($($argument),*),
+                            _ => with_avx2::<8>($($argument),*),
+                        }
+                    };
+                }
+            }
+            match width {
+                1 => $inner::<1>($($argument),*),
+                2 => $inner::<2>($($argument),*),
+                4 => $inner::<4>($($argument),*),
+                _ => $inner::<8>($($argument),*),
+            }
+        }
+    };
+}
+
+by_width! {
+    /// Adds the dot products of the columns of `left` with those of `right`: `sums += left^T right`.
+    dots, dots_wide, (left: &[f64], right: &[f64], sums: &mut Square)
+}
+
+by_width! {
+    /// Adds a product: `sum += factor * square`.
+    add_product, add_product_wide, (factor: &[f64], square: &Square, sum: &mut [f64])
+}
+
+by_width! {
+    /// Replaces a block by a product: `block = block * square`.
+    transform, transform_wide, (block: &mut [f64], square: &Square)
+}
+
+#[inline(always)]
+fn dots_wide<const B: usize>(left: &[f64], right: &[f64], sums: &mut Square) {
+    match B {
+        1 => dots_in_lanes::<B, 16>(left, right, sums),
+        2 => dots_in_lanes::<B, 4>(left, right, sums),
+        _ => dots_in_lanes::<B, 1>(left, right, sums),
+    }
+}
+
+#[inline(always)]
+fn dots_in_lanes<const B: usize, const LANES: usize>(left: &[f64], right: &[f64], sums: &mut Square) {
+    let ((left, _), (right, _)) = (left.as_chunks::<B>(), right.as_chunks::<B>());
+    let mut lanes = [[[0.0; B]; B]; LANES];
+    let mut add = |lane: usize, left: &[f64; B], right: &[f64; B]| {
+        for i in 0..B {
+            for k in 0..B {
+                lanes[lane][i][k] += left[i] * right[k];
+            }
+        }
+    };
+    let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+    for (left, right) in left.iter().zip(right) {
+        for lane in 0..LANES {
+            add(lane, &left[lane], &right[lane]);
+        }
+    }
+    for (left, right) in left_rest.iter().zip(right_rest) {
+        add(0, left, right);
+    }
+    for i in 0..B {
+        for k in 0..B {
+            sums[i][k] += lanes.iter().map(|lane| lane[i][k]).sum::<f64>();
+        }
+    }
+}
+
+#[inline(always)]
+fn add_product_wide<const B: usize>(factor: &[f64], square: &Square, sum: &mut [f64]) {
+    let square: [[f64; B]; B] = std::array::from_fn(|i| std::array::from_fn(|k| square[i][k]));
+    let ((factor, _), (sum, _)) = (factor.as_chunks::<B>(), sum.as_chunks_mut::<B>());
+    for (factor, sum) in factor.iter().zip(sum) {
+        for i in 0..B {
+            for k in 0..B {
+                sum[k] += factor[i] * square[i][k];
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn transform_wide<const B: usize>(block: &mut [f64], square: &Square) {
+    let square: [[f64; B]; B] = std::array::from_fn(|i| std::array::from_fn(|k| square[i][k]));
+    for row in block.as_chunks_mut::<B>().0 {
+        let mut product = [0.0; B];
+        for i in 0..B {
+            for k in 0..B {
+                product[k] += row[i] * square[i][k];
+            }
+        }
+        *row = product;
+    }
+}

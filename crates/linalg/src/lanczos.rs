@@ -1,0 +1,406 @@
+//! Eigenpairs of a symmetric operator by a block Lanczos method with thick restarts.
+//!
+//! *Idea.* A step multiplies the last block of a basis, takes away what lies in the basis, and makes the rest
+//! orthonormal: the next block. The operator's projection on the basis is a small matrix; its eigenpairs are
+//! approximations, whose residuals are known from the last block alone. When the basis is full it is replaced by the best
+//! approximations, and goes on behind them.
+//!
+//! *Orthogonality.* In exact arithmetic only the last two blocks matter. With rounding others creep back, at a rate that
+//! a recurrence foretells from the small matrix; only when that reaches [`SEMI`] the whole basis is read and taken away,
+//! in this step and the next. Eigenvalues keep all their digits so (Simon 1984), and a basis on disk is rarely read.
+//!
+//! *Missed copies.* A block of b columns sees at most b copies of a repeated eigenvalue. So when all wanted pairs have
+//! converged they are locked, and the method begins again with a random block orthogonal to them, until a bound for
+//! random starts says that nothing was missed ([`MISSED`]), or what was missed has converged too.
+//!
+//! Grimes, Lewis and Simon, *A shifted block Lanczos algorithm*, SIAM J. Matrix Anal. 1994; Wu and Simon, *Thick-restart
+//! Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue by the power and
+//! Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
+
+use crate::basis::Basis;
+use crate::kernels::Square;
+use crate::operator::Operator;
+use crate::orthonormal::{inverse, orthonormalize, product, random};
+use crate::tall::{ZERO, added};
+use faer::{Mat, Side};
+use outcore_graph::Result;
+use outcore_io::Array;
+
+/// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the small
+/// matrix, and thus in the residuals.
+const SEMI: [f64; 2] = [1e-12, 1e-9];
+/// How orthogonal vectors are that everything was just taken away from.
+const ORTHOGONAL: f64 = 2e-15;
+/// The probability that a wanted eigenvalue is missed, per column of a block.
+const MISSED: f64 = 1e-3;
+/// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
+const ROUNDING: f64 = 1e-14;
+
+/// Which eigenvalues are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Magnitude,
+    Largest,
+    Smallest,
+}
+
+impl End {
+    /// Greater for what is wanted more.
+    pub fn key(self, value: f64) -> f64 {
+        match self {
+            End::Magnitude => value.abs(),
+            End::Largest => value,
+            End::Smallest => -value,
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    /// How many pairs.
+    pub count: usize,
+    pub end: End,
+    /// The greatest residual, in units of the greatest eigenvalue in absolute terms.
+    pub tolerance: f64,
+    /// The most columns of the basis.
+    pub most_columns: usize,
+    pub most_restarts: u64,
+    pub seed: u64,
+}
+
+/// Approximations of eigenpairs, best first.
+pub(crate) struct Ritz {
+    pub values: Vec<f64>,
+    /// In terms of the basis, a column each.
+    pub vectors: Mat<f64>,
+    /// The lengths of the residuals, as far as the small matrix knows them.
+    pub residuals: Vec<f64>,
+}
+
+/// A run.
+pub(crate) struct Lanczos<'o, 'a> {
+    operator: &'o dyn Operator<'a>,
+    pub basis: Basis<'a>,
+    goal: Goal,
+    /// The operator's projection on the basis, and its last block's part in the next.
+    projection: Mat<f64>,
+    /// Which columns of the basis are vectors: the others fill a block up.
+    live: Vec<bool>,
+    /// What the recurrence says of the dot products of all vectors with the last block but one, and with the last.
+    before: Mat<f64>,
+    now: Mat<f64>,
+    /// So many steps take everything away.
+    forced: u32,
+    /// The greatest length of a product with a vector so far.
+    norm: f64,
+    seed: u64,
+    /// Steps since the last random start.
+    steps: u64,
+    pub restarts: u64,
+}
+
+impl<'o, 'a> Lanczos<'o, 'a> {
+    /// A run with a random first block.
+    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Result<Self> {
+        let size = goal.most_columns + 2 * basis.space.width;
+        let width = basis.space.width;
+        let mut run = Lanczos {
+            operator,
+            goal,
+            projection: Mat::zeros(size, size),
+            live: Vec::new(),
+            before: Mat::zeros(size, width),
+            now: Mat::zeros(size, width),
+            forced: 0,
+            norm: 0.0,
+            seed: goal.seed,
+            steps: 0,
+            restarts: 0,
+            basis,
+        };
+        let block = run.basis.fresh()?;
+        run.begin(block)?;
+        Ok(run)
+    }
+
+    fn width(&self) -> usize {
+        self.basis.space.width
+    }
+
+    /// Columns of the basis but for the last block, which is not multiplied yet.
+    fn columns(&self) -> usize {
+        (self.basis.len() - 1) * self.width()
+    }
+
+    fn next_seed(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x1_0000);
+        self.seed
+    }
+
+    /// Goes on with a random block behind those that are there, which nothing of the small matrix couples.
+    fn begin(&mut self, mut block: Array<f64>) -> Result<()> {
+        let seed = self.next_seed();
+        random(&self.basis, &mut block, seed)?;
+        self.append(block);
+        self.steps = 0;
+        Ok(())
+    }
+
+    /// Appends a block that is orthogonal to all others.
+    fn append(&mut self, block: Array<f64>) {
+        let (width, known) = (self.width(), self.basis.len() * self.width());
+        self.basis.push(block);
+        self.live.truncate(known);
+        self.live.resize(known + width, true);
+        self.before = std::mem::replace(&mut self.now, Mat::zeros(self.projection.nrows(), width));
+        (0..known).for_each(|row| (0..width).for_each(|column| self.now[(row, column)] = ORTHOGONAL));
+        (0..width).for_each(|column| self.now[(known + column, column)] = 1.0);
+    }
+
+    /// Part of the small matrix.
+    fn square(&self, row: usize, column: usize) -> Square {
+        let (width, mut square) = (self.width(), ZERO);
+        for (i, line) in square.iter_mut().enumerate().take(width) {
+            for (k, entry) in line.iter_mut().enumerate().take(width) {
+                *entry = self.projection[(row * width + i, column * width + k)];
+            }
+        }
+        square
+    }
+
+    fn set_square(&mut self, row: usize, column: usize, square: &Square) {
+        let width = self.width();
+        for i in 0..width {
+            for k in 0..width {
+                self.projection[(row * width + i, column * width + k)] = square[i][k];
+                self.projection[(column * width + k, row * width + i)] = square[i][k];
+            }
+        }
+    }
+
+    /// Multiplies the last block and appends what is new.
+    fn extend(&mut self) -> Result<()> {
+        let (last, width) = (self.basis.len() - 1, self.width());
+        let mut next = self.basis.fresh()?;
+        self.operator.apply(self.basis.last(), width, &mut next)?;
+        let coupled = (0..last).find(|&block| self.square(block, last) != ZERO).unwrap_or(last);
+        let known: Vec<Square> = (coupled..last).map(|block| self.square(block, last)).collect();
+        self.basis.subtract(coupled..last, &known, &mut next)?;
+        let mut diagonal = self.basis.project_out(last..last + 1, &mut next)?[0];
+        // A second time, for what rounding left.
+        let first = if self.forced > 0 { 0 } else { last };
+        let again = self.basis.project_out(first..last + 1, &mut next)?;
+        diagonal = added(&diagonal, &again[last - first]);
+        let mut symmetric = ZERO;
+        (0..width * width).map(|at| (at / width, at % width)).for_each(|(i, k)| {
+            symmetric[i][k] = (diagonal[i][k] + diagonal[k][i]) / 2.0;
+        });
+        self.set_square(last, last, &symmetric);
+        self.norm = (0..width * width).map(|at| symmetric[at / width][at % width].abs()).fold(self.norm, f64::max);
+        let seed = self.next_seed();
+        let floor = ROUNDING * self.norm;
+        let found = orthonormalize(&self.basis, last + 1, &mut next, floor, seed)?;
+        if !found.finite {
+            return Err(self.operator.too_large());
+        }
+        let mut upper = found.upper;
+        self.norm = (0..width).map(|column| upper[column][column]).fold(self.norm, f64::max);
+        let estimate = if found.replaced || self.forced > 0 { None } else { Some(self.foretell(last, &upper)) };
+        let was_forced = std::mem::take(&mut self.forced);
+        let semi = (self.goal.tolerance / 10.0).clamp(SEMI[0], SEMI[1]);
+        let is_lost = estimate.as_ref().is_some_and(|estimate| {
+            let rows = (0..(last + 1) * width).filter(|&row| self.live[row]);
+            rows.flat_map(|row| (0..width).map(move |column| (row, column))).any(|at| !(estimate[at].abs() < semi))
+        });
+        if is_lost {
+            self.basis.project_out(0..last + 1, &mut next)?;
+            let again = orthonormalize(&self.basis, last + 1, &mut next, 0.0, seed)?;
+            upper = product(&again.upper, &upper, width);
+        }
+        // What was taken away from one block comes back from the other: so both of two are cleaned.
+        self.forced = match was_forced {
+            0 => u32::from(is_lost || found.replaced),
+            more => more - 1,
+        };
+        self.set_square(last + 1, last, &upper);
+        self.append(next);
+        if let Some(estimate) = estimate.filter(|_| !is_lost) {
+            for row in 0..last * width {
+                (0..width).for_each(|column| self.now[(row, column)] = estimate[(row, column)]);
+            }
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// The dot products of all vectors with the next block, as the recurrence has them: both sides of
+    /// `next upper = A last - last diagonal - before coupling`, multiplied by all vectors, whose products with the
+    /// operator the small matrix knows.
+    fn foretell(&self, last: usize, upper: &Square) -> Mat<f64> {
+        let (width, size) = (self.width(), (last + 1) * self.width());
+        let inverse = inverse(upper, width);
+        let (diagonal, coupling) = (
+            self.square(last, last),
+            match last {
+                0 => ZERO,
+                _ => self.square(last - 1, last),
+            },
+        );
+        let noise = ORTHOGONAL * self.norm;
+        let mut estimate = Mat::zeros(size, width);
+        let part = self.projection.submatrix(0, 0, size, size) * self.now.submatrix(0, 0, size, width);
+        for row in 0..size {
+            let mut line = [0.0; crate::kernels::MOST_WIDTH];
+            for (column, entry) in line.iter_mut().enumerate().take(width) {
+                let known: f64 = (0..width)
+                    .map(|i| self.now[(row, i)] * diagonal[i][column] + self.before[(row, i)] * coupling[i][column])
+                    .sum();
+                let left = part[(row, column)] - known;
+                *entry = left + if left < 0.0 { -noise } else { noise };
+            }
+            for column in 0..width {
+                estimate[(row, column)] = (0..=column).map(|i| line[i] * inverse[i][column]).sum();
+            }
+        }
+        // What was just taken away.
+        for row in last * width..size {
+            (0..width).for_each(|column| estimate[(row, column)] = ORTHOGONAL);
+        }
+        estimate
+    }
+
+    /// Approximations from all but the last block.
+    pub fn ritz(&self) -> Result<Ritz> {
+        let (size, width) = (self.columns(), self.width());
+        let live: Vec<usize> = (0..size).filter(|&column| self.live[column]).collect();
+        let small = Mat::from_fn(live.len(), live.len(), |i, k| self.projection[(live[i], live[k])]);
+        let (values, vectors) = symmetric_eigen(&small).ok_or_else(|| self.operator.too_large())?;
+        let mut order: Vec<usize> = (0..live.len()).collect();
+        order.sort_by(|&a, &b| self.goal.end.key(values[b]).total_cmp(&self.goal.end.key(values[a])));
+        let mut sorted = Mat::zeros(size, live.len());
+        for (to, &from) in order.iter().enumerate() {
+            live.iter().enumerate().for_each(|(i, &row)| sorted[(row, to)] = vectors[(i, from)]);
+        }
+        let next = self.square(self.basis.len() - 1, self.basis.len() - 2);
+        let residual = |column: usize| {
+            let part = |i: usize| (0..width).map(|k| next[i][k] * sorted[(size - width + k, column)]).sum::<f64>();
+            (0..width).map(|i| part(i).powi(2)).sum::<f64>().sqrt()
+        };
+        let residuals = (0..live.len()).map(residual).collect();
+        Ok(Ritz { values: order.iter().map(|&i| values[i]).collect(), vectors: sorted, residuals })
+    }
+
+    /// Keeps the best approximations only, so many at least, and goes on behind them.
+    fn restart(&mut self, ritz: &Ritz, keep: usize) -> Result<()> {
+        let width = self.width();
+        let keep = keep.next_multiple_of(width);
+        let (size, next) = (self.columns(), self.square(self.basis.len() - 1, self.basis.len() - 2));
+        let Some(mut block) = self.basis.pop() else { unreachable!("the last block is in memory") };
+        self.basis.rotate(&ritz.vectors.submatrix(0, 0, size, keep).to_owned())?;
+        self.clear(&ritz.values[..keep], keep);
+        // What rounding left, and what the old vectors had of each other.
+        self.basis.project_out(0..keep / width, &mut block)?;
+        let seed = self.next_seed();
+        let upper = orthonormalize(&self.basis, keep / width, &mut block, 0.0, seed)?.upper;
+        let next = product(&upper, &next, width);
+        self.append(block);
+        for to in 0..keep / width {
+            let mut coupling = ZERO;
+            for (i, line) in coupling.iter_mut().enumerate().take(width) {
+                for (k, entry) in line.iter_mut().enumerate().take(width) {
+                    let vector = |row: usize| ritz.vectors[(size - width + row, to * width + k)];
+                    *entry = (0..width).map(|row| next[i][row] * vector(row)).sum();
+                }
+            }
+            self.set_square(keep / width, to, &coupling);
+        }
+        self.forced = 2;
+        self.restarts += 1;
+        Ok(())
+    }
+
+    /// Locks the best approximations, which have converged, and begins again behind them.
+    fn lock(&mut self, ritz: &Ritz, count: usize) -> Result<()> {
+        let (width, size) = (self.width(), self.columns());
+        let keep = count.next_multiple_of(width);
+        let Some(block) = self.basis.pop() else { unreachable!("the last block is in memory") };
+        let vectors = Mat::from_fn(size, keep, |row, column| match column < count {
+            true => ritz.vectors[(row, column)],
+            false => 0.0,
+        });
+        self.basis.rotate(&vectors)?;
+        self.clear(&ritz.values[..count], keep);
+        self.forced = 2;
+        self.begin(block)
+    }
+
+    /// The small matrix of these eigenvalues.
+    fn clear(&mut self, values: &[f64], columns: usize) {
+        let (size, width) = (self.projection.nrows(), self.width());
+        self.projection = Mat::zeros(size, size);
+        self.now = Mat::zeros(size, width);
+        values.iter().enumerate().for_each(|(i, &value)| self.projection[(i, i)] = value);
+        self.live = (0..columns).map(|column| column < values.len()).collect();
+    }
+
+    /// Runs until all wanted pairs have converged and none is missed, or there were too many restarts; returns the best
+    /// approximations.
+    pub fn run(&mut self) -> Result<Ritz> {
+        let Goal { count, most_columns, most_restarts, tolerance, .. } = self.goal;
+        let mut locked: Vec<f64> = Vec::new();
+        loop {
+            self.extend()?;
+            let is_full = self.columns() + self.width() > most_columns;
+            if self.columns() <= count.max(locked.len()) || (self.basis.len() % 2 == 0 && !is_full) {
+                continue;
+            }
+            let ritz = self.ritz()?;
+            let floor = tolerance * ritz.values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+            let converged = ritz.residuals.iter().take(count).take_while(|&&residual| residual <= floor).count();
+            if converged == count {
+                let wanted = &ritz.values[..count];
+                let is_known = locked.len() == count && wanted.iter().zip(&locked).all(|(a, b)| (a - b).abs() <= floor);
+                if !is_known {
+                    self.lock(&ritz, count)?;
+                    locked = wanted.to_vec();
+                    continue;
+                }
+                if self.is_complete(&ritz, floor) {
+                    return Ok(ritz);
+                }
+            }
+            if is_full {
+                if self.restarts >= most_restarts {
+                    return Ok(ritz);
+                }
+                self.restart(&ritz, count + (self.columns() - count) * 2 / 5)?;
+            }
+        }
+    }
+
+    /// Whether no eigenvalue was missed that is wanted more than the last of those that are.
+    fn is_complete(&self, ritz: &Ritz, floor: f64) -> bool {
+        let Goal { count, end, .. } = self.goal;
+        let Some(&rest) = ritz.values.get(count) else { return false };
+        let (last, rest_key) = (end.key(ritz.values[count - 1]), end.key(rest));
+        if ritz.residuals[count] <= floor {
+            return true;
+        }
+        let least = match end {
+            End::Magnitude => -last,
+            _ => ritz.values.iter().map(|&value| end.key(value)).fold(f64::INFINITY, f64::min),
+        };
+        let gap = ((last - rest_key) / (last - least)).clamp(0.0, 1.0);
+        let rows = self.basis.space.rows as f64;
+        let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.steps - 1) as f64).exp();
+        bound <= MISSED
+    }
+}
+
+/// Eigenvalues and eigenvectors of a small symmetric matrix, or nothing if they are too large for numbers.
+pub(crate) fn symmetric_eigen(small: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let found = small.self_adjoint_eigen(Side::Lower).ok()?;
+    let values: Vec<f64> = found.S().column_vector().iter().copied().collect();
+    values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))
+}

@@ -1,0 +1,116 @@
+//! What solvers multiply by: a matrix, its transpose, or a product of such, with vectors in the order of the image.
+
+use crate::tall::Space;
+use outcore_graph::{Error, KeptWeights, Result, StatsBuilder};
+use outcore_io::Array;
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// A linear operator from vectors to vectors.
+pub(crate) trait Operator<'a> {
+    /// How many rows and columns it has.
+    fn shape(&self) -> (usize, usize);
+
+    /// Writes the product with some vectors, which lie side by side.
+    fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()>;
+
+    /// The matrix that it is made of.
+    fn matrix(&self) -> &'a SparseMatrix;
+
+    /// The error for products that are not finite: images hold finite values only.
+    fn too_large(&self) -> Error {
+        let image = self.matrix().graph().path().display();
+        Error::Unsuitable(format!("expected products that are finite numbers, found larger ones with {image}"))
+    }
+}
+
+/// A sparse matrix as an operator; counts what its products cost.
+pub(crate) struct Counted<'a, 'c> {
+    pub matrix: &'a SparseMatrix,
+    pub operand: Operand,
+    pub costs: &'c RefCell<Costs>,
+    _kept: KeptWeights,
+}
+
+/// What products cost.
+pub(crate) struct Costs {
+    pub stats: StatsBuilder,
+    /// Vectors that were multiplied.
+    pub products: u64,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Costs { stats: StatsBuilder::start(), products: 0 }
+    }
+}
+
+impl<'a, 'c> Counted<'a, 'c> {
+    pub fn new(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
+        Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
+    }
+}
+
+impl<'a> Operator<'a> for Counted<'a, '_> {
+    fn shape(&self) -> (usize, usize) {
+        let (rows, columns) = self.matrix.shape();
+        match self.operand {
+            Operand::Matrix => (rows as usize, columns as usize),
+            Operand::Transpose => (columns as usize, rows as usize),
+        }
+    }
+
+    fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
+        let costs = &mut *self.costs.borrow_mut();
+        costs.products += columns as u64;
+        self.matrix.multiply_as_stored(self.operand, factor, columns, product, &mut costs.stats)
+    }
+
+    fn matrix(&self) -> &'a SparseMatrix {
+        self.matrix
+    }
+}
+
+/// A matrix times its transpose, or the other way round: symmetric, and without negative eigenvalues.
+pub(crate) struct Squared<'a, 'c> {
+    pub first: Counted<'a, 'c>,
+    pub second: Counted<'a, 'c>,
+    /// The product with the first.
+    pub between: RefCell<Array<f64>>,
+}
+
+impl<'a, 'c> Squared<'a, 'c> {
+    /// `A^T A` for the operand `A`, for so many vectors at a time.
+    pub fn new(matrix: &'a SparseMatrix, operand: Operand, width: usize, costs: &'c RefCell<Costs>) -> Result<Self> {
+        let other = match operand {
+            Operand::Matrix => Operand::Transpose,
+            Operand::Transpose => Operand::Matrix,
+        };
+        let (first, second) = (Counted::new(matrix, operand, costs)?, Counted::new(matrix, other, costs)?);
+        let budget = matrix.graph().runtime().budget();
+        let between = Array::zeroed(budget, "vectors between two products", first.shape().0 * width)?;
+        Ok(Squared { first, second, between: RefCell::new(between) })
+    }
+}
+
+impl<'a> Operator<'a> for Squared<'a, '_> {
+    fn shape(&self) -> (usize, usize) {
+        let size = self.first.shape().1;
+        (size, size)
+    }
+
+    fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
+        let between = &mut self.between.borrow_mut()[..self.first.shape().0 * columns];
+        self.first.apply(factor, columns, between)?;
+        self.second.apply(between, columns, product)
+    }
+
+    fn matrix(&self) -> &'a SparseMatrix {
+        self.first.matrix
+    }
+}
+
+/// The space of an operator's factors, in blocks of so many columns.
+pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> {
+    Space { runtime: operator.matrix().graph().runtime(), rows: operator.shape().1, width }
+}

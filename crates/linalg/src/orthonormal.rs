@@ -1,0 +1,140 @@
+//! Blocks of orthonormal columns: QR factors of tall matrices by Cholesky factors of their small Gram matrices.
+//!
+//! A round computes the Gram matrix and multiplies by the inverse of its factor; that of well-conditioned columns needs
+//! two rounds, others more. Columns that are nothing but rounding are replaced by random ones.
+//!
+//! Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, *Roundoff error analysis of the CholeskyQR2 algorithm*, ETNA 2015.
+
+use crate::basis::Basis;
+use crate::kernels::Square;
+use crate::tall::{Space, ZERO};
+use outcore_graph::Result;
+
+/// Below this a pivot of a Gram matrix with ones on its diagonal has lost too many digits.
+const GOOD_PIVOT: f64 = 1e-8;
+/// A round that begins this near to orthonormal columns ends with such.
+const NEAR: f64 = 1e-6;
+/// More rounds than any block needs.
+const MOST_ROUNDS: usize = 12;
+
+/// What made columns orthonormal.
+pub(crate) struct Factor {
+    /// What the columns were is what they are times this, without those that were replaced.
+    pub upper: Square,
+    /// Whether any were replaced by random ones.
+    pub replaced: bool,
+    /// Whether all numbers were finite; if not, the rest means nothing.
+    pub finite: bool,
+}
+
+/// Makes the columns of a block orthonormal; those that are not longer than `floor` become random ones, orthogonal to
+/// the first `known` blocks of a basis. `seed` says which.
+pub(crate) fn orthonormalize(
+    basis: &Basis<'_>,
+    known: usize,
+    block: &mut [f64],
+    floor: f64,
+    seed: u64,
+) -> Result<Factor> {
+    let space = &basis.space;
+    let width = space.width;
+    let mut found = Factor { upper: identity(width), replaced: false, finite: true };
+    let mut is_random = [false; crate::kernels::MOST_WIDTH];
+    for round in 0..MOST_ROUNDS {
+        let gram = space.dots(block, block)?;
+        if !gram.iter().flatten().all(|number| number.is_finite()) {
+            return Ok(Factor { finite: false, ..found });
+        }
+        let lost =
+            |column: usize| !is_random[column] && gram[column][column].sqrt() * found.upper[column][column] <= floor;
+        let lost: Vec<usize> = (0..width).filter(|&column| lost(column)).collect();
+        if !lost.is_empty() {
+            for &column in &lost {
+                is_random[column] = true;
+                found.upper[column] = [0.0; crate::kernels::MOST_WIDTH];
+            }
+            found.replaced = true;
+            space.randomize(block, |column| lost.contains(&column), seed.wrapping_add(round as u64))?;
+            basis.project_out(0..known, block)?;
+            basis.project_out(0..known, block)?;
+            continue;
+        }
+        let is_near = deviation(&gram, width) < NEAR;
+        let (factor, is_good) = upper_factor(&gram, width);
+        space.transform(block, &inverse(&factor, width))?;
+        found.upper = product(&factor, &found.upper, width);
+        if is_near && is_good {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The unit matrix.
+pub(crate) fn identity(width: usize) -> Square {
+    let mut square = ZERO;
+    (0..width).for_each(|i| square[i][i] = 1.0);
+    square
+}
+
+/// How far a small matrix is from the unit matrix.
+fn deviation(square: &Square, width: usize) -> f64 {
+    let unit = identity(width);
+    let entries = (0..width * width).map(|at| (at / width, at % width));
+    entries.map(|(i, k)| (square[i][k] - unit[i][k]).abs()).fold(0.0, f64::max)
+}
+
+/// The upper Cholesky factor, and whether all pivots are good; columns with other ones are not scaled to length 1.
+fn upper_factor(gram: &Square, width: usize) -> (Square, bool) {
+    let lengths: Vec<f64> = (0..width).map(|i| gram[i][i].sqrt()).collect();
+    let (mut factor, mut is_good) = (ZERO, true);
+    for column in 0..width {
+        for row in 0..=column {
+            let known: f64 = (0..row).map(|i| factor[i][row] * factor[i][column]).sum();
+            let left = gram[row][column] / (lengths[row] * lengths[column]) - known;
+            factor[row][column] = match row == column {
+                true if left < GOOD_PIVOT => {
+                    is_good = false;
+                    1.0
+                }
+                true => left.sqrt(),
+                false => left / factor[row][row],
+            };
+        }
+    }
+    (0..width * width).for_each(|at| factor[at / width][at % width] *= lengths[at % width]);
+    (factor, is_good)
+}
+
+/// The inverse of an upper triangular matrix.
+pub(crate) fn inverse(upper: &Square, width: usize) -> Square {
+    let mut inverse = ZERO;
+    for column in 0..width {
+        for row in (0..=column).rev() {
+            let unit = if row == column { 1.0 } else { 0.0 };
+            let known: f64 = (row + 1..=column).map(|i| upper[row][i] * inverse[i][column]).sum();
+            inverse[row][column] = (unit - known) / upper[row][row];
+        }
+    }
+    inverse
+}
+
+/// The product of two small matrices.
+pub(crate) fn product(one: &Square, other: &Square, width: usize) -> Square {
+    let mut found = ZERO;
+    for (i, row) in found.iter_mut().enumerate().take(width) {
+        for (k, entry) in row.iter_mut().enumerate().take(width) {
+            *entry = (0..width).map(|at| one[i][at] * other[at][k]).sum();
+        }
+    }
+    found
+}
+
+/// A random block of orthonormal columns, orthogonal to all blocks of a basis.
+pub(crate) fn random(basis: &Basis<'_>, block: &mut [f64], seed: u64) -> Result<()> {
+    let Space { width, .. } = basis.space;
+    block.fill(0.0);
+    orthonormalize(basis, basis.len(), block, 0.0, seed)?;
+    debug_assert!(width > 0);
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Tall matrices: as many rows as a sparse one, and a few columns, row by row in memory.
+//!
+//! Sums over their rows are those of *stripes*, adjacent rows that one worker takes at a time, added up in their order.
+//! What a stripe is depends on the number of rows alone, so the bits do not depend on threads.
+
+use crate::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
+use outcore_graph::{Error, Result};
+use outcore_io::{Runtime, lock};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Numbers of a stripe that are worked on together: they stay in the processor's cache.
+const PIECE_NUMBERS: usize = 1 << 16;
+/// About the most stripes that rows are split into: each keeps sums of its own.
+const MOST_STRIPES: usize = 256;
+
+/// Matrices of so many rows, in blocks of so many columns.
+#[derive(Clone, Copy)]
+pub(crate) struct Space<'a> {
+    pub runtime: &'a Runtime,
+    pub rows: usize,
+    /// 1, 2, 4 or 8.
+    pub width: usize,
+}
+
+/// A square matrix of zeros.
+pub(crate) const ZERO: Square = [[0.0; MOST_WIDTH]; MOST_WIDTH];
+
+impl<'a> Space<'a> {
+    /// How many numbers a block has.
+    pub fn numbers(&self) -> usize {
+        self.rows * self.width
+    }
+
+    /// The bytes of a block.
+    pub fn block_bytes(&self) -> u64 {
+        8 * self.numbers() as u64
+    }
+
+    /// How many rows are worked on together.
+    pub fn piece_rows(&self) -> usize {
+        PIECE_NUMBERS / self.width
+    }
+
+    fn stripe_rows(&self) -> usize {
+        self.rows.div_ceil(MOST_STRIPES).next_multiple_of(self.piece_rows())
+    }
+
+    /// The pieces of a stripe.
+    pub fn pieces(&self, rows: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let end = rows.end;
+        rows.step_by(step).map(move |start| start..end.min(start + step))
+    }
+
+    /// Calls `work` with a worker's number and the rows of every stripe; returns what it returns in their order.
+    pub fn stripes<T: Send>(&self, work: impl Fn(usize, Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let step = self.stripe_rows();
+        let count = self.rows.div_ceil(step.max(1));
+        let next = AtomicUsize::new(0);
+        let found = self.runtime.run_on(count, |worker| {
+            let mut found = Vec::new();
+            loop {
+                let stripe = next.fetch_add(1, Ordering::Relaxed);
+                if stripe >= count {
+                    return Ok::<_, Error>(found);
+                }
+                self.runtime.cancel().check()?;
+                let start = stripe * step;
+                found.push((stripe, work(worker, start..self.rows.min(start + step))?));
+            }
+        })?;
+        let mut found: Vec<_> = found.into_iter().flatten().collect();
+        found.sort_unstable_by_key(|&(stripe, _)| stripe);
+        Ok(found.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// The same, for the rows of a block that `work` changes.
+    pub fn stripes_of<T: Send>(
+        &self,
+        block: &mut [f64],
+        work: impl Fn(usize, Range<usize>, &mut [f64]) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let step = self.stripe_rows();
+        let parts: Vec<_> = block.chunks_mut((step * self.width).max(1)).map(Mutex::new).collect();
+        self.stripes(|worker, rows| work(worker, rows.clone(), &mut lock(&parts[rows.start / step])))
+    }
+
+    /// How many rows a stripe has, and something for each of them.
+    pub fn empty_stripes<T: Default>(&self) -> (usize, Vec<T>) {
+        let step = self.stripe_rows().max(1);
+        (step, (0..self.rows.div_ceil(step)).map(|_| T::default()).collect())
+    }
+
+    /// Where some rows of a block lie.
+    pub fn place(&self, rows: &Range<usize>) -> Range<usize> {
+        rows.start * self.width..rows.end * self.width
+    }
+
+    /// The dot products of the columns of two blocks.
+    pub fn dots(&self, left: &[f64], right: &[f64]) -> Result<Square> {
+        let sums = self.stripes(|_, rows| {
+            let mut sums = ZERO;
+            for piece in self.pieces(rows, self.piece_rows()) {
+                let place = self.place(&piece);
+                dots(self.width, &left[place.clone()], &right[place], &mut sums);
+            }
+            Ok(sums)
+        })?;
+        Ok(sums.iter().fold(ZERO, |sum, part| added(&sum, part)))
+    }
+
+    /// Adds a product of a block with a small matrix to another block.
+    pub fn add_product(&self, factor: &[f64], square: &Square, sum: &mut [f64]) -> Result<()> {
+        self.stripes_of(sum, |_, rows, sum| {
+            add_product(self.width, &factor[self.place(&rows)], square, sum);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Multiplies a block by a small matrix.
+    pub fn transform(&self, block: &mut [f64], square: &Square) -> Result<()> {
+        self.stripes_of(block, |_, _, rows| {
+            transform(self.width, rows, square);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Fills columns with random numbers of mean 0 and variance `1 / rows`, which `seed` and their places decide.
+    pub fn randomize(&self, block: &mut [f64], columns: impl Fn(usize) -> bool + Sync, seed: u64) -> Result<()> {
+        let scale = (3.0 / self.rows as f64).sqrt();
+        self.stripes_of(block, |_, rows, block| {
+            for (row, numbers) in rows.zip(block.chunks_exact_mut(self.width)) {
+                for (column, number) in numbers.iter_mut().enumerate().filter(|&(column, _)| columns(column)) {
+                    *number = scale * uniform(seed, (row * MOST_WIDTH + column) as u64);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// The sum of two small matrices.
+pub(crate) fn added(one: &Square, other: &Square) -> Square {
+    std::array::from_fn(|i| std::array::from_fn(|k| one[i][k] + other[i][k]))
+}
+
+/// A number between -1 and 1 that looks random, by the mixing function of SplitMix64.
+fn uniform(seed: u64, place: u64) -> f64 {
+    let mut word = seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+        word = (word ^ (word >> shift)).wrapping_mul(factor);
+    }
+    word ^= word >> 31;
+    (word >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}

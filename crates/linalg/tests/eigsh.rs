@@ -1,0 +1,186 @@
+//! Eigenvalues beside closed forms, on disk and in memory.
+
+mod common;
+
+use common::{Entries, bits, matrix, options, runtime};
+use outcore_linalg::{Eigenpairs, EigshOptions, Which, eigsh};
+use outcore_matrix::SparseMatrix;
+use std::f64::consts::PI;
+
+/// The vectors, checked: orthonormal, and with the residuals that are said.
+fn checked(given: &Entries, found: &mut Eigenpairs<'_>) -> Vec<f64> {
+    let (rows, count) = found.vectors.shape();
+    let mut vectors = vec![f64::NAN; rows * count];
+    found.vectors.write(&mut vectors).unwrap();
+    let products = given.multiply(&vectors, count);
+    for i in 0..count {
+        for k in 0..=i {
+            let dot: f64 = (0..rows).map(|row| vectors[row * count + i] * vectors[row * count + k]).sum();
+            let unit = if i == k { 1.0 } else { 0.0 };
+            assert!((dot - unit).abs() < 1e-12, "vectors {i} and {k}: {dot}");
+        }
+        let error = |row: usize| (products[row * count + i] - found.values[i] * vectors[row * count + i]).powi(2);
+        let residual = (0..rows).map(error).sum::<f64>().sqrt();
+        assert!((residual - found.residuals[i]).abs() <= 1e-12, "{residual} {}", found.residuals[i]);
+        assert!(residual <= found.residual_bound, "pair {i} of {:?}: {residual}", found.values);
+    }
+    assert!(found.converged == count && found.values.is_sorted());
+    vectors
+}
+
+/// Finds eigenvalues and compares them with those that are known.
+fn compare(given: &Entries, mut known: Vec<f64>, options: &EigshOptions) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let matrix = matrix(&runtime, &given.image(folder.path(), true), true);
+    let mut found = eigsh(&matrix, options).unwrap();
+    let vectors = checked(given, &mut found);
+    match options.which {
+        Which::LargestMagnitude => known.sort_by(|a, b| b.abs().total_cmp(&a.abs())),
+        Which::LargestAlgebraic => known.sort_by(|a, b| b.total_cmp(a)),
+        Which::SmallestAlgebraic => known.sort_by(f64::total_cmp),
+    }
+    let scale = known.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    // Values of the same magnitude may take each other's places.
+    let key = |value: f64| if options.which == Which::LargestMagnitude { value.abs() } else { value };
+    let sorted = |values: &[f64]| {
+        let mut keys: Vec<f64> = values.iter().map(|&value| key(value)).collect();
+        keys.sort_by(f64::total_cmp);
+        keys
+    };
+    for (found, known) in sorted(&found.values).iter().zip(sorted(&known[..options.k])) {
+        assert!((found - known).abs() <= 1e-11 * scale, "{found} {known}");
+    }
+    println!("{} products, {} restarts", found.products, found.restarts);
+    vectors
+}
+
+const ENDS: [Which; 3] = [Which::LargestMagnitude, Which::LargestAlgebraic, Which::SmallestAlgebraic];
+
+#[test]
+fn spectra_that_are_known() {
+    for block in [1, 2, 4, 8] {
+        for which in ENDS {
+            let options = EigshOptions { block, which, ..options(6) };
+            // A grid with sides of different lengths, and its double eigenvalues where they are the same.
+            for (height, width) in [(40, 31), (30, 30)] {
+                let known = |i, k| {
+                    2.0 * (PI * i as f64 / (height as f64 + 1.0)).cos()
+                        + 2.0 * (PI * k as f64 / (width as f64 + 1.0)).cos()
+                };
+                let known = (1..=height).flat_map(|i| (1..=width).map(move |k| known(i, k))).collect();
+                compare(&Entries::grid(height, width), known, &options);
+            }
+        }
+    }
+}
+
+#[test]
+fn repeated_eigenvalues_are_found_as_often_as_they_are_there() {
+    let choose = |n: u64, k: u64| (0..k).fold(1, |count, i| count * (n - i) / (i + 1)) as usize;
+    // The hypercube's d - 2 i, as often as i of d can be chosen.
+    let known: Vec<f64> = (0..=10).flat_map(|i| vec![10.0 - 2.0 * i as f64; choose(10, i)]).collect();
+    for block in [1, 2, 4] {
+        for which in ENDS {
+            compare(&Entries::hypercube(10), known.clone(), &EigshOptions { block, which, ..options(14) });
+        }
+    }
+    // Many copies of one small graph.
+    let known: Vec<f64> = (0..300).flat_map(|_| [2.0f64.sqrt(), 0.0, -(2.0f64.sqrt()), 0.0]).collect();
+    let mut copies = Entries::new(1200, 1200);
+    (0..300).for_each(|i| copies.add_both(&[(4 * i, 4 * i + 1, 1.0), (4 * i, 4 * i + 2, 1.0)]));
+    compare(&copies, known, &EigshOptions { which: Which::LargestAlgebraic, ..options(9) });
+}
+
+#[test]
+fn matrices_with_little_in_them() {
+    // Nothing at all, a star, one value, a diagonal of clusters; few rows, and more than are solved as dense ones.
+    for rows in [1u64, 2, 3, 50, 1500] {
+        let k = (rows as usize).min(5);
+        for block in [1, 2, 8] {
+            compare(&Entries::new(rows, rows), vec![0.0; rows as usize], &EigshOptions { block, ..options(k) });
+            let mut star = Entries::new(rows, rows);
+            star.add_both(&(1..rows).map(|i| (0, i, 1.0)).collect::<Vec<_>>());
+            let mut known = vec![0.0; rows as usize];
+            if rows > 1 {
+                (known[0], known[1]) = (((rows - 1) as f64).sqrt(), -((rows - 1) as f64).sqrt());
+            }
+            compare(&star, known, &EigshOptions { block, ..options(k) });
+            let mut diagonal = Entries::new(rows, rows);
+            let value = |i: u64| if i < 4 { 1.0 + 1e-9 * i as f64 } else { 0.5 * i as f64 / rows as f64 };
+            (0..rows).for_each(|i| diagonal.add(i, i, value(i)));
+            compare(&diagonal, (0..rows).map(value).collect(), &EigshOptions { block, ..options(k.min(4)) });
+            let mut one = Entries::new(rows, rows);
+            one.add(rows / 2, rows / 2, -7.5);
+            let mut known = vec![0.0; rows as usize];
+            known[0] = -7.5;
+            compare(&one, known, &EigshOptions { block, ..options(k) });
+        }
+    }
+}
+
+#[test]
+fn a_subspace_that_is_restarted_finds_the_same() {
+    let given = Entries::random(3000, 3000, 20_000, true);
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let matrix = matrix(&runtime, &given.image(folder.path(), true), true);
+    let mut found = eigsh(&matrix, &EigshOptions { ncv: Some(900), ..options(8) }).unwrap();
+    checked(&given, &mut found);
+    assert_eq!(found.restarts, 0);
+    let mut again = eigsh(&matrix, &EigshOptions { ncv: Some(20), ..options(8) }).unwrap();
+    checked(&given, &mut again);
+    assert!(again.restarts > 2, "{}", again.restarts);
+    found.values.iter().zip(&again.values).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * a.abs()));
+    // What is found when time is up is said.
+    let cut = eigsh(&matrix, &EigshOptions { ncv: Some(20), max_iter: 1, ..options(8) }).unwrap();
+    assert!(cut.converged < 8 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
+}
+
+#[test]
+fn bits_depend_on_nothing_but_the_options() {
+    let given = Entries::random(60_000, 60_000, 300_000, true);
+    let folder = tempfile::tempdir().unwrap();
+    let image = given.image(folder.path(), true);
+    let mut expected: Option<(Vec<u64>, Vec<u64>)> = None;
+    // A limit that has room for few of the 110 vectors of 480 KB, and none.
+    for (threads, memory) in [(1, None), (2, None), (3, Some(36 << 20)), (2, Some(28 << 20))] {
+        let runtime = runtime(threads, memory);
+        let matrix: SparseMatrix = matrix(&runtime, &image, true);
+        let options = EigshOptions { ncv: Some(60), ..options(5) };
+        let mut found = eigsh(&matrix, &options).unwrap();
+        let vectors = checked(&given, &mut found);
+        let found = (bits(&found.values), bits(&vectors));
+        assert!(*expected.get_or_insert(found.clone()) == found, "{threads} {memory:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let refusal = |given: &Entries, is_symmetric: bool, options: &EigshOptions| {
+        let matrix = matrix(&runtime, &given.image(folder.path(), is_symmetric), true);
+        eigsh(&matrix, options).unwrap_err().to_string()
+    };
+    let random = Entries::random(900, 900, 4000, false);
+    assert!(refusal(&random, false, &options(3)).contains("expected a symmetric matrix"));
+    let wide = Entries::random(5, 7, 10, false);
+    assert!(refusal(&wide, false, &options(3)).contains("expected a square matrix, found one of 5 x 7"));
+    let path = Entries::grid(1, 900);
+    assert!(refusal(&path, true, &options(0)).contains("expected k from 1 to 900"));
+    assert!(refusal(&path, true, &options(901)).contains("found 901"));
+    assert!(refusal(&path, true, &EigshOptions { ncv: Some(8), ..options(3) }).contains("expected ncv of at least 9"));
+    assert!(refusal(&path, true, &EigshOptions { block: 3, ..options(3) }).contains("found 3"));
+    assert!(refusal(&path, true, &EigshOptions { tol: -1.0, ..options(3) }).contains("found -1"));
+    for rows in [900, 30] {
+        let mut given = Entries::grid(1, rows);
+        given.add_both(&[(7, 7, f64::MAX), (7, 8, f64::MAX), (7, 6, f64::MAX)]);
+        assert!(refusal(&given, true, &options(3)).contains("expected products that are finite"));
+    }
+    // A matrix that is symmetric, though it is not stored as one.
+    let given = Entries::random(900, 900, 4000, true);
+    let matrix = matrix(&runtime, &given.expanded().image(folder.path(), false), true);
+    assert!(!matrix.is_symmetric());
+    checked(&given, &mut eigsh(&matrix, &options(3)).unwrap());
+}

@@ -1,0 +1,77 @@
+//! The solvers of `outcore.linalg`, which is a module of Python's.
+
+use crate::columns::{keep, set_aside};
+use crate::errors::raise;
+use crate::import::choose;
+use crate::matrix::PyMatrix;
+use crate::runtime::run;
+use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
+use outcore::linalg::{EigshOptions, Vectors, eigsh as solve_eigsh};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Vectors as an array of Python's: the one that was given, or a new one whose memory is set aside.
+fn delivered<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    vectors: &mut Vectors<'_>,
+    out: Option<PyReadwriteArray2<'py, f64>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let graph = matrix.matrix.graph();
+    let (rows, count) = vectors.shape();
+    let mut out = match out {
+        Some(out) => out,
+        None => {
+            let bytes = 8 * (rows * count) as u64;
+            vectors.leave(bytes).map_err(|error| raise(py, error))?;
+            let reservation = set_aside(py, graph.image(), "vectors as a NumPy array", bytes)?;
+            let array = PyArray2::zeros(py, [rows, count], false);
+            keep(array.as_any(), reservation)?;
+            array.readwrite()
+        }
+    };
+    let numbers = out.as_slice_mut()?;
+    run(py, graph.runtime(), || vectors.write(numbers))?;
+    Ok((**out).clone())
+}
+
+/// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and what is known of them.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, vectors, out))]
+pub fn eigsh<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    k: usize,
+    which: &str,
+    tol: f64,
+    ncv: Option<usize>,
+    block: usize,
+    max_iter: u64,
+    seed: u64,
+    vectors: bool,
+    out: Option<PyReadwriteArray2<'py, f64>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed };
+    let graph = matrix.matrix.graph();
+    let mut found = run(py, graph.runtime(), || solve_eigsh(&matrix.matrix, &options))?;
+    let facts = PyDict::new(py);
+    facts.set_item("values", &found.values)?;
+    facts.set_item("residuals", &found.residuals)?;
+    facts.set_item("residual_bound", found.residual_bound)?;
+    facts.set_item("converged", found.converged)?;
+    facts.set_item("products", found.products)?;
+    facts.set_item("restarts", found.restarts)?;
+    facts.set_item("stats", stats(py, &found.stats)?)?;
+    if vectors {
+        facts.set_item("vectors", delivered(py, matrix, &mut found.vectors, out)?)?;
+    }
+    Ok(facts)
+}
+
+/// What a run cost, without its steps.
+fn stats<'py>(py: Python<'py>, stats: &outcore::Stats) -> PyResult<Bound<'py, PyAny>> {
+    let stats = crate::to_dict(py, stats)?;
+    stats.cast::<PyDict>()?.del_item("steps")?;
+    Ok(stats)
+}
