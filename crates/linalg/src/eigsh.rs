@@ -7,8 +7,8 @@ use crate::operator::{Costs, Counted, Operator, space};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
 use faer::Mat;
-use outcore_graph::{Choice, Error, PAGE_BYTES, Result, Stats};
-use outcore_io::{Array, folder};
+use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ const DENSE_COPIES: u64 = 5;
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// What residuals of computed products come to, with rounding.
-const REACHED: f64 = 1e-13;
+pub(crate) const REACHED: f64 = 1e-13;
 /// How far products of a symmetric matrix and of its transpose may be apart, in their length.
 const SYMMETRIC: f64 = 1e-10;
 
@@ -184,7 +184,7 @@ fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
 }
 
 /// What a symmetric operator's run found.
-pub(crate) struct Solved<'a> {
+struct Solved<'a> {
     /// In ascending order.
     pub values: Vec<f64>,
     /// The vectors, then zeros up to a whole block.
@@ -213,47 +213,63 @@ impl Solved<'_> {
 }
 
 /// Finds eigenpairs of a symmetric operator.
-pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
-    let &EigshOptions { k, block, .. } = options;
-    let (space, graph) = (space(operator, block), operator.matrix().graph());
-    let most_columns =
-        options.ncv.unwrap_or_else(|| usual_columns(&space, k)).max(k.next_multiple_of(block) + 3 * block);
-    let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + block));
-    let most_blocks = if is_small { k.div_ceil(block) } else { most_columns / block + 2 };
-    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
-    graph.make_room("eigenvectors", Basis::least_bytes(&space, most_blocks).saturating_add(dense_bytes))?;
-    let temporary = space.runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
-    let left_bytes = PAGE_BYTES * operator.matrix().pages_per_pass(Operand::Matrix);
-    let basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, most_blocks)?;
-    let tolerance = options.tol.max(LEAST_TOLERANCE);
-    let goal = Goal {
-        count: k,
-        end: options.which.end(),
-        tolerance,
-        most_columns,
-        most_restarts: options.max_iter,
-        seed: options.seed,
-    };
-    if is_small {
-        let basis = dense(operator, basis, &goal)?;
-        return refine(operator, basis, &goal, 0);
-    }
-    let mut run = Lanczos::new(operator, basis, goal)?;
-    let ritz = run.run()?;
-    let (mut basis, restarts) = (run.basis, run.restarts);
-    basis.truncate(basis.len() - 1);
-    let mut order: Vec<usize> = (0..k).collect();
-    order.sort_by(|&a, &b| ritz.values[a].total_cmp(&ritz.values[b]));
-    let vectors = Mat::from_fn(ritz.vectors.nrows(), k.next_multiple_of(block), |row, column| {
-        order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
-    });
-    basis.rotate(&vectors)?;
+fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
+    let goal = goal(operator.shape().1, options);
+    let (basis, restarts) = subspace(operator, &goal, options.block)?;
     refine(operator, basis, &goal, restarts)
 }
 
+/// What options ask for.
+pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
+    let &EigshOptions { k, block, .. } = options;
+    let columns = options.ncv.unwrap_or_else(|| usual_columns(rows, k));
+    Goal {
+        count: k,
+        end: options.which.end(),
+        tolerance: options.tol.max(LEAST_TOLERANCE),
+        is_of_squares: false,
+        most_columns: columns.max(k.next_multiple_of(block) + 3 * block),
+        most_restarts: options.max_iter,
+        seed: options.seed,
+    }
+}
+
+/// The vectors that are wanted, the eigenvalues of which ascend, in blocks of so many; and how many restarts it took.
+/// They are orthonormal but for the tolerance. Behind the last there are zeros up to a whole block.
+pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usize) -> Result<(Basis<'a>, u64)> {
+    let (space, graph, count) = (space(operator, width), operator.matrix().graph(), goal.count);
+    let is_small = is_small(space.rows, goal);
+    let most_blocks = if is_small { count.div_ceil(width) } else { goal.most_columns / width + 2 };
+    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
+    graph.make_room(
+        "singular vectors and eigenvectors",
+        Basis::least_bytes(&space, most_blocks).saturating_add(dense_bytes),
+    )?;
+    let basis = Basis::new(space, Room::of(operator), most_blocks)?;
+    if is_small {
+        return Ok((dense(operator, basis, goal)?, 0));
+    }
+    let mut run = Lanczos::new(operator, basis, *goal)?;
+    let ritz = run.run()?;
+    let (mut basis, restarts) = (run.basis, run.restarts);
+    basis.truncate(basis.len() - 1);
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| ritz.values[a].total_cmp(&ritz.values[b]));
+    let vectors = Mat::from_fn(ritz.vectors.nrows(), count.next_multiple_of(width), |row, column| {
+        order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
+    });
+    basis.rotate(&vectors)?;
+    Ok((basis, restarts))
+}
+
+/// Whether a matrix of so many rows is solved as a dense one.
+pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
+    rows <= DENSE_ROWS.max(2 * goal.most_columns)
+}
+
 /// How many columns a basis has if nobody says it.
-fn usual_columns(space: &Space<'_>, k: usize) -> usize {
-    let most = MOST_BASIS_BYTES / (8 * space.rows as u64).max(1);
+fn usual_columns(rows: usize, k: usize) -> usize {
+    let most = MOST_BASIS_BYTES / (8 * rows as u64).max(1);
     (2 * k + MORE_COLUMNS).min((most as usize).max(LEAST_COLUMNS).max(2 * k + 1))
 }
 
@@ -331,7 +347,7 @@ fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, re
 }
 
 /// Makes the first vectors of a basis orthonormal; they nearly are.
-fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Result<()> {
+pub(crate) fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Result<()> {
     let width = basis.space.width;
     let mut gram = Mat::zeros(count, count);
     for at in 0..basis.len() {
@@ -359,7 +375,7 @@ fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Resul
 }
 
 /// The same matrix among zeros.
-fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
+pub(crate) fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
     let count = small.nrows();
     Mat::from_fn(size, size, |i, k| if i < count && k < count { small[(i, k)] } else { 0.0 })
 }

@@ -11,8 +11,12 @@ mod kernels;
 mod lanczos;
 mod operator;
 mod orthonormal;
+mod randomized;
+mod svds;
 mod tall;
 mod vectors;
 
 pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
+pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
+pub use svds::{Svd, SvdsOptions, svds};
 pub use vectors::Vectors;

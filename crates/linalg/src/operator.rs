@@ -14,6 +14,9 @@ pub(crate) trait Operator<'a> {
     /// Writes the product with some vectors, which lie side by side.
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()>;
 
+    /// How many pages a product reads.
+    fn pages(&self) -> u64;
+
     /// The matrix that it is made of.
     fn matrix(&self) -> &'a SparseMatrix;
 
@@ -60,6 +63,10 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
         }
     }
 
+    fn pages(&self) -> u64 {
+        self.matrix.pages_per_pass(self.operand)
+    }
+
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
         let costs = &mut *self.costs.borrow_mut();
         costs.products += columns as u64;
@@ -97,6 +104,10 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
     fn shape(&self) -> (usize, usize) {
         let size = self.first.shape().1;
         (size, size)
+    }
+
+    fn pages(&self) -> u64 {
+        self.first.pages() + self.second.pages()
     }
 
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
