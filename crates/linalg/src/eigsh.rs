@@ -2,7 +2,7 @@
 
 use crate::basis::{Basis, Room};
 use crate::kernels::Square;
-use crate::lanczos::{End, Goal, Lanczos, symmetric_eigen};
+use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
 use crate::operator::{Costs, Counted, Operator, space};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
@@ -215,8 +215,7 @@ impl Solved<'_> {
 /// Finds eigenpairs of a symmetric operator.
 fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
     let goal = goal(operator.shape().1, options);
-    let (basis, restarts) = subspace(operator, &goal, options.block)?;
-    refine(operator, basis, &goal, restarts)
+    refine(operator, subspace(operator, &goal, options.block)?, &goal)
 }
 
 /// What options ask for.
@@ -234,9 +233,18 @@ pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     }
 }
 
-/// The vectors that are wanted, the eigenvalues of which ascend, in blocks of so many; and how many restarts it took.
-/// They are orthonormal but for the tolerance. Behind the last there are zeros up to a whole block.
-pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usize) -> Result<(Basis<'a>, u64)> {
+/// What spans the wanted vectors.
+pub(crate) struct Subspace<'a> {
+    /// The vectors, in the order of ascending eigenvalues, orthonormal but for the tolerance; then zeros up to a whole
+    /// block.
+    pub basis: Basis<'a>,
+    /// The greatest magnitude of an eigenvalue.
+    pub scale: f64,
+    pub restarts: u64,
+}
+
+/// Finds the vectors that are wanted, in blocks of so many.
+pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usize) -> Result<Subspace<'a>> {
     let (space, graph, count) = (space(operator, width), operator.matrix().graph(), goal.count);
     let is_small = is_small(space.rows, goal);
     let most_blocks = if is_small { count.div_ceil(width) } else { goal.most_columns / width + 2 };
@@ -247,7 +255,7 @@ pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usiz
     )?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
-        return Ok((dense(operator, basis, goal)?, 0));
+        return dense(operator, basis, goal);
     }
     let mut run = Lanczos::new(operator, basis, *goal)?;
     let ritz = run.run()?;
@@ -259,7 +267,7 @@ pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usiz
         order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
     });
     basis.rotate(&vectors)?;
-    Ok((basis, restarts))
+    Ok(Subspace { basis, scale: magnitude(&ritz.values), restarts })
 }
 
 /// Whether a matrix of so many rows is solved as a dense one.
@@ -274,7 +282,7 @@ fn usual_columns(rows: usize, k: usize) -> usize {
 }
 
 /// The wanted eigenvectors of an operator with few rows.
-fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Basis<'a>> {
+fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
     let Space { rows, width, runtime } = basis.space;
     let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
     let (mut unit, mut product) = (basis.fresh()?, basis.fresh()?);
@@ -304,11 +312,12 @@ fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> 
         }
         basis.push(block);
     }
-    Ok(basis)
+    Ok(Subspace { basis, scale: magnitude(&values), restarts: 0 })
 }
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
-fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, restarts: u64) -> Result<Solved<'a>> {
+fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
+    let Subspace { mut basis, scale, restarts } = found;
     let (space, width, count) = (basis.space, basis.space.width, goal.count);
     basis.leave(2 * space.block_bytes())?;
     let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
@@ -331,7 +340,7 @@ fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, re
             residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
         }
         let values: Vec<f64> = (0..count).map(|i| small[(i, i)]).collect();
-        let bound = goal.tolerance.max(REACHED) * values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let bound = goal.tolerance.max(REACHED) * scale;
         let beside = (0..count * count).map(|at| (at / count, at % count)).filter(|(i, k)| i != k);
         let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
         if is_diagonal || round == 2 {

@@ -369,7 +369,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 continue;
             }
             let ritz = self.ritz()?;
-            let scale = ritz.values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+            let scale = magnitude(&ritz.values);
             let floor = tolerance * scale;
             let has_converged = |i: usize| ritz.residuals[i] <= self.goal.floor(ritz.values[i], scale);
             let converged = (0..count).take_while(|&i| has_converged(i)).count();
@@ -411,6 +411,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.steps - 1) as f64).exp();
         bound <= MISSED
     }
+}
+
+/// The greatest magnitude of some values.
+pub(crate) fn magnitude(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| most.max(value.abs()))
 }
 
 /// Eigenvalues and eigenvectors of a small symmetric matrix, or nothing if they are too large for numbers.

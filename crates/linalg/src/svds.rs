@@ -7,7 +7,9 @@
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
 use crate::basis::{Basis, Room};
-use crate::eigsh::{EigshOptions, REACHED, Which, check_options, goal, is_small, orthonormal, padded, subspace};
+use crate::eigsh::{
+    EigshOptions, REACHED, Subspace, Which, check_options, goal, is_small, orthonormal, padded, subspace,
+};
 use crate::lanczos::Goal;
 use crate::operator::{Costs, Counted, Operator, Squared, space};
 use crate::orthonormal::orthonormalize;
@@ -90,7 +92,7 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
         false => (Operand::Transpose, Operand::Matrix),
     };
     let costs = RefCell::new(Costs::default());
-    let (near, restarts) = subspace(&Squared::new(matrix, first, block, &costs)?, &goal, block)?;
+    let Subspace { basis: near, restarts, .. } = subspace(&Squared::new(matrix, first, block, &costs)?, &goal, block)?;
     let operators = (Counted::new(matrix, first, &costs)?, Counted::new(matrix, second, &costs)?);
     let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
     drop(operators);

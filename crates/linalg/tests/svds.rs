@@ -127,7 +127,7 @@ fn bits_depend_on_nothing_but_the_options() {
     let folder = tempfile::tempdir().unwrap();
     let image = given.image(folder.path(), false);
     let mut expected: Option<Vec<Vec<u64>>> = None;
-    for (threads, memory) in [(1, None), (2, None), (3, Some(60 << 20)), (2, Some(42 << 20))] {
+    for (threads, memory) in [(1, None), (2, None), (3, Some(60 << 20)), (2, Some(48 << 20))] {
         let runtime = runtime(threads, memory);
         let matrix = matrix(&runtime, &image, true);
         let found = svds(&matrix, &SvdsOptions { k: 3, ncv: Some(40), ..SvdsOptions::default() }).unwrap();
