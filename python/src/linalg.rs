@@ -10,6 +10,14 @@ use outcore::linalg::{self, EigshOptions, RandomizedSvdOptions, SvdsOptions, Vec
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+const VECTORS: &str = "vectors as a NumPy array";
+
+/// An error, before hours of work, if the result will have no room.
+fn require_room(py: Python<'_>, matrix: &PyMatrix, rows: u64, count: usize) -> PyResult<()> {
+    let bytes = rows.saturating_mul(8 * count as u64);
+    matrix.matrix.graph().make_room(VECTORS, bytes).map_err(|error| raise(py, error))
+}
+
 /// Vectors as an array of Python's: the one that was given, or a new one whose memory is set aside.
 fn delivered<'py>(
     py: Python<'py>,
@@ -24,7 +32,7 @@ fn delivered<'py>(
         None => {
             let bytes = 8 * (rows * count) as u64;
             vectors.leave(bytes).map_err(|error| raise(py, error))?;
-            let reservation = set_aside(py, graph.image(), "vectors as a NumPy array", bytes)?;
+            let reservation = set_aside(py, graph.image(), VECTORS, bytes)?;
             let array = PyArray2::zeros(py, [rows, count], false);
             keep(array.as_any(), reservation)?;
             array.readwrite()
@@ -54,6 +62,9 @@ pub fn eigsh<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed };
     let graph = matrix.matrix.graph();
+    if vectors && out.is_none() {
+        require_room(py, matrix, matrix.matrix.shape().0, k)?;
+    }
     let mut found = run(py, graph.runtime(), || linalg::eigsh(&matrix.matrix, &options))?;
     let facts = PyDict::new(py);
     facts.set_item("values", &found.values)?;
@@ -84,6 +95,10 @@ pub fn svds<'py>(
     seed: u64,
     vectors: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
+    if vectors {
+        let (rows, columns) = matrix.matrix.shape();
+        require_room(py, matrix, rows + columns, k)?;
+    }
     let options = SvdsOptions { k, tol, ncv, block, max_iter, seed };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::svds(&matrix.matrix, &options))?;
     let facts = PyDict::new(py);
@@ -113,6 +128,8 @@ pub fn randomized_svd<'py>(
     center: bool,
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, columns) = matrix.matrix.shape();
+    require_room(py, matrix, rows + columns, k)?;
     let options = RandomizedSvdOptions { k, oversamples, passes, center, seed };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::randomized_svd(&matrix.matrix, &options))?;
     let facts = PyDict::new(py);

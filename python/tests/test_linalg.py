@@ -47,17 +47,21 @@ def test_a_matrix_may_be_a_path_or_a_graph(tmp_path):
 
 
 def test_vectors_may_go_to_a_file_and_count_under_the_limit_otherwise(tmp_path):
-    size = 300_000
-    oc.import_graph((np.arange(size - 1), np.arange(1, size)), tmp_path / "path.oc", directed=False)
-    out = np.lib.format.open_memmap(tmp_path / "v.npy", mode="w+", dtype=np.float64, shape=(size, 20))
-    # 48 MB of vectors, and 96 MB of a subspace, under a limit of 40 MiB.
-    with oc.SparseMatrix(tmp_path / "path.oc", memory="40MiB") as own:
+    size, sizes = 300_000, (25_000 * 0.9 ** np.arange(24)).astype(int)
+    # Stars, whose eigenvalues stand apart.
+    centers = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    leaves = np.setdiff1d(np.arange(size), centers)
+    sources = np.repeat(centers, sizes)[: len(leaves)]
+    oc.import_graph((np.resize(sources, len(leaves)), leaves), tmp_path / "path.oc", directed=False)
+    out = np.lib.format.open_memmap(tmp_path / "v.npy", mode="w+", dtype=np.float64, shape=(size, 12))
+    # 29 MB of vectors, and 96 MB of a subspace, under a limit of 36 MiB.
+    with oc.SparseMatrix(tmp_path / "path.oc", memory="36MiB") as own:
         with pytest.raises(oc.MemoryLimitError, match="vectors as a NumPy array"):
-            oc.linalg.eigsh(own, 20, which="LA", tol=0.01, ncv=40)
-        result = oc.linalg.eigsh(own, 20, which="LA", tol=0.01, ncv=40, out=out)
+            oc.linalg.eigsh(own, 12, which="LA", tol=1e-6, ncv=40)
+        result = oc.linalg.eigsh(own, 12, which="LA", tol=1e-6, ncv=40, out=out)
     assert result.eigenvectors is out
     with oc.SparseMatrix(tmp_path / "path.oc", memory="1GiB", threads=1) as own:
-        again = oc.linalg.eigsh(own, 20, which="LA", tol=0.01, ncv=40)
+        again = oc.linalg.eigsh(own, 12, which="LA", tol=1e-6, ncv=40)
     assert np.array_equal(again.eigenvalues, result.eigenvalues) and np.array_equal(again.eigenvectors, out)
     with pytest.raises((TypeError, ValueError)):
         oc.linalg.eigsh(tmp_path / "path.oc", 3, out=np.zeros((size, 2)))
