@@ -138,7 +138,12 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     line(
         "weights",
         manifest.weights().map_or("none".into(), |all| {
-            format!("{}{place}, {}", all.name, if all.kind.is_real() { "real numbers" } else { "whole numbers" })
+            let kind = match (manifest.complex, all.kind.is_real()) {
+                (true, _) => "complex numbers",
+                (false, true) => "real numbers",
+                (false, false) => "whole numbers",
+            };
+            format!("{}{place}, {kind}", all.name)
         }),
     );
     line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());
