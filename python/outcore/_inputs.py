@@ -171,7 +171,8 @@ def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
         weights = None
     # Entries at one place add up, as in SciPy; the import does it, which refuses sums beyond the range.
     n = height if rows is None else height + width
-    return Tables(_arrays(columns, is_matrix), "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
+    edges = _arrays(columns, is_matrix)
+    return Tables(edges, "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
 
 
 def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:

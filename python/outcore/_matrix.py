@@ -144,8 +144,9 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
         Args:
             factor: Of shape `(n,)` or `(n, k)`, with `m` instead of `n` if transposed: what NumPy makes an array of, of
-                numbers. They are computed with as float64, or complex128 where they or the matrix are complex; what is of another type, or lies otherwise
-                in memory than row by row, is copied first, and the copy does not count under the limit.
+                numbers. They are computed with as float64, or complex128 where they or the matrix are complex; what is
+                of another type, or lies otherwise in memory than row by row, is copied first, and the copy does not
+                count under the limit.
             semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
                 "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
                 sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by

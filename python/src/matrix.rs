@@ -71,7 +71,8 @@ impl PyMatrix {
         Ok((plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass))
     }
 
-    /// Writes the product to an array of numbers (two for each complex one, if the matrix is complex), whose memory is set aside for as long as it lives, and says what it cost.
+    /// Writes the product to an array of numbers (two for each complex one, if the matrix is complex), whose memory is
+    /// set aside for as long as it lives, and says what it cost.
     fn multiply<'py>(
         &self,
         py: Python<'py>,

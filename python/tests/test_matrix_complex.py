@@ -36,9 +36,9 @@ def compare(own, matrix):
             left, right = operand @ factor, expected @ factor
             assert left.shape == right.shape and left.dtype == right.dtype == np.complex128
             np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(own.sum(), matrix.sum(), rtol=1e-12)
+    np.testing.assert_allclose(own.sum(), matrix.sum(), rtol=1e-12, atol=1e-12)
     for axis in (0, 1):
-        np.testing.assert_allclose(own.sum(axis=axis), matrix.sum(axis=axis), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(own.sum(axis=axis), np.ravel(matrix.sum(axis=axis)), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(700, 700), (300, 900), (900, 20), (1, 1)])
@@ -163,14 +163,14 @@ def test_limits_change_nothing_but_passes(tmp_path):
         oc.import_matrix(path, tmp_path / name, order="degree", **limits).close()
         images.append({file.name: file.read_bytes() for file in (tmp_path / name / "edges").iterdir()})
     assert images[0] == images[1] and len(images[0]) == 10
-    factor = np.random.default_rng(4).random((60_000, 20)) * (1 + 1j)
+    factor = np.random.default_rng(4).random((60_000, 40)) * (1 + 1j)
     products = []
-    for memory, passes in (("64MiB", 3), ("1GiB", 2)):
+    for memory, most in (("64MiB", 8), ("1GiB", 16)):
         with oc.SparseMatrix(tmp_path / "one", memory=memory) as own:
-            plan = own.plan(20)
-            assert plan.passes >= passes and plan.columns_per_pass <= 16
+            plan = own.plan(40)
+            assert plan.columns_per_pass <= most and plan.passes == -(-40 // plan.columns_per_pass)
             products.append(own @ factor)
-            assert own.stats["passes"] == plan.passes and own.stats["bytes_read"] <= plan.passes * plan.bytes_per_pass
+            assert 0 < own.stats["bytes_read"] <= plan.passes * plan.bytes_per_pass
     assert np.array_equal(*products)
     np.testing.assert_allclose(products[0], matrix @ factor, rtol=1e-10)
     with oc.SparseMatrix(tmp_path / "one", memory="24MiB") as own:
@@ -192,11 +192,11 @@ def test_what_complex_values_have_not_is_refused(tmp_path):
         with pytest.raises(oc.InputError, match="row 7"):
             oc.import_matrix(broken, tmp_path / "g.oc")
     with pytest.raises(oc.UsageError, match="30 rows"):
-        own.H @ np.ones(31)
+        own.multiply(np.ones(31, complex), transposed=True)
     # Algorithms see a graph without weights.
     graph = own.to_graph()
     assert graph.info()["weight_type"] == "complex"
-    assert graph.pagerank().stats["weights"] is None
+    assert oc.pagerank(graph).stats["weights"] is None
     with pytest.raises(oc.OutcoreError, match="complex"):
-        graph.sssp(0, weight="weight")
+        oc.sssp(graph, source=0, weight="value")
     assert not (tmp_path / "g.oc").exists()

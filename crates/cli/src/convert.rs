@@ -138,12 +138,8 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     line(
         "weights",
         manifest.weights().map_or("none".into(), |all| {
-            let kind = match (manifest.complex, all.kind.is_real()) {
-                (true, _) => "complex numbers",
-                (false, true) => "real numbers",
-                (false, false) => "whole numbers",
-            };
-            format!("{}{place}, {kind}", all.name)
+            let kind = if all.kind.is_real() { "real" } else { "whole" };
+            format!("{}{place}, {} numbers", all.name, if manifest.complex { "complex" } else { kind })
         }),
     );
     line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());

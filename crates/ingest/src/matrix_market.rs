@@ -4,10 +4,10 @@
 //! is vertex m + j.
 //!
 //! A general matrix is directed. A symmetric one is undirected, each entry an edge. A skew-symmetric one is directed:
-//! an entry w at (i, j) is also the edge from j to i with weight -w; so is a Hermitian one, with the conjugate. Explicit
-//! zeros of a coordinate matrix are edges; of a dense `array` only what is not zero is. Complex values are read where a
-//! matrix is asked for, and refused where a graph is.
-//! The number of entries is compared with the header. `nan` is a value that matrices have, so it passes.
+//! an entry w at (i, j) is also the edge from j to i with weight -w; so is a Hermitian one, with the conjugate.
+//! Explicit zeros of a coordinate matrix are edges; of a dense `array` only what is not zero is. Complex values are
+//! read where a matrix is asked for, and refused where a graph is. The number of entries is compared with the header.
+//! `nan` is a value that matrices have, so it passes.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use crate::blocks::LineBlocks;

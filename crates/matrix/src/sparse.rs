@@ -7,7 +7,8 @@
 //! *Passes.* Up to 32 columns are multiplied in one pass over the lists; fewer if memory has no room for so many. By
 //! the paper's model memory is better spent on columns than on a page cache: each column more saves a share of a pass.
 //!
-//! *Complex numbers.* A complex column is two adjacent columns of real numbers, its parts; a pass multiplies 16 of them.
+//! *Complex numbers.* A complex column is two adjacent columns of real numbers, its parts: a pass multiplies 16 of
+//! them.
 //!
 //! *Cost.* Per pass one read of the lists and their values; 8 bytes per column of the pass and row of the dense matrix,
 //! 4 bytes per row and column of the sparse one for their order, if the image is not in the order of ids.
@@ -87,7 +88,8 @@ impl std::fmt::Debug for SparseMatrix {
 /// How a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplyPlan {
-    /// How many columns of the dense matrix are multiplied at the same time; complex ones, if the sparse one is complex.
+    /// How many columns of the dense matrix are multiplied at the same time: complex ones, if the sparse matrix is
+    /// complex.
     pub columns_per_pass: usize,
     /// Passes over the sparse matrix.
     pub passes: u64,
@@ -208,8 +210,8 @@ impl SparseMatrix {
     /// order of the image, page by page.
     ///
     /// # Errors
-    /// Shapes that do not fit; a complex matrix and a semiring other than [`Semiring::PlusTimes`]; too little memory for one column; a page that cannot be read or is damaged; a request to
-    /// stop. The product is then unfinished.
+    /// Shapes that do not fit; a complex matrix and a semiring other than [`Semiring::PlusTimes`]; too little memory
+    /// for one column; a page that cannot be read or is damaged; a request to stop. The product is then unfinished.
     pub fn multiply(
         &self,
         semiring: Semiring,
