@@ -433,6 +433,46 @@ mod tests {
     }
 
     #[test]
+    fn complex_values_are_read_where_a_matrix_is_asked_for() {
+        let matrix = InputOptions { is_matrix: true, ..InputOptions::default() };
+        let cases = [
+            ("coordinate", "general", "2 2 2\n2 1 1 -2\n2 2 0 0\n", vec![(2, 1, [1.0, -2.0]), (2, 2, [0.0, 0.0])]),
+            ("coordinate", "symmetric", "2 2 1\n2 1 .5 1e1\n", vec![(2, 1, [0.5, 10.0])]),
+            (
+                "coordinate",
+                "hermitian",
+                "2 2 2\n2 1 1 -2\n1 1 3 0\n",
+                vec![(2, 1, [1.0, -2.0]), (1, 2, [1.0, 2.0]), (1, 1, [3.0, 0.0])],
+            ),
+            ("coordinate", "skew-symmetric", "2 2 1\n2 1 1 -2\n", vec![(2, 1, [1.0, -2.0]), (1, 2, [-1.0, 2.0])]),
+            ("array", "general", "2 2\n0 0\n0 1\n0 0\n1 0\n", vec![(2, 1, [0.0, 1.0]), (2, 2, [1.0, 0.0])]),
+            (
+                "array",
+                "hermitian",
+                "2 2\n5 0\n0 1\n0 0\n",
+                vec![(1, 1, [5.0, 0.0]), (2, 1, [0.0, 1.0]), (1, 2, [0.0, -1.0])],
+            ),
+            ("array", "skew-symmetric", "2 2\n0 1\n", vec![(2, 1, [0.0, 1.0]), (1, 2, [0.0, -1.0])]),
+        ];
+        for (layout, symmetry, rest, expected) in cases {
+            let text = format!("%%MatrixMarket matrix {layout} complex {symmetry}\n{rest}");
+            let read = edges_with("matrix-market", text.as_bytes(), &matrix);
+            assert!(read.facts.is_complex && read.facts.directed == Some(symmetry != "symmetric"), "{text}");
+            let pairs = read.pairs.into_iter().zip(read.complex).map(|((row, column), value)| (row, column, value));
+            assert_eq!(pairs.collect::<Vec<_>>(), expected, "{text}");
+            // Without values it is a pattern.
+            let none = InputOptions { weight: Some("none".into()), ..matrix.clone() };
+            let read = edges_with("matrix-market", text.as_bytes(), &none);
+            assert!(!read.facts.is_complex && read.complex.is_empty() && read.pairs.len() == expected.len());
+            let refused = failure_of("matrix-market", text.as_bytes());
+            assert!(refused.contains("complex numbers cannot be weights"), "{refused}");
+        }
+        let typed =
+            "%%MatrixMarket matrix coordinate complex general\n%%GraphBLAS type double complex\n1 1 1\n1 1 2 3\n";
+        assert_eq!(edges_with("matrix-market", typed.as_bytes(), &matrix).complex, [[2.0, 3.0]]);
+    }
+
+    #[test]
     fn nan_and_infinity_are_no_weights() {
         let none = InputOptions { weight: Some("none".into()), ..InputOptions::default() };
         for (value, leave_out) in [("nan", true), ("-inf", true), ("1e999", false)] {

@@ -351,7 +351,7 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
         return Ok(None);
     };
     let kind = value_kind(schema, column);
-    if !is_integer(kind) && !is_real(kind) && !(may_be_complex && is_complex(kind)) {
+    if !(is_integer(kind) || is_real(kind) || may_be_complex && is_complex(kind)) {
         let expected = format!("numbers in the weight column `{}`", names[column]);
         let cast = match kind {
             DataType::Boolean => "cast the column to integers",
