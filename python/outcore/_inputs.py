@@ -69,7 +69,7 @@ def tables(
                 "give edges as a list: [(source, target), ...]"
             )
         arrays = list(zip(("source", "target", "weight"), map(_unmasked, given)))
-        return Tables(_arrays(arrays), "the NumPy arrays", weights)
+        return Tables(_arrays(arrays, is_matrix), "the NumPy arrays", weights)
     if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
         return _list(given, weights)
     if isinstance(given, list) and not given:

@@ -70,6 +70,8 @@ def test_entries_add_up_zeros_stay_and_nothing_is_a_matrix(tmp_path):
     own = oc.import_matrix(matrix, tmp_path / "m.oc")
     assert own.nnz == 3
     np.testing.assert_array_equal(own @ np.eye(3), matrix.toarray())
+    arrays = (np.array(rows), np.array(columns), np.array(data))
+    np.testing.assert_array_equal(oc.import_matrix(arrays, tmp_path / "a.oc") @ np.eye(3), matrix.toarray())
     for shape in (0, 0), (3, 0), (0, 4), (5, 5), (2, 7):
         with oc.import_matrix(scipy.sparse.csr_array(shape, dtype=complex), tmp_path / "e.oc", replace=True) as own:
             assert own.nnz == 0 and own.sum() == 0 and own.dtype == np.complex128
@@ -184,8 +186,9 @@ def test_what_complex_values_have_not_is_refused(tmp_path):
     for semiring in ("min-plus", "or-and", "max-times", "plus-first"):
         with pytest.raises(TypeError, match="complex"):
             own.multiply(np.ones(30), semiring=semiring)
-    with pytest.raises(TypeError, match="complex"):
-        oc.import_graph(matrix, tmp_path / "g.oc")
+    for given in (matrix, (np.arange(3), np.arange(3), np.ones(3, complex))):
+        with pytest.raises(TypeError, match="complex"):
+            oc.import_graph(given, tmp_path / "g.oc")
     for wrong in (np.nan, np.inf * 1j, complex(1, np.nan)):
         broken = matrix.tocoo()
         broken.data[7] = wrong
