@@ -5,8 +5,8 @@
 //! other. It is the same for every number of columns: so a product has the same bits whether it is computed column by
 //! column or all at once. Nor do the bits depend on the processor: a product and a sum are rounded apart.
 //!
-//! *Complex numbers.* A complex column is two adjacent real ones, and a term is rounded four times: two products and
-//! their difference, and two products and their sum. Both parts of a term go to the same lane.
+//! *Complex numbers.* A complex column is two adjacent real ones. The four products of a term are rounded, and so are
+//! their difference, the real part, and their sum, the imaginary part. Both parts go to the same lane.
 //!
 //! *Memory.* What lists pick is asked for some entries ahead, over the ends of lists. Terms of a single column are
 //! fetched for a page as a whole, as PageRank does it (`graph/src/gather.rs`).

@@ -1,7 +1,9 @@
 //! Products of complex matrices on disk, beside those of an obvious program, and with themselves.
 
 use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions, Result, check, export};
+use outcore_graph::{
+    Choice, Direction, Error, Graph, GraphOptions, ImageFile, PAGE_BYTES, Result, check, export, read_manifest,
+};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, backend};
 use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
@@ -422,5 +424,18 @@ fn damage_of_either_part_is_found_and_a_device_that_fails_gives_an_error_or_the_
         assert!(matches!(found, Err(Error::Corrupt { .. })), "{found:?}");
         std::fs::write(&path, bytes).unwrap();
     }
+    // An imaginary part that is another one in the other direction, in a page with the right checksum.
+    let (path, origin) = (image.join("edges/out_1.pages"), ImageFile::values(1, false));
+    let origin = origin.origin(read_manifest(&image).unwrap().image_id);
+    let bytes = std::fs::read(&path).unwrap();
+    let mut changed = bytes.clone();
+    let page = &mut changed.as_chunks_mut::<{ PAGE_BYTES as usize }>().0[0];
+    page[40] ^= 1;
+    let checksum = origin.checksum(0, page);
+    page[..4].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(&path, changed).unwrap();
+    let found = check(matrix(&runtime, &image).graph()).unwrap_err().to_string();
+    assert!(found.contains("the edges of the out-lists"), "{found}");
+    std::fs::write(&path, bytes).unwrap();
     check(matrix(&runtime, &image).graph()).unwrap();
 }

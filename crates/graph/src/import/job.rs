@@ -463,7 +463,8 @@ impl<'a> Job<'a> {
             layout: &numbered.layouts[side],
             streams,
             chains,
-            files: files[..words.max(2) + 1].to_vec(),
+            // Of an edge's words, one says its ends and one its place; each of the others has a file.
+            files: files[..3 + words.saturating_sub(2)].to_vec(),
             entries: weights.map(|_| [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
             image_id,
         };
