@@ -50,6 +50,10 @@ impl Default for Costs {
 
 impl<'a, 'c> Counted<'a, 'c> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
+        if matrix.is_complex() {
+            let image = matrix.graph().path().display();
+            return Err(Error::Unsuitable(format!("expected real values in {image}, found complex ones")));
+        }
         Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
     }
 }
@@ -59,7 +63,7 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
         let (rows, columns) = self.matrix.shape();
         match self.operand {
             Operand::Matrix => (rows as usize, columns as usize),
-            Operand::Transpose => (columns as usize, rows as usize),
+            Operand::Transpose | Operand::Adjoint => (columns as usize, rows as usize),
         }
     }
 
@@ -91,7 +95,7 @@ impl<'a, 'c> Squared<'a, 'c> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, width: usize, costs: &'c RefCell<Costs>) -> Result<Self> {
         let other = match operand {
             Operand::Matrix => Operand::Transpose,
-            Operand::Transpose => Operand::Matrix,
+            Operand::Transpose | Operand::Adjoint => Operand::Matrix,
         };
         let (first, second) = (Counted::new(matrix, operand, costs)?, Counted::new(matrix, other, costs)?);
         let budget = matrix.graph().runtime().budget();

@@ -165,7 +165,7 @@ impl<'a> Run<'a, '_> {
     fn multiply_from(&self, source: &mut Source<'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
         let (operator, other) = match operand {
             Operand::Matrix => (&self.forward, &self.backward),
-            Operand::Transpose => (&self.backward, &self.forward),
+            Operand::Transpose | Operand::Adjoint => (&self.backward, &self.forward),
         };
         let (from, to) = (space(operator, self.width), space(other, self.width));
         upper.fill(0.0);

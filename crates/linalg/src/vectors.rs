@@ -52,7 +52,7 @@ impl<'a> Vectors<'a> {
             for (row, found) in rows.zip(piece.chunks_exact(width)) {
                 let place = match self.side {
                     Operand::Matrix => self.matrix.row_at(row),
-                    Operand::Transpose => self.matrix.column_at(row),
+                    Operand::Transpose | Operand::Adjoint => self.matrix.column_at(row),
                 };
                 numbers[place * count..][columns.clone()].copy_from_slice(&found[..columns.len()]);
             }
