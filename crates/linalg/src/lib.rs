@@ -9,10 +9,13 @@ mod basis;
 mod eigsh;
 mod kernels;
 mod lanczos;
+mod nmf;
 mod operator;
 mod orthonormal;
+mod panels;
 mod tall;
 mod vectors;
 
 pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
+pub use nmf::{MOST_COMPONENTS, Nmf, NmfOptions, Solver, nmf};
 pub use vectors::Vectors;
