@@ -1,7 +1,7 @@
 //! The inner loops over tall matrices of one, two, four or eight columns.
 //!
-//! *Order.* Sums over rows go through a fixed number of lanes, and a product and a sum are rounded apart: so the bits do
-//! not depend on the processor.
+//! *Order.* Sums over rows go through a fixed number of lanes, and a product and a sum are rounded apart: so the bits
+//! do not depend on the processor.
 #![allow(unsafe_code)]
 
 /// The most columns of a block.
@@ -68,8 +68,8 @@ by_width! {
 
 by_width! {
     /// Minimizes quadratic functions, one per row of `block`, over numbers that are not negative, column by column:
-    /// `square` has the second derivatives, `gradient` the first. Adds the lengths of the derivatives that lead down, or
-    /// up from numbers above zero, to `violations`, by column.
+    /// `square` has the second derivatives, `gradient` the first. Adds the lengths of the derivatives that lead down,
+    /// or up from numbers above zero, to `violations`, by column.
     descend, descend_wide,
     (block: &mut [f64], gradient: &[f64], square: &Square, violations: &mut [f64; MOST_WIDTH])
 }

@@ -1,22 +1,22 @@
 //! Non-negative factors of a sparse matrix: `A ~ W H` in the least squares sense, with entries that are not negative.
 //!
-//! *Idea.* With one factor fixed the rows of the other are problems of their own, of k numbers each, which know `A` by one
-//! product: `A H^T` for `W`, `A^T W` for `H`. An iteration improves `W` and then `H`, by one of two rules.
-//! *Multiplicative updates* scale every number by the ratio of the gradient's two parts; *HALS*, hierarchical alternating
-//! least squares, sets one column after the other to its best values. Neither lets the loss grow.
+//! *Idea.* With one factor fixed the rows of the other are problems of their own, of k numbers each, which know `A` by
+//! one product: `A H^T` for `W`, `A^T W` for `H`. An iteration improves `W` and then `H`, by one of two rules.
+//! *Multiplicative updates* scale every number by the ratio of the gradient's two parts; *HALS*, hierarchical
+//! alternating least squares, sets one column after the other to its best values. Neither lets the loss grow.
 //!
 //! *Loss.* `|A - W H|^2 = |A|^2 - 2 <A^T W, H^T> + <W^T W, H H^T>` takes no pass of its own.
 //!
-//! *Order.* `W` and `H^T` are tall matrices with rows in the order of the image. Sums over rows are those of stripes in
-//! their order, so bits depend on neither threads nor memory.
+//! *Order.* `W` and `H^T` are tall matrices with rows in the order of the image. Sums over rows are those of stripes
+//! in their order, so bits depend on neither threads nor memory.
 //!
-//! *Cost.* One pass for `|A|^2`, and two for each iteration and 32 columns. `8 k (m + n + max(m, n))` bytes for an m x n
-//! matrix; with less memory panels of columns lie in a temporary file, but for `8 (m + n)` bytes for each column of a
-//! pass.
+//! *Cost.* One pass for `|A|^2`, and two for each iteration and 32 columns. `8 k (m + n + max(m, n))` bytes for an m x
+//! n matrix; with less memory panels of columns lie in a temporary file, but for `8 (m + n)` bytes for each column of
+//! a pass.
 //!
-//! Lee and Seung, *Algorithms for non-negative matrix factorization*, NIPS 2000; Cichocki and Phan, *Fast local algorithms
-//! for large scale nonnegative matrix and tensor factorizations*, IEICE Trans. Fundamentals 2009; Zheng, *FlashX: massive
-//! data analysis using fast I/O*, 2016, section 4.4.3.
+//! Lee and Seung, *Algorithms for non-negative matrix factorization*, NIPS 2000; Cichocki and Phan, *Fast local
+//! algorithms for large scale nonnegative matrix and tensor factorizations*, IEICE Trans. Fundamentals 2009; Zheng,
+//! *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.3.
 
 use crate::kernels::{MOST_WIDTH, Square, add_product, descend, dots};
 use crate::operator::{Costs, Counted, Operator};
@@ -24,7 +24,7 @@ use crate::panels::{Layout, Panels};
 use crate::tall::{Space, ZERO, added, uniform};
 use crate::vectors::Vectors;
 use outcore_graph::{Choice, Error, Result, Stats};
-use outcore_io::{Array, folder, lock};
+use outcore_io::{Array, Reservation, folder, lock};
 use outcore_matrix::{EntrySums, MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -61,9 +61,9 @@ pub struct NmfOptions {
     pub n_components: usize,
     /// How factors are improved.
     pub solver: Solver,
-    /// When it ends. For HALS: the sum of the lengths of all derivatives that lead to less loss, in units of that of the
-    /// first iteration. For multiplicative updates: by how much the loss's root falls in ten iterations, in units of what
-    /// it was in the beginning.
+    /// When it ends. For HALS: the sum of the lengths of all derivatives that lead to less loss, in units of that of
+    /// the first iteration. For multiplicative updates: by how much the loss's root falls in ten iterations, in units
+    /// of what it was in the beginning.
     pub tol: f64,
     /// The most iterations.
     pub max_iter: u64,
@@ -106,7 +106,7 @@ pub struct Nmf<'a> {
     pub iterations: u64,
     /// Whether it ended because of `tol`.
     pub converged: bool,
-    /// How many vectors were multiplied.
+    /// How many vectors were multiplied by the matrix or its transpose.
     pub products: u64,
     /// What it cost.
     pub stats: Stats,
@@ -118,8 +118,8 @@ pub struct Nmf<'a> {
 /// result depend on neither threads nor memory.
 ///
 /// # Errors
-/// Negative entries; options that cannot be; entries that are too large; too little memory for a column of each factor; a
-/// page that cannot be read or is damaged; a full disk; a request to stop.
+/// Negative entries; options that cannot be; entries that are too large; too little memory for a column of each
+/// factor; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>> {
     check_options(options)?;
     let costs = RefCell::new(Costs::default());
@@ -143,7 +143,7 @@ pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>
         losses,
         iterations,
         converged,
-        products: costs.products,
+        products: 2 * iterations * options.n_components as u64,
         stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
     })
 }
@@ -192,6 +192,8 @@ struct Run<'a> {
     product: Panels<'a>,
     /// By worker.
     buffers: Vec<Mutex<Array<f64>>>,
+    /// For the sums of stripes.
+    _held: Reservation,
 }
 
 struct Found {
@@ -229,18 +231,23 @@ impl<'a> Run<'a> {
         let budget = runtime.budget();
         let layout = |panel_columns| Layout::new(columns, panel_columns, most_rows);
         let worker_numbers = |layout: Layout| 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
-        let workers_bytes = |layout| 8 * (runtime.threads() * worker_numbers(layout)) as u64;
+        let sums_bytes = |layout: Layout| {
+            let space = Space { runtime, rows: most_rows, width: layout.block_width() };
+            (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64
+        };
+        let work_bytes = |layout| 8 * (runtime.threads() * worker_numbers(layout)) as u64 + sums_bytes(layout);
         let hold_bytes = |layout: Layout| 8 * (layout.panel_columns * (m + n)) as u64;
         let panels_bytes = |layout: Layout| 8 * (layout.padded_columns() * (m + n + most_rows)) as u64;
         let available = budget.available_bytes();
         let mut chosen = layout(columns.next_power_of_two().min(MOST_COLUMNS));
-        let is_in_memory = panels_bytes(chosen).saturating_add(workers_bytes(chosen)) <= available;
-        let least_bytes = |layout| hold_bytes(layout) + workers_bytes(layout);
+        let is_in_memory = panels_bytes(chosen).saturating_add(work_bytes(chosen)) <= available;
+        let least_bytes = |layout| hold_bytes(layout) + work_bytes(layout);
         while !is_in_memory && chosen.panel_columns > 1 && least_bytes(chosen) > available {
             chosen = layout(chosen.panel_columns / 2);
         }
-        let needed = if is_in_memory { panels_bytes(chosen) + workers_bytes(chosen) } else { least_bytes(chosen) };
+        let needed = if is_in_memory { panels_bytes(chosen) + work_bytes(chosen) } else { least_bytes(chosen) };
         graph.make_room("non-negative factors", needed)?;
+        let held = budget.reserve("sums of stripes", sums_bytes(chosen))?;
         let array = |purpose, numbers| Array::zeroed(budget, purpose, numbers);
         let buffer = |_| Ok(Mutex::new(array("pieces of factors", worker_numbers(chosen))?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
@@ -257,7 +264,7 @@ impl<'a> Run<'a> {
         };
         let w = factor(panels(m)?, options.alpha_w * n as f64, m)?;
         let h = factor(panels(n)?, options.alpha_h * m as f64, n)?;
-        let mut run = Run { solver: options.solver, w, h, product: panels(most_rows)?, buffers };
+        let mut run = Run { solver: options.solver, w, h, product: panels(most_rows)?, buffers, _held: held };
         let mean = sums.sum / (m as f64 * n as f64).max(1.0);
         run.randomize((mean / columns as f64).sqrt(), options.seed)?;
         Ok(run)
@@ -349,8 +356,8 @@ fn improve(
     Ok(sums)
 }
 
-/// Changes a factor piece by piece, and sums up what its products with itself and with what is given are then. If nothing
-/// is given, it is made of nothing.
+/// Changes a factor piece by piece, and sums up what its products with itself and with what is given are then. If
+/// nothing is given, it is made of nothing.
 fn change(
     buffers: &[Mutex<Array<f64>>],
     panels: &mut Panels<'_>,
@@ -431,7 +438,8 @@ impl Piece<'_> {
         }
     }
 
-    /// Writes the product of the factor and a block column of a small matrix, added to `start`, to the block's scratch.
+    /// Writes the product of the factor and a block column of a small matrix, added to `start`, to the block's
+    /// scratch.
     fn multiply(&mut self, gram: &Gram, block: usize, start: impl Fn(f64) -> f64) {
         let (blocks, target) = (self.layout.blocks(), self.block(block));
         let sum = &mut self.scratch[target.clone()];

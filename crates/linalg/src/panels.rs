@@ -1,9 +1,9 @@
 //! Tall matrices of some dozens of columns, in memory or in a temporary file.
 //!
-//! *Encoding.* Columns lie in panels, row by row, as many of them as one pass multiplies. The width of a panel is a power
-//! of two, and what is behind the last column is zero: so a panel is multiplied without being copied. What works on whole
-//! rows takes pieces of all panels, as blocks of the width that kernels have. How wide panels are and where they lie
-//! changes no bit.
+//! *Encoding.* Columns lie in panels, row by row, as many of them as one pass multiplies. The width of a panel is a
+//! power of two, and what is behind the last column is zero: so a panel is multiplied without being copied. What works
+//! on whole rows takes pieces of all panels, as blocks of the width that kernels have. How wide panels are and where
+//! they lie changes no bit.
 
 use crate::kernels::MOST_WIDTH;
 use crate::tall::Space;
@@ -71,8 +71,8 @@ impl Layout {
         self.blocks() * self.block_numbers()
     }
 
-    /// Calls `work` with the parts of a panel's rows that lie side by side in a block, too: how many columns, from where
-    /// in the panel, in which block, and from where in it. What is behind the last block is zero.
+    /// Calls `work` with the parts of a panel's rows that lie side by side in a block, too: how many columns, from
+    /// where in the panel, in which block, and from where in it. What is behind the last block is zero.
     fn for_each_part(self, panel: usize, mut work: impl FnMut(usize, usize, usize, usize)) {
         let (width, block_width) = (self.width(panel), self.block_width());
         let (first, count) = (panel * self.panel_columns, width.min(block_width));
@@ -219,8 +219,8 @@ impl<'a> Panels<'a> {
         Ok(())
     }
 
-    /// Calls `work` with pieces of all panels: the rows, the first column, how many there are, and the numbers, with as
-    /// many in each row as the panel is wide.
+    /// Calls `work` with pieces of all panels: the rows, the first column, how many there are, and the numbers, with
+    /// as many in each row as the panel is wide.
     pub fn for_each_piece(
         &self,
         mut work: impl FnMut(Range<usize>, Range<usize>, usize, &[f64]) -> Result<()>,

@@ -47,6 +47,11 @@ impl<'a> Space<'a> {
         self.rows.div_ceil(MOST_STRIPES).next_multiple_of(self.piece_rows())
     }
 
+    /// At least as many as there are stripes, of these rows or of fewer.
+    pub fn most_stripes(&self) -> usize {
+        MOST_STRIPES.min(self.rows.div_ceil(self.piece_rows()))
+    }
+
     /// The pieces of a stripe.
     pub fn pieces(&self, rows: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let end = rows.end;

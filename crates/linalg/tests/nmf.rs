@@ -3,9 +3,12 @@
 mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
-use outcore_graph::Choice;
-use outcore_linalg::{Nmf, NmfOptions, Solver, nmf};
+use outcore_graph::{Choice, Result};
+use outcore_io::backend::{Faults, Sim};
+use outcore_io::{Backend, Runtime, RuntimeOptions};
+use outcore_linalg::{Nmf, NmfOptions, Solver, Vectors, nmf};
 use std::path::Path;
+use std::sync::Arc;
 
 const SOLVERS: [Solver; 2] = [Solver::Hals, Solver::MultiplicativeUpdates];
 
@@ -49,13 +52,15 @@ fn product_of_factors(rows: u64, columns: u64, rank: u64) -> Entries {
 
 /// The factors, checked: as many numbers as there should be, none negative.
 fn factors(found: &Nmf<'_>) -> [Vec<f64>; 2] {
-    [&found.w, &found.h_transposed].map(|vectors| {
-        let (rows, columns) = vectors.shape();
-        let mut numbers = vec![f64::NAN; rows * columns];
-        vectors.write(&mut numbers).unwrap();
-        assert!(numbers.iter().all(|&number| (0.0..f64::INFINITY).contains(&number)));
-        numbers
-    })
+    [&found.w, &found.h_transposed].map(|vectors| numbers(vectors).unwrap())
+}
+
+fn numbers(vectors: &Vectors<'_>) -> Result<Vec<f64>> {
+    let (rows, columns) = vectors.shape();
+    let mut numbers = vec![f64::NAN; rows * columns];
+    vectors.write(&mut numbers)?;
+    assert!(numbers.iter().all(|&number| (0.0..f64::INFINITY).contains(&number)));
+    Ok(numbers)
 }
 
 /// The sum of the squares of `A - W H`, entry by entry.
@@ -249,6 +254,33 @@ fn bits_depend_on_nothing_but_the_options() {
             println!("{k} {solver:?} {memory:?}: {} products", found.stats.steps.len() - 1);
         }
     }
+}
+
+#[test]
+fn a_device_that_fails_gives_an_error_or_the_right_factors() {
+    let given = given(30_000, 60_000, 20_000);
+    let folder = tempfile::tempdir().unwrap();
+    let image = given.image(folder.path(), false);
+    let options = options(16, Solver::Hals, 1);
+    let expected = factors(&nmf(&matrix(&runtime(2, None), &image, true), &options).unwrap());
+    let (mut errors, mut right) = (0, 0);
+    // Operations of the image, of panels that are read and written, and one that there is not.
+    for fail_at in (0..10).chain((10..200).step_by(10)).chain([100_000]) {
+        let sim = Arc::new(Sim::new(Faults { fail_at: Some(fail_at), ..Faults::default() }).asleep());
+        let backend: Arc<dyn Backend> = sim.clone();
+        let memory = RuntimeOptions { memory_bytes: Some(28 << 20), beside_process: true, ..RuntimeOptions::default() };
+        let with = RuntimeOptions { threads: Some(2), backend: Some(backend), ..memory };
+        let matrix = matrix(&Arc::new(Runtime::new(with).unwrap()), &image, true);
+        sim.wake();
+        match nmf(&matrix, &options).and_then(|found| Ok([numbers(&found.w)?, numbers(&found.h_transposed)?])) {
+            Ok(found) => {
+                assert!(found == expected, "operation {fail_at}");
+                right += 1;
+            }
+            Err(_) => errors += 1,
+        }
+    }
+    assert!(errors > 20 && right > 0, "{errors} errors, {right} right factors");
 }
 
 #[test]
