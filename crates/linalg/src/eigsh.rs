@@ -158,7 +158,7 @@ pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
 }
 
 /// Compares the products of the matrix and of its transpose with a random vector, unless it is stored as symmetric.
-fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
+pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
     let matrix = operator.matrix;
     if matrix.is_symmetric() {
         return Ok(());
