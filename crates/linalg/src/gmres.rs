@@ -24,6 +24,7 @@ pub(crate) struct Gmres<'a> {
     basis: Basis<'a>,
     /// Vectors of a cycle.
     restart: usize,
+    longest: f64,
 }
 
 /// The least-squares problem of a cycle: a triangular matrix, whose columns grow, and what it is to give.
@@ -33,13 +34,13 @@ struct Triangle {
     right: Vec<f64>,
     /// The least residuals with the first columns: none, one, two and so on.
     norms: Vec<f64>,
-    /// The length of the longest column.
+    /// The length of the longest column, in earlier cycles too.
     longest: f64,
 }
 
 impl Triangle {
-    fn new(norm: f64) -> Self {
-        Triangle { columns: Vec::new(), rotations: Vec::new(), right: vec![norm], norms: vec![norm], longest: 0.0 }
+    fn new(norm: f64, longest: f64) -> Self {
+        Triangle { columns: Vec::new(), rotations: Vec::new(), right: vec![norm], norms: vec![norm], longest }
     }
 
     /// Appends a column with this entry below its diagonal; returns the least residual, or nothing if the column depends
@@ -114,7 +115,7 @@ impl<'a> Method<'a> for Gmres<'a> {
         let left_bytes = PAGE_BYTES * matrix.pages_per_pass(Operand::Matrix);
         let restart = options.restart.min(space.rows);
         let basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, restart + 1)?;
-        Ok(Gmres { basis, restart })
+        Ok(Gmres { basis, restart, longest: 0.0 })
     }
 
     fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
@@ -127,7 +128,7 @@ impl<'a> Method<'a> for Gmres<'a> {
             first.iter_mut().zip(&residual[rows]).for_each(|(first, residual)| *first = residual / start);
         })?;
         self.basis.push(first);
-        let mut triangle = Triangle::new(start);
+        let mut triangle = Triangle::new(start, self.longest);
         let pause = loop {
             let mut next = self.basis.fresh()?;
             let (column, length, below) = self.extend(system, &mut state.residual, &mut next)?;
@@ -144,6 +145,7 @@ impl<'a> Method<'a> for Gmres<'a> {
             system.space.update([&mut next], |_, [next], []| next.iter_mut().for_each(|number| *number /= below))?;
             self.basis.push(next);
         };
+        self.longest = triangle.longest;
         self.move_along(system, state, &triangle.solve())?;
         Ok(pause)
     }

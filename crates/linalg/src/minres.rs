@@ -17,8 +17,9 @@ use outcore_io::Array;
 use std::mem::swap;
 
 const PURPOSE: &str = "vectors of minimal residuals";
-/// A residual that the matrix makes shorter than this, in units of both, is the least that there is.
-const LEAST: f64 = 1e-10;
+/// A residual that the matrix makes shorter than this, in units of both, is the least that there is. With rounding the
+/// recurrence sees little below the root of the precision.
+const LEAST: f64 = 1e-7;
 
 pub(crate) struct Minres {
     /// The last Lanczos vectors, and their product on its way to be the next.
@@ -30,6 +31,7 @@ pub(crate) struct Minres {
     /// The last directions of `x`.
     direction_before: Array<f64>,
     direction: Array<f64>,
+    longest: f64,
 }
 
 /// The tridiagonal matrix on its way to a triangular one, in the words of Paige and Saunders.
@@ -40,8 +42,8 @@ struct Rotations {
     delta_bar: f64,
     /// The residual in the preconditioner's norm.
     phi_bar: f64,
-    /// The sum of the squares of the matrix.
-    squares: f64,
+    /// The length of the longest column of the tridiagonal matrix, in earlier runs too.
+    longest: f64,
 }
 
 /// A column of the triangular matrix, and the step along its direction.
@@ -59,8 +61,8 @@ impl Rotations {
         let gamma_bar = self.sine * self.delta_bar - self.cosine * diagonal;
         self.epsilon = self.sine * below;
         self.delta_bar = -self.cosine * below;
-        self.squares += diagonal * diagonal + beside * beside + below * below;
-        if gamma_bar.hypot(self.delta_bar) <= LEAST * self.squares.sqrt() {
+        self.longest = self.longest.max(beside.hypot(diagonal).hypot(below));
+        if gamma_bar.hypot(self.delta_bar) <= LEAST * self.longest {
             return None;
         }
         let gamma = gamma_bar.hypot(below);
@@ -94,20 +96,21 @@ impl<'a> Method<'a> for Minres {
             preconditioned: if system.inverse.is_none() { None } else { Some(vector()?) },
             direction_before: vector()?,
             direction: vector()?,
+            longest: 0.0,
         })
     }
 
     fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
         let start = state.norm();
         let length = self.begin(system, &state.residual)?;
-        let mut rotations =
-            Rotations { cosine: -1.0, sine: 0.0, epsilon: 0.0, delta_bar: 0.0, phi_bar: length, squares: 0.0 };
+        let (cosine, sine, longest) = (-1.0, 0.0, self.longest);
+        let mut rotations = Rotations { cosine, sine, epsilon: 0.0, delta_bar: 0.0, phi_bar: length, longest };
         let mut beside = 0.0;
         while state.steps_left > 0 {
             state.steps_left -= 1;
             let (diagonal, below) = self.extend(system, beside)?;
             let Some(column) = rotations.rotate(diagonal, beside, below) else { return Ok(Pause::End) };
-            beside = below;
+            (beside, self.longest) = (below, rotations.longest);
             let norm = self.advance(system, state, &rotations, &column, below)?;
             state.iterated(norm);
             if system.is_reached(start, norm) {

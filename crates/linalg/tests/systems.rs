@@ -112,10 +112,7 @@ fn every_iteration_is_a_product() {
     for (name, method) in METHODS {
         let found = case.solve(method, &b, &SolveOptions { restart: 900, ..STRICT });
         assert_eq!(found.products, found.iterations + 1, "{name}");
-        assert_eq!(
-            found.stats.total.pages_wanted,
-            found.products * case.matrix.pages_per_pass(Operand::Matrix)
-        );
+        assert_eq!(found.stats.total.pages_wanted, found.products * case.matrix.pages_per_pass(Operand::Matrix));
         // Residuals of methods that make them minimal never grow.
         let falls = found.residuals.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-6));
         assert!(falls || name == "cg", "{name}");
