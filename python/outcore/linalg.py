@@ -15,7 +15,9 @@ from outcore._errors import ConvergenceError
 from outcore._matrix import SparseMatrix
 from outcore._outcore import Graph
 
-__all__ = ["EigshResult", "SvdResult", "eigsh", "randomized_svd", "svds"]
+__all__ = [
+    "EigshResult", "NmfResult", "Solution", "SvdResult", "cg", "eigsh", "gmres", "minres", "nmf", "randomized_svd", "svds",
+]  # fmt: skip
 
 _Matrix = SparseMatrix | Graph | str | os.PathLike[str]
 
@@ -63,6 +65,36 @@ class SvdResult(_Result):
     """Of `svds`: the length of `A.T u - s v` for each, or of `A v - s u` where there are more columns than rows."""
     means: np.ndarray | None
     """Of `randomized_svd`: the mean of every column, if it was taken away."""
+
+
+class NmfResult(_Result):
+    """Non-negative factors: `W, H = result`, and what is known of them."""
+
+    losses: np.ndarray
+    """The sum of the squares of `A - W H` in the beginning and after every iteration, without penalties."""
+    iterations: int
+    """How many iterations there were."""
+    converged: bool
+    """Whether it ended because of `tol`."""
+
+
+class Solution(_Result):
+    """The solution of a system of equations: `x, info = result` as SciPy has it, and what is known of it."""
+
+    x: np.ndarray
+    """The vector."""
+    residual: float
+    """The length of `b - A x`, from a product with the vector that is returned."""
+    residual_bound: float
+    """The greatest residual that counts as converged."""
+    residuals: np.ndarray
+    """The residual in the beginning and after every iteration, as the method's recurrence has it."""
+    converged: bool
+    """Whether the residual is as small as was asked for."""
+    stopped_by: str
+    """Why the method stopped: "residual", "iterations" or "stagnation"."""
+    iterations: int
+    """Steps of the method."""
 
 
 def eigsh(
@@ -233,6 +265,139 @@ def randomized_svd(
     left, values, right = found.pop("left"), np.array(found.pop("values")), found.pop("right")
     members = (left, values, right.T)
     return SvdResult(members, left=left, singular_values=values, right=right, residuals=None, **found)
+
+
+def nmf(
+    A: _Matrix,
+    n_components: int = 8,
+    *,
+    solver: Literal["hals", "mu"] = "hals",
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    alpha_W: float = 0.0,
+    alpha_H: float = 0.0,
+    l1_ratio: float = 0.0,
+    random_state: int = 0,
+) -> Any:
+    """Finds non-negative factors of a matrix without negative entries: `A` is about `W @ H` in the least squares sense.
+
+    Args:
+        A: A matrix of shape `(m, n)`.
+        n_components: How many columns W has, and rows H; at most 64.
+        solver: "hals", hierarchical alternating least squares, which is scikit-learn's coordinate descent ("cd") without
+            shuffling; "mu", multiplicative updates.
+        tol: When it ends. "hals": the sum of the lengths of all derivatives that lead to less loss, in units of that of
+            the first iteration; "mu": by how much the loss's root falls in ten iterations, in units of what it was.
+        max_iter: The most iterations; a result after so many is no error.
+        alpha_W, alpha_H, l1_ratio: Penalties as scikit-learn has them; `alpha_H` is not "same" unless it is said.
+        random_state: Where random numbers begin.
+
+    Returns:
+        An `NmfResult`: W of shape `(m, n_components)` and H of shape `(n_components, n)`, as a tuple.
+
+    Cost: a pass in the beginning and two per iteration, for up to 32 components. `8 k (m + n + max(m, n))` bytes with k
+    components rounded up to a power of two (or a multiple of 32); with less memory, columns lie in a temporary file.
+
+    Raises:
+        UsageError: Negative entries, or options that cannot be.
+        MemoryLimitError: Too little memory for a column of each factor, or for the result.
+
+    Lee and Seung, Algorithms for non-negative matrix factorization, NIPS 2000; Cichocki and Phan, Fast local algorithms
+    for large scale nonnegative matrix and tensor factorizations, IEICE Trans. Fundamentals 2009.
+
+    >>> W, H = found = oc.linalg.nmf(oc.SparseMatrix("web.oc"), 3)
+    >>> W.shape, H.shape, bool(W.min() >= 0), bool(found.losses[-1] < found.losses[0])
+    ((4, 3), (3, 4), True, True)
+    """
+    found = _outcore.nmf(
+        _opened(A)._matrix, n_components=n_components, solver=solver, tol=tol, max_iter=max_iter, alpha_w=alpha_W,
+        alpha_h=alpha_H, l1_ratio=l1_ratio, seed=random_state,
+    )  # fmt: skip
+    return NmfResult((found.pop("w"), found.pop("h_transposed").T), **found)
+
+
+def cg(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
+    """Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
+
+    Args:
+        A: A matrix of shape `(n, n)`.
+        b: A vector of n numbers.
+        x0: Where to begin; by default at 0.
+        rtol: The greatest residual, in units of the length of `b`; 1e-5 by default.
+        atol: The greatest residual, 0 by default; the greater of both counts.
+        maxiter: The most iterations; by default `10 n`.
+        M: A preconditioner: `None`, or "jacobi", the inverse of the diagonal.
+
+    Returns:
+        A `Solution`: the vector, and 0 if it converged or the number of iterations if not, as a tuple.
+
+    Cost: a pass over all lists per iteration, and one for the residual at the end; 32 bytes per row, with a
+    preconditioner 40. A matrix that is not stored as symmetric is compared with its transpose first, by two products.
+
+    Raises:
+        UsageError: A matrix that is not square, not symmetric or, as far as it is seen, not positive definite; sizes and
+            options that cannot be; numbers that are not finite.
+        MemoryLimitError: Too little memory for the vectors.
+
+    Hestenes and Stiefel, Methods of conjugate gradients for solving linear systems, 1952.
+
+    >>> import scipy.sparse
+    >>> L = scipy.sparse.diags_array([-np.ones(4), 2 * np.ones(5), -np.ones(4)], offsets=[-1, 0, 1])
+    >>> x, info = oc.linalg.cg(oc.import_matrix(L, "line.oc", replace=True), [1, 0, 0, 0, 1])
+    >>> x.round(6), info
+    (array([1., 1., 1., 1., 1.]), 0)
+    """
+    return _solved("cg", A, b, x0, **options)
+
+
+def minres(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
+    """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
+
+    Of a singular system without a solution it finds a vector with the least residual, and says that it has not
+    converged. 56 bytes per row, with a preconditioner 72; `maxiter` is `5 n` by default.
+
+    Paige and Saunders, Solution of sparse indefinite systems of linear equations, SIAM J. Numer. Anal. 1975.
+    """
+    return _solved("minres", A, b, x0, **options)
+
+
+def gmres(A: _Matrix, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) -> Any:
+    """Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted; other arguments
+    are those of `cg`.
+
+    Args:
+        restart: How many vectors a cycle keeps. `maxiter` counts cycles. They are in memory as far as there is room, and
+            otherwise in a temporary file.
+
+    Saad and Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, SIAM J. Sci.
+    Stat. Comput. 1986.
+    """
+    return _solved("gmres", A, b, x0, restart=restart, **options)
+
+
+def _solved(
+    method: str,
+    A: _Matrix,
+    b: Any,
+    x0: Any,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Literal["jacobi"] | None = None,
+    restart: int = 20,
+) -> Solution:
+    def vector(given: Any) -> np.ndarray:
+        column = np.asarray(given, dtype=np.float64)
+        # SciPy takes a matrix of one column, too.
+        return np.ascontiguousarray(column.reshape(-1) if column.ndim == 2 and column.shape[1] == 1 else column)
+
+    found = _outcore.solve(
+        method, _opened(A)._matrix, vector(b), rtol=rtol, atol=atol, maxiter=maxiter,
+        x0=None if x0 is None else vector(x0), restart=restart, preconditioner="none" if M is None else M,
+    )  # fmt: skip
+    info = 0 if found["converged"] else max(found["iterations"], 1)
+    return Solution((found["x"], info), **found)
 
 
 def _require(converged: int, k: int, bound: float, result: Any) -> None:

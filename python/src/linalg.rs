@@ -5,8 +5,8 @@ use crate::errors::raise;
 use crate::import::choose;
 use crate::matrix::PyMatrix;
 use crate::runtime::run;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
-use outcore::linalg::{self, EigshOptions, RandomizedSvdOptions, SvdsOptions, Vectors};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2};
+use outcore::linalg::{self, EigshOptions, NmfOptions, RandomizedSvdOptions, SolveOptions, SvdsOptions, Vectors};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -139,6 +139,80 @@ pub fn randomized_svd<'py>(
     facts.set_item("stats", stats(py, &found.stats)?)?;
     facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
     facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
+    Ok(facts)
+}
+
+/// See `outcore.linalg.nmf`: both factors, and what is known of them.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (matrix, *, n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed))]
+pub fn nmf<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    n_components: usize,
+    solver: &str,
+    tol: f64,
+    max_iter: u64,
+    alpha_w: f64,
+    alpha_h: f64,
+    l1_ratio: f64,
+    seed: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, columns) = matrix.matrix.shape();
+    require_room(py, matrix, rows + columns, n_components)?;
+    let solver = choose(py, "solver", solver)?;
+    let options = NmfOptions { n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed };
+    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::nmf(&matrix.matrix, &options))?;
+    let facts = PyDict::new(py);
+    facts.set_item("losses", PyArray1::from_slice(py, &found.losses))?;
+    facts.set_item("iterations", found.iterations)?;
+    facts.set_item("converged", found.converged)?;
+    facts.set_item("products", found.products)?;
+    facts.set_item("stats", stats(py, &found.stats)?)?;
+    facts.set_item("w", delivered(py, matrix, &mut found.w, None)?)?;
+    facts.set_item("h_transposed", delivered(py, matrix, &mut found.h_transposed, None)?)?;
+    Ok(facts)
+}
+
+/// See `outcore.linalg.cg` and others: the vector, and what is known of it.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (method, matrix, b, *, rtol, atol, maxiter, x0, restart, preconditioner))]
+pub fn solve<'py>(
+    py: Python<'py>,
+    method: &str,
+    matrix: &PyMatrix,
+    b: PyReadonlyArray1<'py, f64>,
+    rtol: f64,
+    atol: f64,
+    maxiter: Option<u64>,
+    x0: Option<PyReadonlyArray1<'py, f64>>,
+    restart: usize,
+    preconditioner: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let solve = match method {
+        "cg" => linalg::cg,
+        "minres" => linalg::minres,
+        _ => linalg::gmres,
+    };
+    let preconditioner = choose(py, "preconditioner", preconditioner)?;
+    let (b, x0) = (b.as_slice()?, x0.as_ref().map(|x0| x0.as_slice()).transpose()?);
+    let options = SolveOptions { rtol, atol, maxiter, x0, restart, preconditioner };
+    let graph = matrix.matrix.graph();
+    let found = run(py, graph.runtime(), || solve(&matrix.matrix, b, &options))?;
+    let facts = PyDict::new(py);
+    facts.set_item("residual", found.residual)?;
+    facts.set_item("residual_bound", found.residual_bound)?;
+    facts.set_item("converged", found.converged)?;
+    facts.set_item("stopped_by", found.stopped_by.name())?;
+    facts.set_item("iterations", found.iterations)?;
+    facts.set_item("products", found.products)?;
+    facts.set_item("residuals", PyArray1::from_slice(py, &found.residuals))?;
+    facts.set_item("stats", stats(py, &found.stats)?)?;
+    let reservation = set_aside(py, graph.image(), "a solution as a NumPy array", 8 * found.x.len() as u64)?;
+    let x = PyArray1::from_slice(py, &found.x);
+    keep(x.as_any(), reservation)?;
+    facts.set_item("x", x)?;
     Ok(facts)
 }
 

@@ -146,3 +146,56 @@ def test_principal_components_are_those_of_the_dense_matrix(tmp_path):
             assert (result.means is None) != center
             if center:
                 np.testing.assert_allclose(result.means, np.asarray(matrix.mean(axis=0)).ravel(), rtol=1e-12)
+
+
+def poisson(size=30):
+    line = scipy.sparse.diags_array([-np.ones(size - 1), 2 * np.ones(size), -np.ones(size - 1)], offsets=[-1, 0, 1])
+    return scipy.sparse.kronsum(line, line, format="csr")
+
+
+def test_systems_of_equations_are_solved(tmp_path):
+    definite = poisson()
+    rows = definite.shape[0]
+    indefinite = definite - 0.5 * scipy.sparse.eye_array(rows)
+    general = definite + scipy.sparse.random_array((rows, rows), density=0.002, rng=np.random.default_rng(6))
+    solution = np.random.default_rng(7).random(rows)
+    for method, matrix in ((oc.linalg.cg, definite), (oc.linalg.minres, indefinite), (oc.linalg.gmres, general)):
+        with oc.SparseMatrix.from_scipy(matrix.tocsr(), tmp_path / "m.oc", replace=True) as own:
+            b = matrix @ solution
+            x, info = found = method(own, b, rtol=1e-11)
+            assert info == 0 and found.converged and found.stopped_by == "residual" and found.residuals[0] > found.residual
+            np.testing.assert_allclose(x, solution, atol=1e-7)
+            assert np.linalg.norm(b - matrix @ x) == pytest.approx(found.residual, rel=1e-3, abs=1e-13)
+            assert method(own, b[:, None], x0=solution).iterations == 0
+            x, info = method(own, b, rtol=1e-11, M="jacobi")
+            np.testing.assert_allclose(x, solution, atol=1e-7)
+            assert method(own, b, rtol=1e-11, maxiter=1)[1] > 0
+            with pytest.raises(oc.UsageError, match="899"):
+                method(own, b[1:])
+            with pytest.raises(oc.OutcoreError, match="finite"):
+                method(own, b * np.nan)
+
+
+def test_factors_are_not_negative_and_lose_less_and_less(tmp_path):
+    random = np.random.default_rng(8)
+    parts = [scipy.sparse.random_array(shape, density=0.3, rng=random) for shape in ((400, 5), (5, 200))]
+    matrix = (parts[0] @ parts[1]).tocsr()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        for solver in ("hals", "mu"):
+            W, H = found = oc.linalg.nmf(own, 5, solver=solver, max_iter=300)
+            assert W.shape == (400, 5) and H.shape == (5, 200) and W.min() >= 0 and H.min() >= 0
+            assert (np.diff(found.losses) <= 1e-9 * found.losses[0]).all() and found.iterations == len(found.losses) - 1
+            assert found.losses[-1] == pytest.approx(np.linalg.norm(matrix.toarray() - W @ H) ** 2, rel=1e-6, abs=1e-9)
+            assert found.losses[-1] < 0.05 * (matrix.data**2).sum()
+    with oc.SparseMatrix.from_scipy(-matrix, tmp_path / "n.oc") as own, pytest.raises(oc.UsageError, match="negative"):
+        oc.linalg.nmf(own, 2)
+
+
+def test_complex_matrices_are_refused(tmp_path):
+    matrix = scipy.sparse.csr_array(np.diag([1j, 2, 3]))
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        for call in (oc.linalg.eigsh, oc.linalg.svds, oc.linalg.nmf, oc.linalg.randomized_svd):
+            with pytest.raises(oc.UsageError, match="expected real values"):
+                call(own, 1)
+        with pytest.raises(oc.UsageError, match="expected real values"):
+            oc.linalg.cg(own, np.ones(3))

@@ -119,7 +119,7 @@ pub struct Eigenpairs<'a> {
 /// memory; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
     let (rows, columns) = matrix.shape();
-    if rows != columns {
+    if !matrix.is_square() {
         return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
     }
     check_options(rows as usize, options)?;
@@ -158,7 +158,7 @@ pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
 }
 
 /// Compares the products of the matrix and of its transpose with a random vector, unless it is stored as symmetric.
-fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
+pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
     let matrix = operator.matrix;
     if matrix.is_symmetric() {
         return Ok(());

@@ -1,20 +1,26 @@
-//! Eigenvalues and factors of sparse matrices larger than memory, over products that read them pass by pass.
+//! Eigenvalues, factors and linear systems of sparse matrices larger than memory, over products that read them pass by
+//! pass.
 //!
-//! [`eigsh`] finds eigenpairs of a symmetric matrix, [`nmf`] non-negative factors (`panels.rs` holds them). Vectors
-//! are in memory as far as there is room, otherwise in a temporary file (`basis.rs`); small dense matrices inside
-//! belong to the library faer. What is common to all: vectors in the order of the image, in blocks of a few columns,
-//! row by row (`tall.rs`); sums over rows in an order that depends on their number alone.
+//! [`eigsh`] finds eigenpairs of a symmetric matrix, [`svds`] and [`randomized_svd`] singular values, [`nmf`]
+//! non-negative factors; [`cg`], [`minres`] and [`gmres`] solve systems of equations. What is common to all: vectors are
+//! in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there is room and
+//! otherwise in a temporary file (`basis.rs`, `panels.rs`). Sums over rows are in an order that depends on their number
+//! alone. Small dense matrices inside belong to the library faer.
 
 mod basis;
+mod cg;
 mod eigsh;
+mod gmres;
 mod kernels;
 mod lanczos;
+mod minres;
 mod nmf;
 mod operator;
 mod orthonormal;
 mod panels;
 mod randomized;
 mod svds;
+mod systems;
 mod tall;
 mod vectors;
 
@@ -22,4 +28,5 @@ pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
 pub use nmf::{MOST_COMPONENTS, Nmf, NmfOptions, Solver, nmf};
 pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
 pub use svds::{Svd, SvdsOptions, svds};
+pub use systems::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 pub use vectors::Vectors;

@@ -21,6 +21,9 @@ use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
+/// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
+const MOST_LOST: f64 = 1e6;
+
 /// How singular values are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct SvdsOptions {
@@ -58,7 +61,8 @@ pub struct Svd<'a> {
     pub residuals: Vec<f64>,
     /// How many of those that were wanted have converged; the others are the best that there are.
     pub converged: usize,
-    /// The greatest residual that counts as converged.
+    /// The greatest residual with which the least value counts as converged: the tolerance, or what rounding allows, which
+    /// is more for a value that is small beside the greatest.
     pub residual_bound: f64,
     /// How many vectors were multiplied, by the matrix or its transpose.
     pub products: u64,
@@ -96,8 +100,10 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
     let operators = (Counted::new(matrix, first, &costs)?, Counted::new(matrix, second, &costs)?);
     let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
     drop(operators);
-    let residual_bound = goal.tolerance.max(REACHED) * values.first().copied().unwrap_or(0.0);
-    let converged = residuals.iter().filter(|&&residual| residual <= residual_bound).count();
+    let greatest = values.first().copied().unwrap_or(0.0);
+    let bound = |value: f64| greatest * goal.tolerance.max(REACHED * (greatest / value).min(MOST_LOST));
+    let converged = residuals.iter().zip(&values).filter(|&(&residual, &value)| residual <= bound(value)).count();
+    let residual_bound = values.last().map_or(0.0, |&least| if greatest > 0.0 { bound(least) } else { 0.0 });
     let pages = matrix.pages_per_pass(first) + matrix.pages_per_pass(second);
     let costs = costs.into_inner();
     let (products, stats) = (costs.products, costs.stats.finish(matrix.graph().runtime(), pages));

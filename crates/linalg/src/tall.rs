@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Numbers of a stripe that are worked on together: they stay in the processor's cache.
 const PIECE_NUMBERS: usize = 1 << 16;
+/// Numbers of a stripe that one step of [`Space::update`] works on: those of several blocks stay in the nearest cache.
+pub(crate) const FEW_NUMBERS: usize = 1 << 11;
 /// About the most stripes that rows are split into: each keeps sums of its own.
 const MOST_STRIPES: usize = 256;
 
@@ -91,6 +93,29 @@ impl<'a> Space<'a> {
         self.stripes(|worker, rows| work(worker, rows.clone(), &mut lock(&parts[rows.start / step])))
     }
 
+    /// Changes several blocks in one pass over memory: calls `work` with a few rows, the numbers of the blocks in them, and
+    /// sums that it adds to. Returns the sums.
+    pub fn update<const BLOCKS: usize, const SUMS: usize>(
+        &self,
+        blocks: [&mut [f64]; BLOCKS],
+        work: impl Fn(Range<usize>, [&mut [f64]; BLOCKS], &mut [f64; SUMS]) + Sync,
+    ) -> Result<[f64; SUMS]> {
+        let step = self.stripe_rows().max(1);
+        let mut parts = blocks.map(|block| block.chunks_mut(step * self.width));
+        let stripe = |_| Mutex::new(parts.each_mut().map(|parts| parts.next().unwrap_or_default()));
+        let stripes: Vec<_> = (0..self.rows.div_ceil(step)).map(stripe).collect();
+        let sums = self.stripes(|_, rows| {
+            let (first, mut sums) = (rows.start, [0.0; SUMS]);
+            let mut parts = lock(&stripes[first / step]);
+            for few in self.pieces(rows, FEW_NUMBERS / self.width) {
+                let place = self.place(&(few.start - first..few.end - first));
+                work(few, parts.each_mut().map(|part| &mut part[place.clone()]), &mut sums);
+            }
+            Ok(sums)
+        })?;
+        Ok(sums.iter().fold([0.0; SUMS], |sum, part| std::array::from_fn(|i| sum[i] + part[i])))
+    }
+
     /// How many rows a stripe has, and something for each of them.
     pub fn empty_stripes<T: Default>(&self) -> (usize, Vec<T>) {
         let step = self.stripe_rows().max(1);
@@ -146,6 +171,13 @@ impl<'a> Space<'a> {
         })?;
         Ok(())
     }
+}
+
+/// The dot product of a few numbers.
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
+    let mut sums = ZERO;
+    dots(1, left, right, &mut sums);
+    sums[0][0]
 }
 
 /// The sum of two small matrices.

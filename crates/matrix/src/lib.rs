@@ -7,6 +7,7 @@
 //!
 //! Why lists and no tiles: `docs/decisions/0016-matrices-are-lists.md`.
 
+mod diagonal;
 mod kernel;
 mod places;
 mod semiring;

@@ -151,6 +151,12 @@ impl SparseMatrix {
         (self.rows.count as u64, self.columns.count as u64)
     }
 
+    /// Whether rows and columns are the same vertices. Others are stored as those of a rectangular matrix, even if they
+    /// are as many.
+    pub fn is_square(&self) -> bool {
+        self.graph.manifest().rows.is_none()
+    }
+
     /// How many entries are stored.
     pub fn entries(&self) -> u64 {
         self.graph.manifest().out_lists.entries

@@ -2,7 +2,7 @@
 
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions, check, export};
+use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions, StatsBuilder, check, export};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, backend};
 use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
@@ -249,6 +249,52 @@ fn other_semirings_add_and_multiply_in_their_way() {
     for semiring in [Semiring::PlusTimes, Semiring::MinPlus, Semiring::MaxTimes] {
         assert!(product(&matrix, semiring, Operand::Matrix, &factor, 1)[3].is_nan(), "{semiring:?}");
     }
+}
+
+#[test]
+fn the_diagonal_is_that_of_the_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    for (size, count, symmetric) in
+        [(0, 0, false), (1, 1, false), (7, 40, false), (5000, 60_000, false), (300, 40_000, true)]
+    {
+        let mut given = Given::new(size.max(1), count, symmetric);
+        given.rows = size;
+        given.columns = size;
+        // A list over many pages, in the midst of which the vertex itself is.
+        (0..size).filter(|i| i % 3 != 1 || *i == 3).for_each(|i| drop(given.entries.insert((i, i), i as f64 - 70.0)));
+        for (kind, order) in
+            [("real", OrderChoice::Degree), ("integer", OrderChoice::Input), ("pattern", OrderChoice::Auto)]
+        {
+            let matrix = matrix(&runtime, &given.image(folder.path(), kind, order), kind != "pattern");
+            let mut stats = StatsBuilder::start();
+            let diagonal = matrix.diagonal(&mut stats).unwrap();
+            assert_eq!(diagonal.len() as u64, size);
+            for (place, &found) in diagonal.iter().enumerate() {
+                let row = matrix.row_at(place) as u64;
+                let entry = given.entries.get(&(row, row)).map(|&value| if kind == "pattern" { 1.0 } else { value });
+                assert_eq!(found, entry.unwrap_or(0.0), "row {row} of {size}, {kind}");
+            }
+            let pages = matrix.pages_per_pass(Operand::Matrix);
+            // Pages of values that several workers need are read by each of them.
+            let wanted = stats.finish(&runtime, pages).total.pages_wanted;
+            assert!(wanted == pages || kind != "pattern" && wanted > pages, "{wanted} of {pages}");
+        }
+    }
+    // Entries at one place that an image keeps apart.
+    let file = folder.path().join("twice.csv");
+    std::fs::write(&file, "source,target,weight\n0,0,2.5\n0,1,7\n0,0,-1\n1,0,3\n1,1,4\n0,0,8\n").unwrap();
+    let source = open(&self::runtime(2, None), &[file], &InputOptions::default()).unwrap();
+    let image = folder.path().join("twice.oc");
+    let options = ImportOptions { duplicates: Duplicates::Keep, ..ImportOptions::default() };
+    import(&self::runtime(2, None), source, &image, &options).unwrap();
+    for (values, expected) in [(true, 9.5 + 4.0), (false, 3.0 + 1.0)] {
+        let diagonal = matrix(&runtime, &image, values).diagonal(&mut StatsBuilder::start()).unwrap();
+        assert_eq!(diagonal.iter().sum::<f64>(), expected);
+    }
+    let wide = Given::rectangular(5, 7, 10, false).image(folder.path(), "pattern", OrderChoice::Input);
+    let refused = matrix(&runtime, &wide, false).diagonal(&mut StatsBuilder::start()).unwrap_err();
+    assert!(refused.to_string().contains("expected a square matrix, found one of 5 x 7"));
 }
 
 #[test]

@@ -1,0 +1,201 @@
+//! The method of generalized minimal residuals, restarted, with the preconditioner on the right.
+//!
+//! *Idea.* A cycle makes an orthonormal basis of what the matrix makes of the residual again and again, and takes from
+//! `x` what leaves the least residual in it. Each new vector is made orthogonal to all others twice, so they are
+//! orthogonal to the last digits (Giraud, Langou and Rozložník, *The loss of orthogonality in the Gram-Schmidt
+//! orthogonalization process*, Comput. Math. Appl. 2005).
+//!
+//! Saad and Schultz, *GMRES: a generalized minimal residual algorithm*, SIAM J. Sci. Stat. Comput. 1986.
+
+use crate::basis::{Basis, Room};
+use crate::operator::Operator;
+use crate::systems::{Method, Pause, SolveOptions, State, System};
+use crate::tall::{FEW_NUMBERS, Space, ZERO};
+use outcore_graph::{PAGE_BYTES, Result};
+use outcore_io::{Array, folder};
+use outcore_matrix::Operand;
+
+/// What is left of a vector and shorter than this, in units of what it was, is nothing but rounding.
+const ROUNDING: f64 = 1e-14;
+/// Vectors whose dot products are computed at once: their sums take memory in every stripe.
+const DOTS_TOGETHER: usize = 16;
+
+pub(crate) struct Gmres<'a> {
+    basis: Basis<'a>,
+    /// Vectors of a cycle.
+    restart: usize,
+    longest: f64,
+}
+
+/// The least-squares problem of a cycle: a triangular matrix, whose columns grow, and what it is to give.
+struct Triangle {
+    columns: Vec<Vec<f64>>,
+    rotations: Vec<(f64, f64)>,
+    right: Vec<f64>,
+    /// The least residuals with the first columns: none, one, two and so on.
+    norms: Vec<f64>,
+    /// The length of the longest column, in earlier cycles too.
+    longest: f64,
+}
+
+impl Triangle {
+    fn new(norm: f64, longest: f64) -> Self {
+        Triangle { columns: Vec::new(), rotations: Vec::new(), right: vec![norm], norms: vec![norm], longest }
+    }
+
+    /// Appends a column with this entry below its diagonal; returns the least residual, or nothing if the column depends
+    /// on the others, and then it is not appended.
+    fn append(&mut self, mut column: Vec<f64>, below: f64) -> Option<f64> {
+        let length = column.iter().fold(below, |length: f64, entry| length.hypot(*entry));
+        self.longest = self.longest.max(length);
+        for (i, &(cosine, sine)) in self.rotations.iter().enumerate() {
+            let (one, other) = (column[i], column[i + 1]);
+            (column[i], column[i + 1]) = (cosine * one + sine * other, cosine * other - sine * one);
+        }
+        let last = self.rotations.len();
+        let diagonal = column[last].hypot(below);
+        if diagonal <= ROUNDING * self.longest {
+            return None;
+        }
+        let (cosine, sine) = (column[last] / diagonal, below / diagonal);
+        column[last] = diagonal;
+        self.columns.push(column);
+        self.rotations.push((cosine, sine));
+        let rest = self.right[last];
+        self.right[last] = cosine * rest;
+        self.right.push(-sine * rest);
+        self.norms.push((sine * rest).abs());
+        self.norms.last().copied()
+    }
+
+    /// What the columns are multiplied by: all of them, or the first ones if large factors, as those of a system that is
+    /// nearly singular, would bring more in by rounding than they take away.
+    fn solve(&self) -> Vec<f64> {
+        let count = self.columns.len();
+        let rounding = |factors: &[f64]| {
+            f64::EPSILON * self.longest * factors.iter().fold(0.0, |length: f64, factor| length.hypot(*factor))
+        };
+        let all = self.solve_first(count);
+        if rounding(&all) <= self.norms[count] {
+            return all;
+        }
+        let ways = (0..=count).map(|count| self.solve_first(count));
+        let residual = |factors: &[f64]| self.norms[factors.len()] + rounding(factors);
+        ways.min_by(|a, b| residual(a).total_cmp(&residual(b))).unwrap_or(all)
+    }
+
+    fn solve_first(&self, count: usize) -> Vec<f64> {
+        let mut factors = self.right[..count].to_vec();
+        for i in (0..count).rev() {
+            factors[i] /= self.columns[i][i];
+            for row in 0..i {
+                factors[row] -= self.columns[i][row] * factors[i];
+            }
+        }
+        factors
+    }
+}
+
+impl<'a> Method<'a> for Gmres<'a> {
+    const NEEDS_SYMMETRY: bool = false;
+    const DIAGONAL: &'static str = "numbers other than 0";
+    const STEPS_PER_ROW: u64 = 10;
+
+    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
+        Basis::least_bytes(space, options.restart.min(space.rows) + 1)
+    }
+
+    fn inverse(entry: f64) -> f64 {
+        1.0 / entry
+    }
+
+    fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
+        let (space, matrix) = (system.space, system.operator.matrix);
+        let temporary = space.runtime.temporary().map_or(folder(matrix.graph().path()), |temporary| temporary);
+        let left_bytes = PAGE_BYTES * matrix.pages_per_pass(Operand::Matrix);
+        let restart = options.restart.min(space.rows);
+        let basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, restart + 1)?;
+        Ok(Gmres { basis, restart, longest: 0.0 })
+    }
+
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
+        state.steps_left -= 1;
+        let start = state.norm();
+        self.basis.truncate(0);
+        let mut first = self.basis.fresh()?;
+        let residual = &state.residual;
+        system.space.update([&mut first], |rows, [first], []| {
+            first.iter_mut().zip(&residual[rows]).for_each(|(first, residual)| *first = residual / start);
+        })?;
+        self.basis.push(first);
+        let mut triangle = Triangle::new(start, self.longest);
+        let pause = loop {
+            let mut next = self.basis.fresh()?;
+            let (column, length, below) = self.extend(system, &mut state.residual, &mut next)?;
+            let Some(norm) = triangle.append(column, below) else {
+                self.basis.give_back(next);
+                break Pause::End;
+            };
+            state.iterated(norm);
+            let is_end = system.is_reached(start, norm) || below <= ROUNDING * length;
+            if is_end || triangle.columns.len() == self.restart {
+                self.basis.give_back(next);
+                break if is_end { Pause::End } else { Pause::Full };
+            }
+            system.space.update([&mut next], |_, [next], []| next.iter_mut().for_each(|number| *number /= below))?;
+            self.basis.push(next);
+        };
+        self.longest = triangle.longest;
+        self.move_along(system, state, &triangle.solve())?;
+        Ok(pause)
+    }
+}
+
+impl Gmres<'_> {
+    /// Multiplies the last vector and takes away what lies in the basis; returns how much that is, the length of the
+    /// product, and that of what is left. `room` is for a vector.
+    fn extend(&self, system: &System<'_, '_>, room: &mut [f64], next: &mut Array<f64>) -> Result<(Vec<f64>, f64, f64)> {
+        let (mut factor, inverse) = (self.basis.last(), &system.inverse);
+        if !inverse.is_none() {
+            system.space.update([&mut *room], |rows, [to], []| {
+                to.copy_from_slice(inverse.apply(rows.clone(), &factor[rows], &mut [0.0; FEW_NUMBERS]));
+            })?;
+            factor = room;
+        }
+        system.operator.apply(factor, 1, next)?;
+        let length = system.finite(system.space.dots(next, next)?[0][0])?.sqrt();
+        let mut column = self.project_out(next)?;
+        let again = self.project_out(next)?;
+        column.iter_mut().zip(again).for_each(|(share, again)| *share += again);
+        let below = system.finite(system.space.dots(next, next)?[0][0])?.sqrt();
+        Ok((column, length, below))
+    }
+
+    fn project_out(&self, vector: &mut [f64]) -> Result<Vec<f64>> {
+        let (count, mut shares) = (self.basis.len(), Vec::new());
+        for first in (0..count).step_by(DOTS_TOGETHER) {
+            shares.extend(self.basis.dots(first..count.min(first + DOTS_TOGETHER), vector)?);
+        }
+        self.basis.subtract(0..count, &shares, vector)?;
+        Ok(shares.iter().map(|share| share[0][0]).collect())
+    }
+
+    /// Adds a sum of the vectors, with these factors, to `x`.
+    fn move_along(&self, system: &System<'_, '_>, state: &mut State, factors: &[f64]) -> Result<()> {
+        let negative = |&factor: &f64| {
+            let mut square = ZERO;
+            square[0][0] = -factor;
+            square
+        };
+        let factors: Vec<_> = factors.iter().map(negative).collect();
+        state.residual.fill(0.0);
+        self.basis.subtract(0..factors.len(), &factors, &mut state.residual)?;
+        let (sum, inverse) = (&state.residual, &system.inverse);
+        system.space.update([&mut state.x], |rows, [x], []| {
+            let mut few = [0.0; FEW_NUMBERS];
+            let step = inverse.apply(rows.clone(), &sum[rows], &mut few);
+            x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! The method of minimal residuals.
+//!
+//! *Idea.* Lanczos vectors make the matrix tridiagonal, rotations make that triangular, and `x` moves along directions
+//! that need the last two only. With a preconditioner the norm that becomes minimal is the preconditioner's own; so the
+//! residual itself is kept beside, by its recurrence, and its length is what is compared.
+//!
+//! An iteration makes four passes over vectors beside the product, with a preconditioner five.
+//!
+//! Paige and Saunders, *Solution of sparse indefinite systems of linear equations*, SIAM J. Numer. Anal. 1975; Choi,
+//! Paige and Saunders, *MINRES-QLP*, SIAM J. Sci. Comput. 2011.
+
+use crate::operator::Operator;
+use crate::systems::{Method, Pause, SolveOptions, State, System};
+use crate::tall::{FEW_NUMBERS, Space, dot};
+use outcore_graph::Result;
+use outcore_io::Array;
+use std::mem::swap;
+
+const PURPOSE: &str = "vectors of minimal residuals";
+/// A residual that the matrix makes shorter than this, in units of both, is the least that there is. With rounding the
+/// recurrence sees little below the root of the precision.
+const LEAST: f64 = 1e-7;
+
+pub(crate) struct Minres {
+    /// The last Lanczos vectors, and their product on its way to be the next.
+    before: Array<f64>,
+    now: Array<f64>,
+    product: Array<f64>,
+    /// What the preconditioner makes of the last one.
+    preconditioned: Option<Array<f64>>,
+    /// The last directions of `x`.
+    direction_before: Array<f64>,
+    direction: Array<f64>,
+    longest: f64,
+}
+
+/// The tridiagonal matrix on its way to a triangular one, in the words of Paige and Saunders.
+struct Rotations {
+    cosine: f64,
+    sine: f64,
+    epsilon: f64,
+    delta_bar: f64,
+    /// The residual in the preconditioner's norm.
+    phi_bar: f64,
+    /// The length of the longest column of the tridiagonal matrix, in earlier runs too.
+    longest: f64,
+}
+
+/// A column of the triangular matrix, and the step along its direction.
+struct Column {
+    epsilon: f64,
+    delta: f64,
+    gamma: f64,
+    step: f64,
+}
+
+impl Rotations {
+    /// Takes the next column of the tridiagonal matrix; nothing if the residual is the least already.
+    fn rotate(&mut self, diagonal: f64, beside: f64, below: f64) -> Option<Column> {
+        let (epsilon, delta) = (self.epsilon, self.cosine * self.delta_bar + self.sine * diagonal);
+        let gamma_bar = self.sine * self.delta_bar - self.cosine * diagonal;
+        self.epsilon = self.sine * below;
+        self.delta_bar = -self.cosine * below;
+        self.longest = self.longest.max(beside.hypot(diagonal).hypot(below));
+        if gamma_bar.hypot(self.delta_bar) <= LEAST * self.longest {
+            return None;
+        }
+        let gamma = gamma_bar.hypot(below);
+        (self.cosine, self.sine) = (gamma_bar / gamma, below / gamma);
+        let step = self.cosine * self.phi_bar;
+        self.phi_bar *= self.sine;
+        Some(Column { epsilon, delta, gamma, step })
+    }
+}
+
+impl<'a> Method<'a> for Minres {
+    const NEEDS_SYMMETRY: bool = true;
+    const DIAGONAL: &'static str = "numbers other than 0";
+    const STEPS_PER_ROW: u64 = 5;
+
+    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
+        let more = u64::from(options.preconditioner != crate::Preconditioner::None);
+        (5 + more) * space.block_bytes()
+    }
+
+    fn inverse(entry: f64) -> f64 {
+        1.0 / entry.abs()
+    }
+
+    fn new(system: &System<'a, '_>, _options: &SolveOptions<'_>) -> Result<Self> {
+        let vector = || Array::zeroed(system.space.runtime.budget(), PURPOSE, system.space.numbers());
+        Ok(Minres {
+            before: vector()?,
+            now: vector()?,
+            product: vector()?,
+            preconditioned: if system.inverse.is_none() { None } else { Some(vector()?) },
+            direction_before: vector()?,
+            direction: vector()?,
+            longest: 0.0,
+        })
+    }
+
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
+        let start = state.norm();
+        let length = self.begin(system, &state.residual)?;
+        let (cosine, sine, longest) = (-1.0, 0.0, self.longest);
+        let mut rotations = Rotations { cosine, sine, epsilon: 0.0, delta_bar: 0.0, phi_bar: length, longest };
+        let mut beside = 0.0;
+        while state.steps_left > 0 {
+            state.steps_left -= 1;
+            let (diagonal, below) = self.extend(system, beside)?;
+            let Some(column) = rotations.rotate(diagonal, beside, below) else { return Ok(Pause::End) };
+            (beside, self.longest) = (below, rotations.longest);
+            let norm = self.advance(system, state, &rotations, &column, below)?;
+            state.iterated(norm);
+            if system.is_reached(start, norm) {
+                return Ok(Pause::End);
+            }
+        }
+        Ok(Pause::Full)
+    }
+}
+
+impl Minres {
+    /// Makes the residual the first Lanczos vector; returns its length in the preconditioner's norm.
+    fn begin(&mut self, system: &System<'_, '_>, residual: &[f64]) -> Result<f64> {
+        let inverse = &system.inverse;
+        let Minres { before, now, direction_before, direction, .. } = self;
+        let [square] = system.space.update([before, direction_before, direction], |rows, zeros, [square]| {
+            zeros.into_iter().for_each(|zeros| zeros.fill(0.0));
+            let residual = &residual[rows.clone()];
+            *square += dot(residual, inverse.apply(rows, residual, &mut [0.0; FEW_NUMBERS]));
+        })?;
+        let length = system.finite(square)?.sqrt();
+        system.space.update([now], |rows, [now], []| {
+            now.iter_mut().zip(&residual[rows]).for_each(|(now, residual)| *now = residual / length);
+        })?;
+        self.precondition(system)?;
+        Ok(length)
+    }
+
+    /// Writes what the preconditioner makes of the last Lanczos vector, if there is one.
+    fn precondition(&mut self, system: &System<'_, '_>) -> Result<()> {
+        let (now, inverse) = (&self.now, &system.inverse);
+        if let Some(preconditioned) = &mut self.preconditioned {
+            system.space.update([preconditioned], |rows, [to], []| {
+                to.copy_from_slice(inverse.apply(rows.clone(), &now[rows], &mut [0.0; FEW_NUMBERS]));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Multiplies the last Lanczos vector and takes the last two away from the product; returns the entries of the
+    /// tridiagonal matrix on and below the diagonal.
+    fn extend(&mut self, system: &System<'_, '_>, beside: f64) -> Result<(f64, f64)> {
+        let factor = self.preconditioned.as_ref().unwrap_or(&self.now);
+        system.operator.apply(factor, 1, &mut self.product)?;
+        let (before, now, inverse) = (&self.before, &self.now, &system.inverse);
+        let [diagonal] = system.space.update([&mut self.product], |rows, [product], [diagonal]| {
+            product.iter_mut().zip(&before[rows.clone()]).for_each(|(to, number)| *to -= beside * number);
+            *diagonal += dot(product, &factor[rows]);
+        })?;
+        let [square] = system.space.update([&mut self.product], |rows, [product], [square]| {
+            product.iter_mut().zip(&now[rows.clone()]).for_each(|(to, number)| *to -= diagonal * number);
+            *square += dot(product, inverse.apply(rows, product, &mut [0.0; FEW_NUMBERS]));
+        })?;
+        Ok((system.finite(diagonal)?, system.finite(square)?.sqrt()))
+    }
+
+    /// Moves `x` along the next direction, and goes on to the next Lanczos vector; returns the length of the residual.
+    fn advance(
+        &mut self,
+        system: &System<'_, '_>,
+        state: &mut State,
+        rotations: &Rotations,
+        column: &Column,
+        below: f64,
+    ) -> Result<f64> {
+        let &Column { epsilon, delta, gamma, step } = column;
+        let (kept, taken) = (rotations.sine * rotations.sine, rotations.phi_bar * rotations.cosine);
+        let scale = if below > 0.0 { 1.0 / below } else { 0.0 };
+        let (factor, last) = (self.preconditioned.as_ref().unwrap_or(&self.now), &self.direction);
+        let x_and_direction = [&mut state.x[..], &mut self.direction_before];
+        system.space.update(x_and_direction, |rows, [x, direction], []| {
+            let numbers = x.iter_mut().zip(direction).zip(&factor[rows.clone()]).zip(&last[rows]);
+            for (((x, direction), factor), last) in numbers {
+                *direction = (factor - epsilon * *direction - delta * last) / gamma;
+                *x += step * *direction;
+            }
+        })?;
+        let next_and_residual = [&mut self.product[..], &mut state.residual];
+        let [square] = system.space.update(next_and_residual, |_, [next, residual], [square]| {
+            for (next, residual) in next.iter_mut().zip(residual.iter_mut()) {
+                *next *= scale;
+                *residual = kept * *residual - taken * *next;
+            }
+            *square += dot(residual, residual);
+        })?;
+        swap(&mut self.direction_before, &mut self.direction);
+        swap(&mut self.before, &mut self.now);
+        swap(&mut self.now, &mut self.product);
+        self.precondition(system)?;
+        Ok(system.finite(square)?.sqrt())
+    }
+}

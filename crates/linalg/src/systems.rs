@@ -1,0 +1,443 @@
+//! Systems of linear equations: what the methods of Krylov have in common.
+//!
+//! *Idea.* A method improves `x` for a residual `r = b - A x` that a product just gave, until its own recurrence says
+//! that the residual is small enough, or its memory is full. Then a product gives the true residual, which decides
+//! whether that is so or the method begins again from there: rounding may keep a recurrence falling when the residual
+//! does not. What is returned is the true residual, so nothing is said to be solved that is not.
+//!
+//! *Numbers.* `b` is divided by a power of two, so that squares of its numbers neither overflow nor vanish.
+//!
+//! Saad, *Iterative Methods for Sparse Linear Systems*, second edition, 2003.
+
+use crate::cg::Cg;
+use crate::eigsh::check_symmetric;
+use crate::gmres::Gmres;
+use crate::minres::Minres;
+use crate::operator::{Costs, Counted, Operator, space};
+use crate::tall::{FEW_NUMBERS, Space, dot};
+use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_io::buffer::shared;
+use outcore_io::{Array, AtomicF64};
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+use std::ops::Range;
+
+const PURPOSE: &str = "vectors of a linear system";
+/// A recurrence that falls by this much knows no more of the residual.
+const RECURRENCE: f64 = 1e-14;
+/// A method that begins again and leaves more than this share of the residual is at the end of what rounding allows.
+const ROUNDING_LEFT: f64 = 0.5;
+/// The same for one that began again for want of memory.
+const FULL_LEFT: f64 = 1.0 - 1e-10;
+
+/// What a matrix is multiplied by, so that a method needs fewer iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preconditioner {
+    /// Nothing.
+    #[default]
+    None,
+    /// The inverse of its diagonal.
+    Jacobi,
+}
+
+impl Choice for Preconditioner {
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Preconditioner::None, "none", "Nothing"), (Preconditioner::Jacobi, "jacobi", "The inverse of the diagonal")];
+}
+
+/// How a system of linear equations is solved.
+#[derive(Clone, Copy, Debug)]
+pub struct SolveOptions<'a> {
+    /// The greatest residual, in units of the length of `b`.
+    pub rtol: f64,
+    /// The greatest residual; the greater of both counts.
+    pub atol: f64,
+    /// The most iterations, of [`gmres`] the most cycles; by default `10 n`, of [`minres`] `5 n`.
+    pub maxiter: Option<u64>,
+    /// Where to begin; by default at 0. Rows are in the order of ids.
+    pub x0: Option<&'a [f64]>,
+    /// Vectors that [`gmres`] keeps before it begins a new cycle; other methods keep none.
+    pub restart: usize,
+    /// What the matrix is multiplied by.
+    pub preconditioner: Preconditioner,
+}
+
+impl Default for SolveOptions<'_> {
+    fn default() -> Self {
+        let preconditioner = Preconditioner::default();
+        SolveOptions { rtol: 1e-5, atol: 0.0, maxiter: None, x0: None, restart: 20, preconditioner }
+    }
+}
+
+/// Why a method stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedBy {
+    /// The residual is small enough.
+    Residual,
+    /// All iterations that were allowed were made.
+    Iterations,
+    /// More iterations make the residual no smaller: by rounding, because no vector solves a singular system, or
+    /// because [`gmres`] keeps too few vectors.
+    Stagnation,
+}
+
+impl StoppedBy {
+    /// The name: "residual", "iterations" or "stagnation".
+    pub fn name(self) -> &'static str {
+        match self {
+            StoppedBy::Residual => "residual",
+            StoppedBy::Iterations => "iterations",
+            StoppedBy::Stagnation => "stagnation",
+        }
+    }
+}
+
+/// The solution of a system of linear equations, or how near a method came.
+#[derive(Debug)]
+pub struct Solution {
+    /// The vector, in the order of ids.
+    pub x: Array<f64>,
+    /// The length of `b - A x`, from a product with the vector that is returned.
+    pub residual: f64,
+    /// The greatest residual that counts as converged.
+    pub residual_bound: f64,
+    /// Whether the residual is as small as was asked for.
+    pub converged: bool,
+    /// Why the method stopped.
+    pub stopped_by: StoppedBy,
+    /// Steps of the method.
+    pub iterations: u64,
+    /// How many vectors were multiplied.
+    pub products: u64,
+    /// The residual at the beginning and after every iteration, as the method's recurrence has it; where a product gave
+    /// it, as the last one, that is in its place.
+    pub residuals: Vec<f64>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
+///
+/// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
+/// preconditioner 40. A matrix that is not stored as its own transpose is compared with that first, by two products.
+///
+/// # Errors
+/// A matrix that is not square, not symmetric or not positive definite, as far as it is seen; numbers that are not
+/// finite; sizes and options that cannot be; too little memory; a page that cannot be read or is damaged; a request to
+/// stop. A method that does not converge is no error.
+pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+    solve::<Cg>(matrix, b, options)
+}
+
+/// Solves `A x = b` with a symmetric matrix by the method of minimal residuals. Of a singular system that has no solution
+/// it finds a vector with the least residual, and says that it has not converged.
+///
+/// *Cost.* As with [`cg`], but 56 bytes per row, with a preconditioner 72.
+///
+/// # Errors
+/// As with [`cg`], but that the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
+pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+    solve::<Minres>(matrix, b, options)
+}
+
+/// Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted. The preconditioner is
+/// on the right, so the residual that is made small is that of the system itself.
+///
+/// The vectors of a cycle are in memory as far as there is room, and otherwise in a temporary file beside the image, or
+/// where the runtime says. The bits of the result depend on neither.
+///
+/// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row, with
+/// a preconditioner 24, and 8 for each vector of a cycle, of which two at least are in memory.
+///
+/// # Errors
+/// As with [`minres`], but that the matrix need not be symmetric; a full disk.
+pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+    solve::<Gmres<'_>>(matrix, b, options)
+}
+
+/// A method.
+pub(crate) trait Method<'a>: Sized {
+    /// Whether the matrix is to be symmetric.
+    const NEEDS_SYMMETRY: bool;
+    /// What entries of the diagonal have to be for Jacobi's preconditioner.
+    const DIAGONAL: &'static str;
+    /// Steps per row, unless it is said how many.
+    const STEPS_PER_ROW: u64;
+
+    /// The memory that it needs.
+    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64;
+
+    /// The inverse of an entry of the diagonal; not finite if it has none that fits the method.
+    fn inverse(entry: f64) -> f64;
+
+    /// The memory of the method.
+    fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self>;
+
+    /// Improves the vector until the method has to know the true residual, or no steps are left.
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause>;
+}
+
+/// Why a method has to know the true residual.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// Its recurrence says that it is small enough, or that it will not become smaller.
+    End,
+    /// There is no room for more vectors, or no step is left.
+    Full,
+}
+
+/// A system of equations, in the order of the image.
+pub(crate) struct System<'a, 'c> {
+    pub operator: Counted<'a, 'c>,
+    pub space: Space<'a>,
+    b: &'c [f64],
+    /// What `b` is divided by.
+    scale: f64,
+    pub inverse: Inverse,
+    /// The greatest residual, divided by the scale.
+    tolerance: f64,
+}
+
+/// Where a method is; all of it divided by the system's scale.
+pub(crate) struct State {
+    pub x: Array<f64>,
+    /// `b - A x`, as far as the method needs it.
+    pub residual: Array<f64>,
+    /// So many steps may be made.
+    pub steps_left: u64,
+    pub iterations: u64,
+    /// The lengths of the residuals.
+    pub norms: Vec<f64>,
+}
+
+impl State {
+    /// The length of the last residual.
+    pub fn norm(&self) -> f64 {
+        self.norms.last().copied().unwrap_or(0.0)
+    }
+
+    /// Takes note of an iteration.
+    pub fn iterated(&mut self, norm: f64) {
+        self.iterations += 1;
+        self.norms.push(norm);
+    }
+}
+
+/// What a preconditioner multiplies vectors by: a diagonal, or nothing.
+pub(crate) struct Inverse(Option<Array<f64>>);
+
+/// Room for what a preconditioner makes of a few numbers.
+pub(crate) type Few = [f64; FEW_NUMBERS];
+
+impl Inverse {
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// What the preconditioner makes of a few numbers of a vector.
+    pub fn apply<'b>(&self, rows: Range<usize>, numbers: &'b [f64], few: &'b mut Few) -> &'b [f64] {
+        let Some(diagonal) = &self.0 else { return numbers };
+        let few = &mut few[..rows.len()];
+        few.iter_mut().zip(numbers).zip(&diagonal[rows]).for_each(|((few, number), entry)| *few = number * entry);
+        few
+    }
+}
+
+impl System<'_, '_> {
+    /// Whether a method that began at the first of these residuals knows no more than at the second.
+    pub fn is_reached(&self, start: f64, norm: f64) -> bool {
+        norm <= self.tolerance.max(RECURRENCE * start)
+    }
+
+    /// Says that a number is finite.
+    pub fn finite(&self, number: f64) -> Result<f64> {
+        if number.is_finite() { Ok(number) } else { Err(self.operator.too_large()) }
+    }
+
+    /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length.
+    fn residual(&self, state: &mut State, is_zero: bool) -> Result<f64> {
+        match is_zero {
+            true => state.residual.fill(0.0),
+            false => self.operator.apply(&state.x, 1, &mut state.residual)?,
+        }
+        let (matrix, b, scale) = (self.operator.matrix, self.b, self.scale);
+        let [square] = self.space.update([&mut state.residual], |rows, [residual], [square]| {
+            for (row, number) in rows.zip(residual.iter_mut()) {
+                *number = b[matrix.row_at(row)] / scale - *number;
+            }
+            *square += dot(residual, residual);
+        })?;
+        Ok(self.finite(square)?.sqrt())
+    }
+
+    /// The vector in the order of ids, as it is without the scale.
+    fn ordered(&self, x: &[f64]) -> Result<Array<f64>> {
+        let (matrix, scale) = (self.operator.matrix, self.scale);
+        let mut ordered = Array::zeroed(self.space.runtime.budget(), "the solution of a linear system", x.len())?;
+        let numbers = shared::<AtomicF64>(&mut ordered);
+        let are_finite = self.space.stripes(|_, rows| {
+            let mut are_finite = true;
+            for row in rows {
+                let number = x[row] * scale;
+                are_finite &= number.is_finite();
+                numbers[matrix.column_at(row)].store(number);
+            }
+            Ok(are_finite)
+        })?;
+        if are_finite.contains(&false) {
+            return Err(self.operator.too_large());
+        }
+        Ok(ordered)
+    }
+}
+
+fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+    check(matrix, b, options)?;
+    let costs = RefCell::new(Costs::default());
+    let (x, state, scale, tolerance, stopped_by) = {
+        let (mut system, mut state) = begin::<M>(matrix, b, options, &costs)?;
+        let length = system.residual(&mut state, true)?;
+        system.tolerance = (options.rtol * length).max(options.atol / system.scale);
+        let stopped_by = match length > 0.0 {
+            true => {
+                let mut method = M::new(&system, options)?;
+                set_start(&system, &mut state, options.x0, length)?;
+                iterate(&system, &mut method, &mut state)?
+            }
+            false => {
+                state.norms.push(0.0);
+                StoppedBy::Residual
+            }
+        };
+        state.residual = Array::zeroed(system.space.runtime.budget(), PURPOSE, 0)?;
+        (system.ordered(&state.x)?, state, system.scale, system.tolerance, stopped_by)
+    };
+    let costs = costs.into_inner();
+    Ok(Solution {
+        x,
+        residual: scale * state.norm(),
+        residual_bound: scale * tolerance,
+        converged: stopped_by == StoppedBy::Residual,
+        stopped_by,
+        iterations: state.iterations,
+        products: costs.products,
+        residuals: state.norms.iter().map(|norm| scale * norm).collect(),
+        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
+    })
+}
+
+/// Refuses what cannot be.
+fn check(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<()> {
+    let (rows, columns) = matrix.shape();
+    let usage = |text: String| Err(Error::Usage(text));
+    if !matrix.is_square() {
+        let stored = if rows == columns { " that is stored as a rectangular one" } else { "" };
+        return usage(format!("expected a square matrix, found one of {rows} x {columns}{stored}"));
+    }
+    for (name, numbers) in [("b", Some(b)), ("x0", options.x0)] {
+        let Some(numbers) = numbers else { continue };
+        if numbers.len() as u64 != rows {
+            let found = numbers.len();
+            return usage(format!(
+                "expected {rows} numbers in {name} for a matrix of {rows} x {columns}, found {found}"
+            ));
+        }
+        if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
+            return usage(format!("expected finite numbers in {name}, found {} in row {row}", numbers[row]));
+        }
+    }
+    for (name, number) in [("rtol", options.rtol), ("atol", options.atol)] {
+        if !(number >= 0.0 && number.is_finite()) {
+            return usage(format!("expected {name} of 0 or more, found {number}"));
+        }
+    }
+    match options.restart {
+        0 => usage("expected restart of 1 or more, found 0".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// The system, and a state in which x is 0.
+fn begin<'a, 'c, M: Method<'a>>(
+    matrix: &'a SparseMatrix,
+    b: &'c [f64],
+    options: &SolveOptions<'_>,
+    costs: &'c RefCell<Costs>,
+) -> Result<(System<'a, 'c>, State)> {
+    let operator = Counted::new(matrix, Operand::Matrix, costs)?;
+    let space = space(&operator, 1);
+    let is_jacobi = options.preconditioner == Preconditioner::Jacobi;
+    let vectors = 2 + u64::from(is_jacobi);
+    matrix.graph().make_room(PURPOSE, vectors * space.block_bytes() + M::bytes(&space, options))?;
+    if M::NEEDS_SYMMETRY {
+        check_symmetric(&operator)?;
+    }
+    let inverse = match is_jacobi {
+        true => Some(inverse_diagonal::<M>(&operator, &space)?),
+        false => None,
+    };
+    let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
+    let most = b.iter().fold(0.0f64, |most, number| most.max(number.abs()));
+    // The greatest power of two that is not greater.
+    let scale = f64::from_bits(most.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE);
+    let steps_left = options.maxiter.unwrap_or(M::STEPS_PER_ROW * space.rows as u64);
+    let state = State { x: vector()?, residual: vector()?, steps_left, iterations: 0, norms: Vec::new() };
+    Ok((System { operator, space, b, scale, inverse: Inverse(inverse), tolerance: 0.0 }, state))
+}
+
+/// The diagonal of Jacobi's preconditioner.
+fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space<'a>) -> Result<Array<f64>> {
+    let matrix = operator.matrix;
+    let mut diagonal = matrix.diagonal(&mut operator.costs.borrow_mut().stats)?;
+    if let Some(place) = diagonal.iter().position(|&entry| !M::inverse(entry).is_finite()) {
+        let (expected, found, row) = (M::DIAGONAL, diagonal[place], matrix.row_at(place));
+        let image = matrix.graph().path().display();
+        return Err(Error::Unsuitable(format!(
+            "expected {expected} on the diagonal of {image} for the preconditioner, found {found} in row {row}"
+        )));
+    }
+    space.update([&mut diagonal], |_, [entries], []| {
+        entries.iter_mut().for_each(|entry| *entry = M::inverse(*entry));
+    })?;
+    Ok(diagonal)
+}
+
+/// Writes where to begin, and the residual there; `length` is that at 0.
+fn set_start(system: &System<'_, '_>, state: &mut State, x0: Option<&[f64]>, length: f64) -> Result<()> {
+    let Some(x0) = x0 else {
+        state.norms.push(length);
+        return Ok(());
+    };
+    let (matrix, scale) = (system.operator.matrix, system.scale);
+    system.space.update([&mut state.x], |rows, [x], []| {
+        rows.zip(x).for_each(|(row, number)| *number = x0[matrix.column_at(row)] / scale);
+    })?;
+    let norm = system.residual(state, false)?;
+    state.norms.push(norm);
+    Ok(())
+}
+
+/// Runs a method until the true residual is small enough, or will not become so.
+fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &mut State) -> Result<StoppedBy> {
+    loop {
+        let before = state.norm();
+        if before <= system.tolerance {
+            return Ok(StoppedBy::Residual);
+        }
+        if state.steps_left == 0 {
+            return Ok(StoppedBy::Iterations);
+        }
+        let pause = method.run(system, state)?;
+        let norm = system.residual(state, false)?;
+        if let Some(last) = state.norms.last_mut() {
+            *last = norm;
+        }
+        let left = match pause {
+            Pause::End => ROUNDING_LEFT,
+            Pause::Full => FULL_LEFT,
+        };
+        if norm > system.tolerance && norm >= left * before && state.steps_left > 0 {
+            return Ok(StoppedBy::Stagnation);
+        }
+    }
+}

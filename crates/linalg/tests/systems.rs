@@ -1,0 +1,346 @@
+//! Systems of linear equations, whose residuals an obvious program computes again.
+
+mod common;
+
+use common::{Entries, bits, matrix, random, runtime};
+use outcore_graph::Result;
+use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
+use outcore_matrix::{Operand, SparseMatrix};
+
+type Method = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution>;
+const METHODS: [(&str, Method); 3] = [("cg", cg), ("minres", minres), ("gmres", gmres)];
+const JACOBI: SolveOptions<'_> = SolveOptions { preconditioner: Preconditioner::Jacobi, ..STRICT };
+/// Most digits that there are.
+const STRICT: SolveOptions<'_> =
+    SolveOptions { rtol: 1e-10, atol: 0.0, maxiter: None, x0: None, restart: 20, preconditioner: Preconditioner::None };
+
+/// A matrix, whose images are in a folder of their own.
+struct Case {
+    given: Entries,
+    matrix: SparseMatrix,
+    _folder: tempfile::TempDir,
+}
+
+fn case(given: Entries, is_symmetric: bool) -> Case {
+    let folder = tempfile::tempdir().unwrap();
+    let matrix = matrix(&runtime(2, None), &given.image(folder.path(), is_symmetric), true);
+    Case { given, matrix, _folder: folder }
+}
+
+impl Case {
+    /// Solves a system and looks whether everything that is said of the solution is true.
+    fn solve(&self, method: Method, b: &[f64], options: &SolveOptions<'_>) -> Solution {
+        let found = method(&self.matrix, b, options).unwrap();
+        let product = self.given.multiply(&found.x, 1);
+        let residual = length(&product.iter().zip(b).map(|(product, b)| b - product).collect::<Vec<_>>());
+        let rounding = 1e-13 * (length(b) + length(&product) + found.residual);
+        assert!((residual - found.residual).abs() <= rounding, "{residual} {}", found.residual);
+        let bound = (options.rtol * length(b)).max(options.atol);
+        assert!((found.residual_bound - bound).abs() <= 1e-12 * bound);
+        assert_eq!(found.converged, found.residual <= found.residual_bound);
+        assert_eq!(found.converged, found.stopped_by == StoppedBy::Residual);
+        assert_eq!(found.residuals.last(), Some(&found.residual));
+        assert_eq!(found.residuals.len() as u64, found.iterations + 1);
+        found
+    }
+
+    /// The same for a solution that is known; returns how many iterations it took.
+    fn compare(&self, method: Method, known: &[f64], tolerance: f64, options: &SolveOptions<'_>) -> u64 {
+        let found = self.solve(method, &self.given.multiply(known, 1), options);
+        assert!(found.converged, "{:?} after {}: {}", found.stopped_by, found.iterations, found.residual);
+        let error = length(&found.x.iter().zip(known).map(|(x, known)| x - known).collect::<Vec<_>>());
+        assert!(error <= tolerance * length(known), "{error} of {}", length(known));
+        found.iterations
+    }
+}
+
+fn length(numbers: &[f64]) -> f64 {
+    numbers.iter().map(|number| number * number).sum::<f64>().sqrt()
+}
+
+fn vector(rows: u64) -> Vec<f64> {
+    let mut state = rows;
+    (0..rows).map(|_| random(&mut state, 2001) as f64 / 1000.0 - 1.0).collect()
+}
+
+/// The Laplace operator on a grid.
+fn poisson(height: u64, width: u64) -> Entries {
+    let mut given = Entries::grid(height, width);
+    given.entries.values_mut().for_each(|value| *value = -1.0);
+    (0..given.rows).for_each(|row| given.add(row, row, 4.0));
+    given
+}
+
+/// A symmetric matrix with diagonal entries that are as large as all others of their rows, and `more`.
+fn dominant(rows: u64, count: u64, more: impl Fn(u64) -> f64) -> Entries {
+    let mut given = Entries::random(rows, rows, count, true);
+    given.entries.retain(|(row, column), _| row != column);
+    let mut sums = vec![0.0; rows as usize];
+    for (&(row, column), value) in &given.entries {
+        sums[row as usize] += value.abs();
+        sums[column as usize] += value.abs();
+    }
+    (0..rows).for_each(|row| given.add(row, row, sums[row as usize] + more(row)));
+    given
+}
+
+/// A path, whose circle is not closed.
+fn cycle(rows: u64) -> Entries {
+    let mut given = Entries::new(rows, rows);
+    (0..rows).for_each(|row| given.add(row, (row + 1) % rows, 1.0));
+    given
+}
+
+#[test]
+fn a_grid_has_the_solution_that_is_known() {
+    let case = case(poisson(60, 41), true);
+    let iterations = METHODS.map(|(_, method)| {
+        // Tall systems of GMRES converge with many vectors only.
+        let options = SolveOptions { restart: 200, ..STRICT };
+        case.compare(method, &vector(60 * 41), 1e-7, &options)
+    });
+    assert!(iterations.iter().all(|&iterations| (30..400).contains(&iterations)), "{iterations:?}");
+    // Fewer vectors find it too, with more iterations.
+    let short = case.compare(gmres, &vector(60 * 41), 1e-7, &STRICT);
+    assert!(short > iterations[2], "{short} {iterations:?}");
+}
+
+#[test]
+fn every_iteration_is_a_product() {
+    let case = case(poisson(30, 30), true);
+    let b = vector(900);
+    for (name, method) in METHODS {
+        let found = case.solve(method, &b, &SolveOptions { restart: 900, ..STRICT });
+        assert_eq!(found.products, found.iterations + 1, "{name}");
+        assert_eq!(found.stats.total.pages_wanted, found.products * case.matrix.pages_per_pass(Operand::Matrix));
+        // Residuals of methods that make them minimal never grow.
+        let falls = found.residuals.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-6));
+        assert!(falls || name == "cg", "{name}");
+        // From the solution nothing is to be done, and from near it less.
+        let x0 = Some(&found.x[..]);
+        let again = case.solve(method, &b, &SolveOptions { x0, rtol: 2e-10, ..STRICT });
+        assert_eq!((again.iterations, again.products), (0, 1), "{name}");
+        assert!(bits(&again.x) == bits(&found.x), "{name}");
+        let near: Vec<f64> = found.x.iter().map(|x| x + 1e-9).collect();
+        let again = case.solve(method, &b, &SolveOptions { x0: Some(&near), restart: 900, ..STRICT });
+        assert!(again.converged && again.iterations > 0 && again.iterations < found.iterations, "{name}");
+    }
+}
+
+#[test]
+fn random_matrices() {
+    let definite = case(dominant(3000, 20_000, |_| 0.5), true);
+    for (_, method) in METHODS {
+        definite.compare(method, &vector(3000), 1e-8, &STRICT);
+        definite.compare(method, &vector(3000), 1e-8, &JACOBI);
+    }
+    // As many eigenvalues above 0 as below.
+    let mut signs = dominant(3000, 20_000, |_| 0.5);
+    for ((row, column), value) in &mut signs.entries {
+        *value *= if row == column && row % 2 == 0 { -1.0 } else { 1.0 };
+    }
+    let indefinite = case(signs, true);
+    indefinite.compare(minres, &vector(3000), 1e-8, &STRICT);
+    indefinite.compare(minres, &vector(3000), 1e-8, &JACOBI);
+    let refused = cg(&indefinite.matrix, &vector(3000), &STRICT).unwrap_err().to_string();
+    assert!(refused.contains("expected a positive definite matrix") && refused.contains("p^T A p = -"), "{refused}");
+    let refused = cg(&indefinite.matrix, &vector(3000), &JACOBI).unwrap_err().to_string();
+    assert!(refused.contains("expected numbers greater than 0 on the diagonal of"), "{refused}");
+    // Symmetric, though it is not stored so.
+    let expanded = case(dominant(3000, 20_000, |_| 0.5).expanded(), false);
+    assert!(!expanded.matrix.is_symmetric());
+    expanded.compare(cg, &vector(3000), 1e-8, &STRICT);
+
+    let mut unsymmetric = Entries::random(3000, 3000, 20_000, false);
+    (0..3000).for_each(|row| unsymmetric.add(row, row, 9.0));
+    let unsymmetric = case(unsymmetric, false);
+    for restart in [3, 20, 3000] {
+        unsymmetric.compare(gmres, &vector(3000), 1e-8, &SolveOptions { restart, ..STRICT });
+        unsymmetric.compare(gmres, &vector(3000), 1e-8, &SolveOptions { restart, ..JACOBI });
+    }
+    for method in [cg, minres] {
+        let refused = method(&unsymmetric.matrix, &vector(3000), &STRICT).unwrap_err().to_string();
+        assert!(refused.contains("expected a symmetric matrix"), "{refused}");
+    }
+}
+
+#[test]
+fn jacobi_repairs_a_diagonal_that_is_badly_scaled() {
+    let scale = |row: u64| 10f64.powi((row * 7 % 9) as i32 - 4);
+    let mut given = dominant(2000, 8000, |_| 0.1);
+    given.entries.iter_mut().for_each(|((row, column), value)| *value *= scale(*row) * scale(*column));
+    let case = case(given, true);
+    let b: Vec<f64> = (0..2000).map(|row| scale(row) * (1.0 + row as f64 / 1000.0)).collect();
+    for (name, method) in METHODS {
+        let options = SolveOptions { rtol: 1e-8, maxiter: Some(2000), ..STRICT };
+        let plain = case.solve(method, &b, &options);
+        let jacobi = case.solve(method, &b, &SolveOptions { preconditioner: Preconditioner::Jacobi, ..options });
+        assert!(jacobi.converged, "{name} {:?} {}", jacobi.stopped_by, jacobi.residual);
+        assert!(4 * jacobi.iterations < plain.iterations, "{name} {} {}", jacobi.iterations, plain.iterations);
+    }
+}
+
+#[test]
+fn singular_systems() {
+    // The Laplace matrix of a graph, whose rows add up to 0: b can be reached if its numbers do, too.
+    let case = case(dominant(500, 3000, |_| 0.0), true);
+    let mut laplace = dominant(500, 3000, |_| 0.0);
+    laplace.entries.iter_mut().filter(|((row, column), _)| row != column).for_each(|(_, value)| *value = -value.abs());
+    let laplace = self::case(laplace, true);
+    for (name, method) in METHODS {
+        let b = laplace.given.multiply(&vector(500), 1);
+        assert!(laplace.solve(method, &b, &STRICT).converged, "{name}");
+        let b = case.given.multiply(&vector(500), 1);
+        assert!(case.solve(method, &b, &SolveOptions { maxiter: Some(20_000), ..JACOBI }).converged, "{name}");
+    }
+    // Where it cannot be reached, what is left is the part that is the same everywhere.
+    let b: Vec<f64> = laplace.given.multiply(&vector(500), 1).iter().map(|b| b + 0.01).collect();
+    let found = laplace.solve(minres, &b, &STRICT);
+    assert_eq!(found.stopped_by, StoppedBy::Stagnation);
+    assert!((found.residual - 0.01 * 500f64.sqrt()).abs() < 1e-8, "{}", found.residual);
+    let found = laplace.solve(gmres, &b, &SolveOptions { restart: 100, maxiter: Some(50), ..STRICT });
+    assert!(!found.converged && (found.residual - 0.01 * 500f64.sqrt()).abs() < 1e-6, "{}", found.residual);
+}
+
+#[test]
+fn matrices_with_little_in_them() {
+    for rows in [0u64, 1, 2, 700] {
+        let nothing = case(Entries::new(rows, rows), true);
+        let mut diagonal = Entries::new(rows, rows);
+        (0..rows).for_each(|row| diagonal.add(row, row, 1.0 + row as f64 % 5.0));
+        let diagonal = case(diagonal, true);
+        for (name, method) in METHODS {
+            // Nothing to be done.
+            let (zeros, ones) = (vec![0.0; rows as usize], vec![1.0; rows as usize]);
+            for case in [&nothing, &diagonal] {
+                let found = case.solve(method, &zeros, &SolveOptions { x0: Some(&ones), ..STRICT });
+                assert!(found.converged && bits(&found.x) == bits(&zeros), "{name}");
+                assert_eq!((found.iterations, found.products, &found.residuals[..]), (0, 0, &[0.0][..]));
+            }
+            // As many iterations as there are values.
+            for options in [STRICT, JACOBI] {
+                let found = diagonal.solve(method, &vector(rows), &options);
+                assert!(found.converged && found.iterations <= 6.min(rows), "{name} {}", found.iterations);
+            }
+            if rows == 0 {
+                continue;
+            }
+            // Nothing that could be done.
+            match method(&nothing.matrix, &ones, &STRICT) {
+                Ok(found) => {
+                    assert!(name != "cg" && bits(&found.x) == bits(&zeros), "{name}");
+                    assert_eq!(found.stopped_by, StoppedBy::Stagnation);
+                    assert!((found.residual - (rows as f64).sqrt()).abs() < 1e-12);
+                }
+                Err(error) => assert!(name == "cg" && error.to_string().contains("p^T A p = 0"), "{error}"),
+            }
+            let refused = method(&nothing.matrix, &ones, &JACOBI).unwrap_err().to_string();
+            assert!(refused.contains("on the diagonal of") && refused.contains("found 0 in row"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_converge_says_so() {
+    let case = case(poisson(40, 40), true);
+    let b = vector(1600);
+    for (name, method) in METHODS {
+        for maxiter in [0, 1, 3] {
+            let found = case.solve(method, &b, &SolveOptions { maxiter: Some(maxiter), restart: 5, ..STRICT });
+            assert_eq!(found.stopped_by, StoppedBy::Iterations, "{name} {maxiter}");
+            assert_eq!(found.iterations, if name == "gmres" { 5 * maxiter } else { maxiter });
+            assert!(found.residual < length(&b) || maxiter == 0, "{name} {maxiter}");
+        }
+        // More digits than there are.
+        let found = case.solve(method, &b, &SolveOptions { rtol: 0.0, restart: 200, ..STRICT });
+        assert_eq!(found.stopped_by, StoppedBy::Stagnation, "{name}");
+        assert!(found.residual < 1e-13 * length(&b), "{name} {}", found.residual);
+        // A bound that is met at once.
+        assert_eq!(case.solve(method, &b, &SolveOptions { atol: 1e9, ..STRICT }).iterations, 0);
+    }
+    // A circle takes as many vectors as it has rows: before that nothing is won.
+    let (rows, mut b) = (50, vec![0.0; 50]);
+    b[0] = 1.0;
+    let case = self::case(cycle(rows), false);
+    let found = case.solve(gmres, &b, &STRICT);
+    assert_eq!((found.stopped_by, found.iterations), (StoppedBy::Stagnation, 20));
+    assert_eq!(case.solve(gmres, &b, &SolveOptions { restart: 50, ..STRICT }).iterations, 50);
+}
+
+#[test]
+fn numbers_near_the_ends_of_their_range() {
+    let case = case(poisson(20, 20), true);
+    for (_, method) in METHODS {
+        let plain = case.solve(method, &vector(400), &STRICT);
+        for power in [-1000, -600, 600, 1000] {
+            let scaled = |numbers: &[f64]| numbers.iter().map(|x| x * 2f64.powi(power)).collect::<Vec<_>>();
+            let found = method(&case.matrix, &scaled(&vector(400)), &STRICT).unwrap();
+            assert!(found.converged && bits(&found.x) == bits(&scaled(&plain.x)), "{power}");
+        }
+        let refused = method(&case.matrix, &[f64::MAX; 400], &STRICT).unwrap_err().to_string();
+        assert!(refused.contains("expected products that are finite"), "{refused}");
+    }
+    let mut given = poisson(20, 20);
+    given.add_both(&[(7, 7, f64::MAX), (7, 8, f64::MAX), (7, 6, f64::MAX)]);
+    let case = self::case(given, true);
+    for (_, method) in METHODS {
+        let refused = method(&case.matrix, &vector(400), &STRICT).unwrap_err().to_string();
+        assert!(refused.contains("expected products that are finite"), "{refused}");
+    }
+}
+
+#[test]
+fn bits_depend_on_nothing_but_the_options() {
+    let mut given = dominant(60_000, 120_000, |row| 0.01 + (row % 5) as f64);
+    given.add(3, 3, 2000.0);
+    let folder = tempfile::tempdir().unwrap();
+    let image = given.image(folder.path(), true);
+    let b = vector(60_000);
+    for (name, method) in METHODS {
+        for preconditioner in [Preconditioner::None, Preconditioner::Jacobi] {
+            let mut expected: Option<(Vec<u64>, Vec<u64>)> = None;
+            // Limits that have room for few of the vectors of 480 KB of GMRES, and none.
+            for (threads, memory) in [(1, None), (2, None), (3, Some(36 << 20)), (2, Some(28 << 20))] {
+                let runtime = runtime(threads, memory);
+                let matrix = matrix(&runtime, &image, true);
+                let options = SolveOptions { preconditioner, restart: 60, ..STRICT };
+                let found = method(&matrix, &b, &options).unwrap();
+                assert!(found.converged, "{name}");
+                let found = (bits(&found.x), bits(&found.residuals));
+                assert!(*expected.get_or_insert(found.clone()) == found, "{name} {threads} {memory:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let square = case(poisson(3, 3), true);
+    let wide = case(Entries::random(5, 7, 10, false), false);
+    let b = vector(9);
+    for (_, method) in METHODS {
+        let refusal = |case: &Case, b: &[f64], options: &SolveOptions<'_>| {
+            method(&case.matrix, b, options).unwrap_err().to_string()
+        };
+        assert!(refusal(&wide, &b[..5], &STRICT).contains("expected a square matrix, found one of 5 x 7"));
+        let refused = refusal(&square, &b[..8], &STRICT);
+        assert!(refused.contains("expected 9 numbers in b for a matrix of 9 x 9, found 8"), "{refused}");
+        let refused = refusal(&square, &b, &SolveOptions { x0: Some(&[0.0; 10]), ..STRICT });
+        assert!(refused.contains("expected 9 numbers in x0 for a matrix of 9 x 9, found 10"), "{refused}");
+        let mut wrong = b.clone();
+        wrong[6] = f64::NAN;
+        assert!(refusal(&square, &wrong, &STRICT).contains("expected finite numbers in b, found NaN in row 6"));
+        wrong[2] = f64::INFINITY;
+        let refused = refusal(&square, &b, &SolveOptions { x0: Some(&wrong), ..STRICT });
+        assert!(refused.contains("expected finite numbers in x0, found inf in row 2"), "{refused}");
+        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(
+                refusal(&square, &b, &SolveOptions { rtol: wrong, ..STRICT }).contains("expected rtol of 0 or more")
+            );
+            assert!(
+                refusal(&square, &b, &SolveOptions { atol: wrong, ..STRICT }).contains("expected atol of 0 or more")
+            );
+        }
+        assert!(refusal(&square, &b, &SolveOptions { restart: 0, ..STRICT }).contains("expected restart of 1 or more"));
+    }
+}
