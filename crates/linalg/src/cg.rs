@@ -1,7 +1,7 @@
 //! The method of conjugate gradients.
 //!
-//! An iteration makes three passes over vectors beside the product: for the step's length, for the residual with both of
-//! its sums, and for `x` together with the next direction.
+//! An iteration makes three passes over vectors beside the product: for the step's length, for the residual with both
+//! of its sums, and for `x` together with the next direction.
 //!
 //! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, J. Research NBS 1952.
 
@@ -81,7 +81,7 @@ impl<'a> Method<'a> for Cg {
 fn not_definite(system: &System<'_, '_>, curvature: f64, iteration: u64) -> Error {
     let image = system.operator.matrix().graph().path().display();
     Error::Unsuitable(format!(
-        "expected a positive definite matrix in {image}, found a direction p with p^T A p = {curvature:.3e} in iteration \
-         {iteration}; minres solves systems with other symmetric matrices, gmres with all square ones"
+        "expected a positive definite matrix in {image}, found a direction p with p^T A p = {curvature:.3e} in \
+         iteration {iteration}; minres solves systems with other symmetric matrices, gmres with all square ones"
     ))
 }

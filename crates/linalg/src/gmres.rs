@@ -43,8 +43,8 @@ impl Triangle {
         Triangle { columns: Vec::new(), rotations: Vec::new(), right: vec![norm], norms: vec![norm], longest }
     }
 
-    /// Appends a column with this entry below its diagonal; returns the least residual, or nothing if the column depends
-    /// on the others, and then it is not appended.
+    /// Appends a column with this entry below its diagonal; returns the least residual, or nothing if the column
+    /// depends on the others, and then it is not appended.
     fn append(&mut self, mut column: Vec<f64>, below: f64) -> Option<f64> {
         let length = column.iter().fold(below, |length: f64, entry| length.hypot(*entry));
         self.longest = self.longest.max(length);
@@ -68,8 +68,8 @@ impl Triangle {
         self.norms.last().copied()
     }
 
-    /// What the columns are multiplied by: all of them, or the first ones if large factors, as those of a system that is
-    /// nearly singular, would bring more in by rounding than they take away.
+    /// What the columns are multiplied by: all of them, or the first ones if large factors, as those of a system that
+    /// is nearly singular, would bring more in by rounding than they take away.
     fn solve(&self) -> Vec<f64> {
         let count = self.columns.len();
         let rounding = |factors: &[f64]| {

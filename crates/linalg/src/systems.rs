@@ -129,8 +129,8 @@ pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Resul
     solve::<Cg>(matrix, b, options)
 }
 
-/// Solves `A x = b` with a symmetric matrix by the method of minimal residuals. Of a singular system that has no solution
-/// it finds a vector with the least residual, and says that it has not converged.
+/// Solves `A x = b` with a symmetric matrix by the method of minimal residuals. Of a singular system that has no
+/// solution it finds a vector with the least residual, and says that it has not converged.
 ///
 /// *Cost.* As with [`cg`], but 56 bytes per row, with a preconditioner 72.
 ///
@@ -140,14 +140,14 @@ pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> R
     solve::<Minres>(matrix, b, options)
 }
 
-/// Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted. The preconditioner is
-/// on the right, so the residual that is made small is that of the system itself.
+/// Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted. The preconditioner
+/// is on the right, so the residual that is made small is that of the system itself.
 ///
 /// The vectors of a cycle are in memory as far as there is room, and otherwise in a temporary file beside the image, or
 /// where the runtime says. The bits of the result depend on neither.
 ///
-/// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row, with
-/// a preconditioner 24, and 8 for each vector of a cycle, of which two at least are in memory.
+/// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row,
+/// with a preconditioner 24, and 8 for each vector of a cycle, of which two at least are in memory.
 ///
 /// # Errors
 /// As with [`minres`], but that the matrix need not be symmetric; a full disk.
@@ -294,7 +294,7 @@ impl System<'_, '_> {
 fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
     check(matrix, b, options)?;
     let costs = RefCell::new(Costs::default());
-    let (x, state, scale, tolerance, stopped_by) = {
+    let (x, iterations, norms, scale, tolerance, stopped_by) = {
         let (mut system, mut state) = begin::<M>(matrix, b, options, &costs)?;
         let length = system.residual(&mut state, true)?;
         system.tolerance = (options.rtol * length).max(options.atol / system.scale);
@@ -309,19 +309,20 @@ fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &Solve
                 StoppedBy::Residual
             }
         };
-        state.residual = Array::zeroed(system.space.runtime.budget(), PURPOSE, 0)?;
-        (system.ordered(&state.x)?, state, system.scale, system.tolerance, stopped_by)
+        let State { x, residual, iterations, norms, .. } = state;
+        drop(residual);
+        (system.ordered(&x)?, iterations, norms, system.scale, system.tolerance, stopped_by)
     };
     let costs = costs.into_inner();
     Ok(Solution {
         x,
-        residual: scale * state.norm(),
+        residual: scale * norms.last().copied().unwrap_or(0.0),
         residual_bound: scale * tolerance,
         converged: stopped_by == StoppedBy::Residual,
         stopped_by,
-        iterations: state.iterations,
+        iterations,
         products: costs.products,
-        residuals: state.norms.iter().map(|norm| scale * norm).collect(),
+        residuals: norms.iter().map(|norm| scale * norm).collect(),
         stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
     })
 }

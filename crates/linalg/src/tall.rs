@@ -93,8 +93,8 @@ impl<'a> Space<'a> {
         self.stripes(|worker, rows| work(worker, rows.clone(), &mut lock(&parts[rows.start / step])))
     }
 
-    /// Changes several blocks in one pass over memory: calls `work` with a few rows, the numbers of the blocks in them, and
-    /// sums that it adds to. Returns the sums.
+    /// Changes several blocks in one pass over memory: calls `work` with a few rows, the numbers of the blocks in them,
+    /// and sums that it adds to. Returns the sums.
     pub fn update<const BLOCKS: usize, const SUMS: usize>(
         &self,
         blocks: [&mut [f64]; BLOCKS],
