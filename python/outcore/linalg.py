@@ -1,8 +1,8 @@
 """Eigenvalues and more of sparse matrices on disk. Names, defaults and shapes are those of `scipy.sparse.linalg`.
 
-A matrix is an `outcore.SparseMatrix`, or the path of an image or an `outcore.Graph`, whose matrix is meant. Vectors that
-solvers work with are in memory as far as the limit has room for them, otherwise in a temporary file beside the image, or
-where the runtime says. Results have the same bits for all numbers of threads, all limits and back ends.
+A matrix is an `outcore.SparseMatrix`, or the path of an image or an `outcore.Graph`, whose matrix is meant. Vectors
+that solvers work with are in memory as far as the limit has room for them, otherwise in a temporary file beside the
+image, or where the runtime says. Results have the same bits for all numbers of threads, all limits and back ends.
 """
 
 import os
@@ -16,7 +16,8 @@ from outcore._matrix import SparseMatrix
 from outcore._outcore import Graph
 
 __all__ = [
-    "EigshResult", "NmfResult", "Solution", "SvdResult", "cg", "eigsh", "gmres", "minres", "nmf", "randomized_svd", "svds",
+    "EigshResult", "NmfResult", "Solution", "SvdResult", "cg", "eigsh", "gmres", "minres", "nmf", "randomized_svd",
+    "svds",
 ]  # fmt: skip
 
 _Matrix = SparseMatrix | Graph | str | os.PathLike[str]
@@ -129,8 +130,8 @@ def eigsh(
         block: How many vectors are multiplied in a pass over the matrix. Each takes `16 n` bytes of memory. More make
             fewer passes, and multiplications of more vectors.
         seed: Where random numbers begin.
-        out: An array of shape `(n, k)` for the vectors, such as one of `numpy.lib.format.open_memmap`, whose memory does
-            not count under the limit.
+        out: An array of shape `(n, k)` for the vectors, such as one of `numpy.lib.format.open_memmap`, whose memory
+            does not count under the limit.
 
     Returns:
         An `EigshResult`: eigenvalues in ascending order and their vectors, as a tuple.
@@ -243,8 +244,8 @@ def randomized_svd(
         random_state: Where random numbers begin.
 
     Returns:
-        An `SvdResult`: `u` of shape `(m, k)`, `s` in descending order as scikit-learn has it, and `vh` of shape `(k, n)`,
-        as a tuple.
+        An `SvdResult`: `u` of shape `(m, k)`, `s` in descending order as scikit-learn has it, and `vh` of shape `(k,
+        n)`, as a tuple.
 
     Cost: the passes; memory for `k + n_oversamples` vectors of both sides, twice while they are multiplied. Where there
     is less, vectors go to a temporary file, and fewer are multiplied at once, in more passes.
@@ -284,8 +285,8 @@ def nmf(
     Args:
         A: A matrix of shape `(m, n)`.
         n_components: How many columns W has, and rows H; at most 64.
-        solver: "hals", hierarchical alternating least squares, which is scikit-learn's coordinate descent ("cd") without
-            shuffling; "mu", multiplicative updates.
+        solver: "hals", hierarchical alternating least squares, which is scikit-learn's coordinate descent ("cd")
+            without shuffling; "mu", multiplicative updates.
         tol: When it ends. "hals": the sum of the lengths of all derivatives that lead to less loss, in units of that of
             the first iteration; "mu": by how much the loss's root falls in ten iterations, in units of what it was.
         max_iter: The most iterations; a result after so many is no error.
@@ -335,8 +336,8 @@ def cg(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
     preconditioner 40. A matrix that is not stored as symmetric is compared with its transpose first, by two products.
 
     Raises:
-        UsageError: A matrix that is not square, not symmetric or, as far as it is seen, not positive definite; sizes and
-            options that cannot be; numbers that are not finite.
+        UsageError: A matrix that is not square, not symmetric or, as far as it is seen, not positive definite; sizes
+            and options that cannot be; numbers that are not finite.
         MemoryLimitError: Too little memory for the vectors.
 
     Hestenes and Stiefel, Methods of conjugate gradients for solving linear systems, 1952.
@@ -366,11 +367,11 @@ def gmres(A: _Matrix, b: Any, x0: Any = None, *, restart: int = 20, **options: A
     are those of `cg`.
 
     Args:
-        restart: How many vectors a cycle keeps. `maxiter` counts cycles. They are in memory as far as there is room, and
-            otherwise in a temporary file.
+        restart: How many vectors a cycle keeps. `maxiter` counts cycles. They are in memory as far as there is room,
+            and otherwise in a temporary file.
 
-    Saad and Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, SIAM J. Sci.
-    Stat. Comput. 1986.
+    Saad and Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, SIAM J.
+    Sci. Stat. Comput. 1986.
     """
     return _solved("gmres", A, b, x0, restart=restart, **options)
 

@@ -2,20 +2,21 @@
 //!
 //! *Idea.* A step multiplies the last block of a basis, takes away what lies in the basis, and makes the rest
 //! orthonormal: the next block. The operator's projection on the basis is a small matrix; its eigenpairs are
-//! approximations, whose residuals are known from the last block alone. When the basis is full it is replaced by the best
-//! approximations, and goes on behind them.
+//! approximations, whose residuals are known from the last block alone. When the basis is full it is replaced by the
+//! best approximations, and goes on behind them.
 //!
-//! *Orthogonality.* In exact arithmetic only the last two blocks matter. With rounding others creep back, at a rate that
-//! a recurrence foretells from the small matrix; only when that reaches [`SEMI`] the whole basis is read and taken away,
-//! in this step and the next. Eigenvalues keep all their digits so (Simon 1984), and a basis on disk is rarely read.
+//! *Orthogonality.* In exact arithmetic only the last two blocks matter. With rounding others creep back, at a rate
+//! that a recurrence foretells from the small matrix; only when that reaches [`SEMI`] the whole basis is read and taken
+//! away, in this step and the next. Eigenvalues keep all their digits so (Simon 1984), and a basis on disk is rarely
+//! read.
 //!
 //! *Missed copies.* A block of b columns sees at most b copies of a repeated eigenvalue. So when all wanted pairs have
 //! converged they are locked, and the method begins again with a random block orthogonal to them, until a bound for
 //! random starts says that nothing was missed ([`MISSED`]), or what was missed has converged too.
 //!
-//! Grimes, Lewis and Simon, *A shifted block Lanczos algorithm*, SIAM J. Matrix Anal. 1994; Wu and Simon, *Thick-restart
-//! Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue by the power and
-//! Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
+//! Grimes, Lewis and Simon, *A shifted block Lanczos algorithm*, SIAM J. Matrix Anal. 1994; Wu and Simon,
+//! *Thick-restart Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue
+//! by the power and Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
 
 use crate::basis::Basis;
 use crate::kernels::Square;
@@ -26,8 +27,8 @@ use faer::{Mat, Side};
 use outcore_graph::Result;
 use outcore_io::Array;
 
-/// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the small
-/// matrix, and thus in the residuals.
+/// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
+/// small matrix, and thus in the residuals.
 const SEMI: [f64; 2] = [1e-12, 1e-9];
 /// How orthogonal vectors are that everything was just taken away from.
 const ORTHOGONAL: f64 = 2e-15;
@@ -184,11 +185,9 @@ impl<'o, 'a> Lanczos<'o, 'a> {
 
     fn set_square(&mut self, row: usize, column: usize, square: &Square) {
         let width = self.width();
-        for i in 0..width {
-            for k in 0..width {
-                self.projection[(row * width + i, column * width + k)] = square[i][k];
-                self.projection[(column * width + k, row * width + i)] = square[i][k];
-            }
+        for (i, k) in (0..width * width).map(|at| (at / width, at % width)) {
+            self.projection[(row * width + i, column * width + k)] = square[i][k];
+            self.projection[(column * width + k, row * width + i)] = square[i][k];
         }
     }
 
@@ -224,7 +223,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let semi = (self.goal.tolerance / 10.0).clamp(SEMI[0], SEMI[1]);
         let is_lost = estimate.as_ref().is_some_and(|estimate| {
             let rows = (0..(last + 1) * width).filter(|&row| self.live[row]);
-            rows.flat_map(|row| (0..width).map(move |column| (row, column))).any(|at| !(estimate[at].abs() < semi))
+            rows.flat_map(|row| (0..width).map(move |column| (row, column)))
+                .any(|at| estimate[at].is_nan() || estimate[at].abs() >= semi)
         });
         if is_lost {
             self.basis.project_out(0..last + 1, &mut next)?;
@@ -365,7 +365,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         loop {
             self.extend()?;
             let is_full = self.columns() + self.width() > most_columns;
-            if self.columns() <= count.max(locked.len()) || (self.basis.len() % 2 == 0 && !is_full) {
+            if self.columns() <= count.max(locked.len()) || (self.basis.len().is_multiple_of(2) && !is_full) {
                 continue;
             }
             let ritz = self.ritz()?;

@@ -2,10 +2,10 @@
 //! pass.
 //!
 //! [`eigsh`] finds eigenpairs of a symmetric matrix, [`svds`] and [`randomized_svd`] singular values, [`nmf`]
-//! non-negative factors; [`cg`], [`minres`] and [`gmres`] solve systems of equations. What is common to all: vectors are
-//! in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there is room and
-//! otherwise in a temporary file (`basis.rs`, `panels.rs`). Sums over rows are in an order that depends on their number
-//! alone. Small dense matrices inside belong to the library faer.
+//! non-negative factors; [`cg`], [`minres`] and [`gmres`] solve systems of equations. What is common to all: vectors
+//! are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there is room
+//! and otherwise in a temporary file (`basis.rs`, `panels.rs`). Sums over rows are in an order that depends on their
+//! number alone. Small dense matrices inside belong to the library faer.
 
 mod basis;
 mod cg;

@@ -109,12 +109,10 @@ fn upper_factor(gram: &Square, width: usize) -> (Square, bool) {
 /// The inverse of an upper triangular matrix.
 pub(crate) fn inverse(upper: &Square, width: usize) -> Square {
     let mut inverse = ZERO;
-    for column in 0..width {
-        for row in (0..=column).rev() {
-            let unit = if row == column { 1.0 } else { 0.0 };
-            let known: f64 = (row + 1..=column).map(|i| upper[row][i] * inverse[i][column]).sum();
-            inverse[row][column] = (unit - known) / upper[row][row];
-        }
+    for (column, row) in (0..width).flat_map(|column| (0..=column).rev().map(move |row| (column, row))) {
+        let unit = if row == column { 1.0 } else { 0.0 };
+        let known: f64 = (row + 1..=column).map(|i| upper[row][i] * inverse[i][column]).sum();
+        inverse[row][column] = (unit - known) / upper[row][row];
     }
     inverse
 }

@@ -1,7 +1,7 @@
 //! Singular values and vectors by a random projection, in a number of passes that is known beforehand.
 //!
-//! *Idea.* The products of a matrix with random vectors span nearly what its first singular vectors span; multiplying by
-//! the transpose and the matrix again makes that better. The matrix is projected on this space, and what is left is
+//! *Idea.* The products of a matrix with random vectors span nearly what its first singular vectors span; multiplying
+//! by the transpose and the matrix again makes that better. The matrix is projected on this space, and what is left is
 //! small. Column means are taken away from products, never from the matrix.
 //!
 //! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011.
@@ -63,8 +63,8 @@ pub struct RandomizedSvd<'a> {
 /// file, and fewer are multiplied at once, in more passes.
 ///
 /// # Errors
-/// Options that cannot be; too little memory for a block of eight vectors of each side; a page that cannot be read or is
-/// damaged; a full disk; a request to stop.
+/// Options that cannot be; too little memory for a block of eight vectors of each side; a page that cannot be read or
+/// is damaged; a full disk; a request to stop.
 pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd<'a>> {
     let &RandomizedSvdOptions { k, oversamples, passes, center, seed } = options;
     let (rows, columns) = matrix.shape();

@@ -1,8 +1,9 @@
 //! Singular values and vectors.
 //!
 //! *Idea.* The eigenvectors of `A^T A` are the right singular vectors of `A`; of `A A^T`, if that is smaller, the left
-//! ones. The Lanczos method for these is that of Golub and Kahan with one of its two bases. What it finds is multiplied by
-//! the matrix itself once more, and the small factor of the product gives singular values that are not roots of anything.
+//! ones. The Lanczos method for these is that of Golub and Kahan with one of its two bases. What it finds is multiplied
+//! by the matrix itself once more, and the small factor of the product gives singular values that are not roots of
+//! anything.
 //!
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
@@ -61,8 +62,8 @@ pub struct Svd<'a> {
     pub residuals: Vec<f64>,
     /// How many of those that were wanted have converged; the others are the best that there are.
     pub converged: usize,
-    /// The greatest residual with which the least value counts as converged: the tolerance, or what rounding allows, which
-    /// is more for a value that is small beside the greatest.
+    /// The greatest residual with which the least value counts as converged: the tolerance, or what rounding allows,
+    /// which is more for a value that is small beside the greatest.
     pub residual_bound: f64,
     /// How many vectors were multiplied, by the matrix or its transpose.
     pub products: u64,

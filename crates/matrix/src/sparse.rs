@@ -234,8 +234,8 @@ impl SparseMatrix {
     }
 
     /// The same for sums of products, with the rows of both in the order of the image, in one pass, for at most
-    /// [`MOST_COLUMNS`] columns, half as many complex ones: solvers multiply so. If columns are a power of two, nothing is
-    /// copied.
+    /// [`MOST_COLUMNS`] columns, half as many complex ones: solvers multiply so. If columns are a power of two, nothing
+    /// is copied.
     ///
     /// # Errors
     /// As with [`SparseMatrix::multiply`].
