@@ -1,0 +1,305 @@
+//! Eigenvalues of unsymmetric matrices, and what belongs to them.
+
+use crate::basis::{Basis, Room};
+use crate::eigsh::{DENSE_ROWS, LEAST_TOLERANCE, REACHED, entries, usual_columns};
+use crate::krylov_schur::{Goal, KrylovSchur, Part};
+use crate::operator::{Costs, Counted, Operator, space};
+use crate::schur::Schur;
+use crate::tall::{Space, ZERO};
+use crate::vectors::{ComplexVectors, Parts, Vectors};
+use faer::{Mat, c64};
+use outcore_graph::{Choice, Error, PAGE_BYTES, Result, Stats};
+use outcore_io::{Array, folder};
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// Small dense matrices that are in memory at once.
+const DENSE_COPIES: u64 = 6;
+/// So many columns more than wanted ones a subspace has at least.
+const MORE_COLUMNS: usize = 3;
+
+/// Which eigenvalues of an unsymmetric matrix are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spectrum {
+    /// Those of greatest magnitude.
+    #[default]
+    LargestMagnitude,
+    /// Those with the greatest real parts.
+    LargestReal,
+    /// Those with the least real parts.
+    SmallestReal,
+    /// Those whose imaginary parts are greatest in absolute terms.
+    LargestImaginary,
+    /// Those whose imaginary parts are least in absolute terms.
+    SmallestImaginary,
+}
+
+impl Choice for Spectrum {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Spectrum::LargestMagnitude, "LM", "Those of greatest magnitude"),
+        (Spectrum::LargestReal, "LR", "Those with the greatest real parts"),
+        (Spectrum::SmallestReal, "SR", "Those with the least real parts"),
+        (Spectrum::LargestImaginary, "LI", "Those whose imaginary parts are greatest in absolute terms"),
+        (Spectrum::SmallestImaginary, "SI", "Those whose imaginary parts are least in absolute terms"),
+    ];
+}
+
+impl Spectrum {
+    /// The part of the spectrum that SciPy calls so.
+    ///
+    /// # Errors
+    /// Another name. `SM`, the least magnitude, is none: its method solves systems, which products cannot.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let names = || Self::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ");
+        Self::named(name).ok_or_else(|| {
+            let reason = match name {
+                "SM" => " (eigenvalues near zero need solutions of systems with the matrix, not products)",
+                _ => "",
+            };
+            Error::Usage(format!("expected one of {} for which, found {name:?}{reason}", names()))
+        })
+    }
+
+    fn part(self) -> Part {
+        match self {
+            Spectrum::LargestMagnitude => Part::Magnitude,
+            Spectrum::LargestReal => Part::LargestReal,
+            Spectrum::SmallestReal => Part::SmallestReal,
+            Spectrum::LargestImaginary => Part::LargestImaginary,
+            Spectrum::SmallestImaginary => Part::SmallestImaginary,
+        }
+    }
+}
+
+/// How eigenvalues of an unsymmetric matrix are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct EigsOptions {
+    /// How many. Of a conjugate pair that does not fit only the one with the positive imaginary part is returned.
+    pub k: usize,
+    /// Which.
+    pub which: Spectrum,
+    /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
+    pub tol: f64,
+    /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
+    pub ncv: Option<usize>,
+    /// The most restarts of a full subspace.
+    pub max_iter: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for EigsOptions {
+    fn default() -> Self {
+        EigsOptions { k: 6, which: Spectrum::default(), tol: 0.0, ncv: None, max_iter: 1000, seed: 0 }
+    }
+}
+
+/// Complex eigenvalues and eigenvectors.
+#[derive(Debug)]
+pub struct ComplexPairs<'a> {
+    /// The eigenvalues, the most wanted first; of a conjugate pair that with the positive imaginary part first.
+    pub values: Vec<c64>,
+    /// An eigenvector of length 1 for each: a real one for a real eigenvalue, conjugate ones for a pair.
+    pub vectors: ComplexVectors<'a>,
+    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
+    pub residuals: Vec<f64>,
+    /// How many of those that were wanted have converged; the others are the best that there are.
+    pub converged: usize,
+    /// The greatest residual that counts as converged.
+    pub residual_bound: f64,
+    /// How many vectors were multiplied.
+    pub products: u64,
+    /// How often a full subspace was begun again, or one in which more eigenvalues had turned up.
+    pub restarts: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Finds some eigenvalues of a square matrix, and their vectors, by the Krylov-Schur method.
+///
+/// When all wanted ones have converged the method begins again with a random vector beside them, for as many steps as
+/// before: so copies of repeated eigenvalues are found, too, though nothing proves that none is missed. Eigenvalues
+/// whose vectors are nearly parallel are only as exact as they can be, whatever their residuals; residuals are never
+/// asked to be less than what rounding leaves of the longest product. The subspace is in memory as far as there is room,
+/// and otherwise in a temporary file beside the image, or where the runtime says. The bits of the result depend on
+/// neither.
+///
+/// *Cost.* At least four vectors of `8 n` bytes in memory. A pass over all lists for each vector that is multiplied, and
+/// four reads of the subspace where that is on disk.
+///
+/// # Errors
+/// A matrix that is not square; options that cannot be; entries that are not finite; too little memory; a page that
+/// cannot be read or is damaged; a full disk; a request to stop.
+pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
+    let (rows, columns) = matrix.shape();
+    if rows != columns {
+        return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
+    }
+    check_options(rows as usize, options)?;
+    let costs = RefCell::new(Costs::default());
+    let Solved { mut pairs, basis, residual_bound, restarts } =
+        solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
+    let key = |pair: &Pair| options.which.part().key(pair.value);
+    pairs.sort_by(|one, other| key(other).total_cmp(&key(one)));
+    pairs.truncate(options.k);
+    let count = basis.len();
+    let vectors = Vectors::new(basis, matrix, count, Operand::Matrix);
+    let costs = costs.into_inner();
+    Ok(ComplexPairs {
+        values: pairs.iter().map(|pair| pair.value).collect(),
+        vectors: ComplexVectors::new(vectors, pairs.iter().map(|pair| pair.parts).collect()),
+        residuals: pairs.iter().map(|pair| pair.residual).collect(),
+        converged: pairs.iter().filter(|pair| pair.residual <= residual_bound).count(),
+        residual_bound,
+        products: costs.products,
+        restarts,
+        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
+    })
+}
+
+/// Refuses options that cannot be for so many rows.
+fn check_options(rows: usize, options: &EigsOptions) -> Result<()> {
+    let &EigsOptions { k, tol, ncv, .. } = options;
+    let usage = |text: String| Err(Error::Usage(text));
+    if k == 0 || k > rows {
+        return usage(format!("expected k from 1 to {rows}, the number of rows, found {k}"));
+    }
+    if !(0.0..1.0).contains(&tol) {
+        return usage(format!("expected tol from 0 to 1, found {tol}"));
+    }
+    match ncv {
+        Some(found) if found < k + MORE_COLUMNS => {
+            let least = k + MORE_COLUMNS;
+            usage(format!("expected ncv of at least {least}, which is k and {MORE_COLUMNS} more, found {found}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An eigenvalue and its vector.
+struct Pair {
+    value: c64,
+    parts: Parts,
+    residual: f64,
+}
+
+/// What was found: both of all conjugate pairs, in any order.
+struct Solved<'a> {
+    pairs: Vec<Pair>,
+    /// The vectors, real and imaginary parts side by side.
+    basis: Basis<'a>,
+    residual_bound: f64,
+    restarts: u64,
+}
+
+fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solved<'a>> {
+    let (k, space, graph) = (options.k, space(operator, 1), operator.matrix().graph());
+    let most_columns = options.ncv.unwrap_or_else(|| usual_columns(&space, k)).max(k + MORE_COLUMNS);
+    let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + 1));
+    let (most_blocks, small) = if is_small { (k + 1, space.rows) } else { (most_columns + 2, most_columns + 1) };
+    let small_bytes = DENSE_COPIES * 8 * (small * small) as u64;
+    // Two vectors and their products are checked at the end.
+    let vector_bytes = Basis::least_bytes(&space, most_blocks).saturating_add(2 * space.block_bytes());
+    graph.make_room("eigenvectors", vector_bytes.saturating_add(small_bytes))?;
+    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let temporary = space.runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
+    let left_bytes = PAGE_BYTES * operator.matrix().pages_per_pass(Operand::Matrix);
+    let mut basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, most_blocks)?;
+    let part = options.which.part();
+    let (schur, wanted, norm, restarts) = if is_small {
+        let matrix = entries(operator, &mut basis)?;
+        let mut schur = Schur::new(&matrix).ok_or_else(|| operator.too_large())?;
+        schur.sort(k, |one, other| part.is_before(one, other));
+        let wanted = schur.end_of_block(k);
+        push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted)))?;
+        let norm = matrix.col_iter().map(|column| column.norm_l2()).fold(0.0, f64::max);
+        (schur, wanted, norm, 0)
+    } else {
+        let goal = Goal {
+            count: k,
+            part,
+            // What is locked and what is found behind it have residuals that add up.
+            tolerance: (options.tol / 2.0).max(LEAST_TOLERANCE),
+            least_tolerance: LEAST_TOLERANCE,
+            most_columns,
+            most_restarts: options.max_iter,
+            seed: options.seed,
+        };
+        let mut run = KrylovSchur::new(operator, basis, goal)?;
+        let (schur, wanted) = run.run()?;
+        basis = run.basis;
+        basis.truncate(basis.len() - 1);
+        basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted)))?;
+        (schur, wanted, run.norm, run.restarts)
+    };
+    let pairs = measured(operator, &mut basis, &schur, wanted)?;
+    let residual_bound = (options.tol.max(REACHED) * schur.largest()).max(REACHED * norm);
+    Ok(Solved { pairs, basis, residual_bound, restarts })
+}
+
+/// Appends the columns of a small matrix with as many rows as the vectors.
+fn push_columns(basis: &mut Basis<'_>, columns: &Mat<f64>) -> Result<()> {
+    for column in columns.col_iter() {
+        let mut vector = basis.fresh()?;
+        vector.iter_mut().zip(column.iter()).for_each(|(to, &number)| *to = number);
+        basis.push(vector);
+    }
+    Ok(())
+}
+
+/// Makes the vectors length 1, and computes the eigenvalues and residuals that belong to them from products.
+fn measured<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, schur: &Schur, wanted: usize) -> Result<Vec<Pair>> {
+    let one = basis.space;
+    let space = Space { width: 2, ..one };
+    basis.leave(2 * space.block_bytes())?;
+    let block = || Array::zeroed(one.runtime.budget(), "eigenvectors", space.numbers());
+    let (mut factor, mut product) = (block()?, block()?);
+    let starts = schur.blocks(wanted);
+    let (mut pairs, mut lengths, mut at) = (Vec::new(), Mat::<f64>::zeros(wanted, wanted), 0);
+    while let Some(&start) = starts.get(at) {
+        // The parts of a complex vector, or two real ones.
+        let is_complex = schur.rows_at(start) == 2;
+        let has_other = starts.get(at + 1).is_some_and(|&other| !is_complex && schur.rows_at(other) == 1);
+        at += if has_other { 2 } else { 1 };
+        factor.fill(0.0);
+        for column in 0..if is_complex || has_other { 2 } else { 1 } {
+            basis.copy(start + column, &mut product[..one.rows])?;
+            factor.iter_mut().skip(column).step_by(2).zip(&*product).for_each(|(to, &number)| *to = number);
+        }
+        operator.apply(&factor, 2, &mut product)?;
+        let (gram, dots) = (space.dots(&factor, &factor)?, space.dots(&factor, &product)?);
+        let (values, squares) = if is_complex {
+            let square = gram[0][0] + gram[1][1];
+            let value = c64::new((dots[0][0] + dots[1][1]) / square, (dots[0][1] - dots[1][0]) / square);
+            (vec![value], vec![square; 2])
+        } else {
+            let real = |i: usize| c64::new(dots[i][i] / gram[i][i], 0.0);
+            ((0..if has_other { 2 } else { 1 }).map(real).collect(), vec![gram[0][0], gram[1][1]])
+        };
+        if !values.iter().all(|value| value.is_finite()) {
+            return Err(operator.too_large());
+        }
+        let mut minus = ZERO;
+        for (i, value) in values.iter().enumerate() {
+            minus[i][i] = -value.re;
+        }
+        if is_complex {
+            (minus[1][1], minus[0][1], minus[1][0]) = (-values[0].re, -values[0].im, values[0].im);
+        }
+        space.add_product(&factor, &minus, &mut product)?;
+        let errors = space.dots(&product, &product)?;
+        for (i, &value) in values.iter().enumerate() {
+            let error = if is_complex { errors[0][0] + errors[1][1] } else { errors[i][i] };
+            let residual = (error / squares[i]).sqrt();
+            let sign = if is_complex { 1.0f64.copysign(value.im) } else { 0.0 };
+            let value = c64::new(value.re, value.im.abs());
+            pairs.push(Pair { value, parts: Parts { re: start + i, sign }, residual });
+            if is_complex {
+                pairs.push(Pair { value: value.conj(), parts: Parts { re: start, sign: -sign }, residual });
+            }
+        }
+        (start..wanted).zip(&squares).for_each(|(column, square)| lengths[(column, column)] = 1.0 / square.sqrt());
+    }
+    basis.rotate(&lengths)?;
+    Ok(pairs)
+}
