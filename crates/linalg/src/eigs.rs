@@ -1,7 +1,8 @@
 //! Eigenvalues of unsymmetric matrices, and what belongs to them.
 
 use crate::basis::{Basis, Room};
-use crate::eigsh::{DENSE_ROWS, LEAST_TOLERANCE, REACHED, entries, usual_columns};
+use crate::eigsh::{DENSE_ROWS, REACHED, entries, usual_columns};
+use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::operator::{Costs, Counted, Operator, space};
 use crate::schur::Schur;
@@ -13,6 +14,8 @@ use outcore_io::{Array, folder};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
+/// What the subspace is asked for at best, in units of the greatest eigenvalue.
+const LEAST_TOLERANCE: f64 = 4e-14;
 /// Small dense matrices that are in memory at once.
 const DENSE_COPIES: u64 = 6;
 /// So many columns more than wanted ones a subspace has at least.
@@ -118,14 +121,14 @@ pub struct ComplexPairs<'a> {
 /// Finds some eigenvalues of a square matrix, and their vectors, by the Krylov-Schur method.
 ///
 /// When all wanted ones have converged the method begins again with a random vector beside them, for as many steps as
-/// before: so copies of repeated eigenvalues are found, too, though nothing proves that none is missed. Eigenvalues
-/// whose vectors are nearly parallel are only as exact as they can be, whatever their residuals; residuals are never
-/// asked to be less than what rounding leaves of the longest product. The subspace is in memory as far as there is room,
-/// and otherwise in a temporary file beside the image, or where the runtime says. The bits of the result depend on
-/// neither.
+/// before: so copies of repeated eigenvalues are found, too, though nothing proves that none is missed. Where a spectrum
+/// is crowded and `ncv` not much larger than `k`, some may be. Eigenvalues whose vectors are nearly parallel are only as
+/// exact as they can be, whatever their residuals; and no residual is asked to be less than the rounding of the longest
+/// product. The subspace is in memory as far as there is room, and otherwise in a temporary file beside the image, or
+/// where the runtime says. The bits of the result depend on neither.
 ///
-/// *Cost.* At least four vectors of `8 n` bytes in memory. A pass over all lists for each vector that is multiplied, and
-/// four reads of the subspace where that is on disk.
+/// *Cost.* At least four vectors of `8 n` bytes in memory, and six small dense matrices of `ncv` columns. A pass over
+/// all lists for each vector that is multiplied, and four reads of the subspace where that is on disk.
 ///
 /// # Errors
 /// A matrix that is not square; options that cannot be; entries that are not finite; too little memory; a page that
@@ -247,59 +250,89 @@ fn push_columns(basis: &mut Basis<'_>, columns: &Mat<f64>) -> Result<()> {
     Ok(())
 }
 
+/// Vectors that are multiplied together: two real ones, the parts of a complex one, or a real one.
+struct Group {
+    first: usize,
+    columns: usize,
+    is_complex: bool,
+}
+
+fn groups(schur: &Schur, wanted: usize) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for first in schur.blocks(wanted) {
+        let is_complex = schur.rows_at(first) == 2;
+        match groups.last_mut() {
+            Some(last) if !is_complex && last.columns == 1 => last.columns = 2,
+            _ => groups.push(Group { first, columns: schur.rows_at(first), is_complex }),
+        }
+    }
+    groups
+}
+
 /// Makes the vectors length 1, and computes the eigenvalues and residuals that belong to them from products.
 fn measured<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, schur: &Schur, wanted: usize) -> Result<Vec<Pair>> {
-    let one = basis.space;
-    let space = Space { width: 2, ..one };
+    let rows = basis.space.rows;
+    let space = Space { width: 2, ..basis.space };
     basis.leave(2 * space.block_bytes())?;
-    let block = || Array::zeroed(one.runtime.budget(), "eigenvectors", space.numbers());
+    let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
     let (mut factor, mut product) = (block()?, block()?);
-    let starts = schur.blocks(wanted);
-    let (mut pairs, mut lengths, mut at) = (Vec::new(), Mat::<f64>::zeros(wanted, wanted), 0);
-    while let Some(&start) = starts.get(at) {
-        // The parts of a complex vector, or two real ones.
-        let is_complex = schur.rows_at(start) == 2;
-        let has_other = starts.get(at + 1).is_some_and(|&other| !is_complex && schur.rows_at(other) == 1);
-        at += if has_other { 2 } else { 1 };
+    let (mut pairs, mut scales) = (Vec::new(), Mat::<f64>::zeros(wanted, wanted));
+    for group in groups(schur, wanted) {
         factor.fill(0.0);
-        for column in 0..if is_complex || has_other { 2 } else { 1 } {
-            basis.copy(start + column, &mut product[..one.rows])?;
+        for column in 0..group.columns {
+            basis.copy(group.first + column, &mut product[..rows])?;
             factor.iter_mut().skip(column).step_by(2).zip(&*product).for_each(|(to, &number)| *to = number);
         }
         operator.apply(&factor, 2, &mut product)?;
         let (gram, dots) = (space.dots(&factor, &factor)?, space.dots(&factor, &product)?);
-        let (values, squares) = if is_complex {
-            let square = gram[0][0] + gram[1][1];
-            let value = c64::new((dots[0][0] + dots[1][1]) / square, (dots[0][1] - dots[1][0]) / square);
-            (vec![value], vec![square; 2])
-        } else {
-            let real = |i: usize| c64::new(dots[i][i] / gram[i][i], 0.0);
-            ((0..if has_other { 2 } else { 1 }).map(real).collect(), vec![gram[0][0], gram[1][1]])
-        };
-        if !values.iter().all(|value| value.is_finite()) {
+        if !(0..4).all(|at| dots[at / 2][at % 2].is_finite()) {
             return Err(operator.too_large());
         }
-        let mut minus = ZERO;
-        for (i, value) in values.iter().enumerate() {
-            minus[i][i] = -value.re;
-        }
-        if is_complex {
-            (minus[1][1], minus[0][1], minus[1][0]) = (-values[0].re, -values[0].im, values[0].im);
-        }
-        space.add_product(&factor, &minus, &mut product)?;
+        let (values, lengths) = group.values(&gram, &dots);
+        space.add_product(&factor, &group.minus(&values), &mut product)?;
         let errors = space.dots(&product, &product)?;
-        for (i, &value) in values.iter().enumerate() {
-            let error = if is_complex { errors[0][0] + errors[1][1] } else { errors[i][i] };
-            let residual = (error / squares[i]).sqrt();
-            let sign = if is_complex { 1.0f64.copysign(value.im) } else { 0.0 };
-            let value = c64::new(value.re, value.im.abs());
-            pairs.push(Pair { value, parts: Parts { re: start + i, sign }, residual });
-            if is_complex {
-                pairs.push(Pair { value: value.conj(), parts: Parts { re: start, sign: -sign }, residual });
+        group.pairs(&values, &lengths, &errors, &mut pairs);
+        (group.first..).zip(lengths).for_each(|(column, length)| scales[(column, column)] = 1.0 / length);
+    }
+    drop((factor, product));
+    basis.rotate(&scales)?;
+    Ok(pairs)
+}
+
+impl Group {
+    /// The Rayleigh quotients, and the length of the vector that each column belongs to.
+    fn values(&self, gram: &Square, dots: &Square) -> (Vec<c64>, Vec<f64>) {
+        if self.is_complex {
+            let square = gram[0][0] + gram[1][1];
+            let value = c64::new(dots[0][0] + dots[1][1], dots[0][1] - dots[1][0]) / square;
+            return (vec![value], vec![square.sqrt(); 2]);
+        }
+        let value = |i: usize| c64::new(dots[i][i] / gram[i][i], 0.0);
+        ((0..self.columns).map(value).collect(), (0..self.columns).map(|i| gram[i][i].sqrt()).collect())
+    }
+
+    /// What the columns are multiplied by, to be taken from their products.
+    fn minus(&self, values: &[c64]) -> Square {
+        let mut minus = ZERO;
+        match *values {
+            [c64 { re, im }] if self.is_complex => {
+                [minus[0][0], minus[0][1], minus[1][0], minus[1][1]] = [-re, -im, im, -re];
+            }
+            _ => values.iter().enumerate().for_each(|(i, value)| minus[i][i] = -value.re),
+        }
+        minus
+    }
+
+    fn pairs(&self, values: &[c64], lengths: &[f64], errors: &Square, pairs: &mut Vec<Pair>) {
+        for (i, (&value, length)) in values.iter().zip(lengths).enumerate() {
+            let error = if self.is_complex { errors[0][0] + errors[1][1] } else { errors[i][i] };
+            let residual = error.sqrt() / length;
+            let sign = if self.is_complex { 1.0f64.copysign(value.im) } else { 0.0 };
+            let (re, value) = (self.first + i, c64::new(value.re, value.im.abs()));
+            pairs.push(Pair { value, parts: Parts { re, sign }, residual });
+            if self.is_complex {
+                pairs.push(Pair { value: value.conj(), parts: Parts { re, sign: -sign }, residual });
             }
         }
-        (start..wanted).zip(&squares).for_each(|(column, square)| lengths[(column, column)] = 1.0 / square.sqrt());
     }
-    basis.rotate(&lengths)?;
-    Ok(pairs)
 }

@@ -23,7 +23,7 @@ pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
 const DENSE_COPIES: u64 = 5;
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
-pub(crate) const LEAST_TOLERANCE: f64 = 1e-14;
+const LEAST_TOLERANCE: f64 = 1e-14;
 /// What residuals of computed products come to, with rounding.
 pub(crate) const REACHED: f64 = 1e-13;
 /// How far products of a symmetric matrix and of its transpose may be apart, in their length.

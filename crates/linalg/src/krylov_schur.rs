@@ -2,19 +2,19 @@
 //!
 //! *Idea.* A step multiplies the last vector of a basis, takes away what lies in the basis, and makes the rest the next
 //! vector (Arnoldi's method). The operator's projection on the basis is a small matrix. Its Schur form, with the wanted
-//! eigenvalues first, says which space is kept when the basis is full: as `A V = V H + v b^T`, so does
-//! `A (V Z) = (V Z) T + v (b^T Z)`, and so do the first columns of this. The method goes on behind them.
+//! eigenvalues first, says which space is kept when the basis is full: from `A V = V H + v b^T` and `H Z = Z T` follows
+//! `A (V Z) = (V Z) T + v (b^T Z)`, and so for the first columns alone. The method goes on behind them.
 //!
-//! *Real numbers.* The form is the real one, and pairs of conjugate eigenvalues are kept or left as a whole: all vectors
-//! are real.
+//! *Real numbers.* The form is the real one, and pairs of conjugate eigenvalues are kept or left as a whole: so all
+//! vectors are real.
 //!
-//! *Converged.* The wanted space has residual `v (b^T Z)`, in its first columns; so have all its eigenvectors at most.
-//! That is asked of the space, not of single vectors: where eigenvectors are nearly parallel the space is still known.
+//! *Converged.* The residual of the wanted space is `v (b^T Z)`, in its first columns, and no eigenvector in it has a
+//! longer one. That is asked of the space, not of single vectors: where these are nearly parallel it is still known.
 //!
-//! *Missed copies.* One vector sees one copy of a repeated eigenvalue. So when all wanted ones have converged their space
-//! is locked, and the method begins again with a random vector orthogonal to it, for as many steps as the first time (a
-//! full basis at most). If then something else is wanted it has to converge, too. No bound is known for unsymmetric
-//! matrices that would say more.
+//! *Missed copies.* One vector sees one copy of a repeated eigenvalue. So when all wanted ones have converged, their
+//! space is locked, and the method begins again with a random vector orthogonal to it, for as many steps as the first
+//! time, a full basis at most. What is then wanted more has to converge, too. No bound is known for unsymmetric matrices
+//! that would say more.
 //!
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
@@ -194,8 +194,9 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     /// Keeps the best of the basis, and goes on behind it.
     fn restart(&mut self, mut schur: Schur, wanted: usize) -> Result<()> {
         let size = self.columns();
-        schur.sort(wanted + (size - wanted) * 2 / 5, |one, other| self.goal.part.is_before(one, other));
-        let count = schur.end_of_block(wanted + (size - wanted) * 2 / 5);
+        let keep = wanted + (size - wanted) / 2;
+        schur.sort(keep, |one, other| self.goal.part.is_before(one, other));
+        let count = schur.end_of_block(keep);
         let coupling = self.coupling(&schur);
         let Some(mut last) = self.keep(&schur, count)? else { unreachable!("the last vector is in memory") };
         // What rounding left.
@@ -218,7 +219,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         loop {
             self.extend()?;
             let (size, is_full) = (self.columns(), self.columns() == most_columns);
-            if size <= count || (!is_full && self.steps % between != 0) {
+            if size <= count || !(is_full || self.steps.is_multiple_of(between)) {
                 continue;
             }
             let (schur, coupling) = self.schur(count)?;

@@ -45,7 +45,8 @@ impl Schur {
         if !entries.clone().all(f64::is_finite) {
             return None;
         }
-        let scale = if largest > 0.0 { largest } else { 1.0 };
+        // A power of two changes no digit.
+        let scale = if largest > 0.0 { largest.log2().floor().min(1023.0).exp2() } else { 1.0 };
         let column = |k: usize| (0..size).map(|i| matrix[(i, k)] / scale).collect();
         let unit = |k: usize| (0..size).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
         let (form, vectors) = ((0..size).map(column).collect(), (0..size).map(unit).collect());
@@ -291,7 +292,7 @@ impl Schur {
         }
         let below = attempt.form[..second].iter().flat_map(|column| &column[second..]);
         let left = below.fold(0.0f64, |most, entry| most.max(entry.abs()));
-        if !(left <= MOST_SWAP_ERRORS * f64::EPSILON * norm) {
+        if left > MOST_SWAP_ERRORS * f64::EPSILON * norm {
             return false;
         }
         normals.iter().for_each(|(k, normal)| self.reflect(row + k, normal));
@@ -439,7 +440,7 @@ mod tests {
                     assert!(is_sorted, "matrix {number}: {values:?}");
                 }
                 let (form, space) = (schur.front(size), schur.space(size));
-                let unit = &space.transpose() * &space - Mat::<f64>::identity(size, size);
+                let unit = space.transpose() * &space - Mat::<f64>::identity(size, size);
                 assert!(unit.norm_max() < 1e-12, "matrix {number}");
                 let error = (matrix * &space - &space * &form).norm_max();
                 assert!(error <= 1e-13 * norm, "matrix {number} of {size}: {error}");

@@ -14,6 +14,9 @@ const PARTS: [Spectrum; 5] = [
     Spectrum::SmallestImaginary,
 ];
 
+/// Those that a subspace finds soon.
+const ENDS: [Spectrum; 3] = [Spectrum::LargestReal, Spectrum::SmallestReal, Spectrum::LargestImaginary];
+
 fn options(k: usize) -> EigsOptions {
     EigsOptions { k, ..EigsOptions::default() }
 }
@@ -56,23 +59,31 @@ fn checked(given: &Entries, found: &mut ComplexPairs<'_>, part: Spectrum) -> Vec
 }
 
 /// Finds eigenvalues and compares them with those that are known, by what is asked for.
-fn compare(given: &Entries, known: &[c64], options: &EigsOptions) {
+fn compare(given: &Entries, known: &[c64], options: &[EigsOptions]) {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
-    let mut found = eigs(&matrix, options).unwrap();
-    checked(given, &mut found, options.which);
-    println!("{} rows, {options:?}: {} products, {} restarts", given.rows, found.products, found.restarts);
     let scale = known.iter().fold(0.0f64, |most, value| most.max(value.norm()));
-    let mut keys: Vec<f64> = known.iter().map(|&value| key(options.which, value)).collect();
-    keys.sort_by(|a, b| b.total_cmp(a));
-    assert!(found.values.len() == options.k);
-    for (&value, known_key) in found.values.iter().zip(keys) {
-        let found_key = key(options.which, value);
-        assert!((found_key - known_key).abs() <= 1e-11 * scale, "{:?}: {value} {known_key}", options.which);
-        let nearest = known.iter().map(|other| (other - value).norm()).fold(f64::INFINITY, f64::min);
-        assert!(nearest <= 1e-11 * scale, "{:?}: {value} is {nearest} away", options.which);
+    for options in options {
+        let mut found = eigs(&matrix, options).unwrap();
+        checked(given, &mut found, options.which);
+        println!("{} rows, {options:?}: {} products, {} restarts", given.rows, found.products, found.restarts);
+        let mut keys: Vec<f64> = known.iter().map(|&value| key(options.which, value)).collect();
+        keys.sort_by(|a, b| b.total_cmp(a));
+        assert!(found.values.len() == options.k);
+        for (&value, known_key) in found.values.iter().zip(keys) {
+            let found_key = key(options.which, value);
+            assert!((found_key - known_key).abs() <= 1e-11 * scale, "{:?}: {value} {known_key}", options.which);
+            let nearest = known.iter().map(|other| (other - value).norm()).fold(f64::INFINITY, f64::min);
+            assert!(nearest <= 1e-11 * scale, "{:?}: {value} is {nearest} away", options.which);
+        }
     }
+}
+
+/// All parts of a spectrum, and some numbers of eigenvalues.
+fn all(parts: &[Spectrum], counts: &[usize]) -> Vec<EigsOptions> {
+    let with = |&k: &usize| parts.iter().map(move |&which| EigsOptions { which, ..options(k) });
+    counts.iter().flat_map(with).collect()
 }
 
 /// Rotations in planes: eigenvalues `re +- i im`.
@@ -97,14 +108,11 @@ fn a_directed_cycle_has_roots_of_unity() {
         (0..rows).for_each(|i| cycle.add(i, (i + 1) % rows, 1.0));
         let root = |i: u64| c64::from_polar(1.0, 2.0 * PI * i as f64 / rows as f64);
         let known: Vec<c64> = (0..rows).map(root).collect();
-        for which in PARTS {
-            for k in [1, 2, 5] {
-                // All have the same magnitude, and those that are nearly real are no ends of the spectrum.
-                let is_end = which != Spectrum::LargestMagnitude && which != Spectrum::SmallestImaginary;
-                if rows <= 100 && k <= rows as usize || is_end && rows > 100 && k > 1 {
-                    compare(&cycle, &known, &EigsOptions { which, ..options(k) });
-                }
-            }
+        let counts: Vec<usize> = [1, 2, 5].into_iter().filter(|&k| k <= rows as usize).collect();
+        match rows {
+            // All have the same magnitude, and those that are nearly real are no end of the spectrum.
+            300 => compare(&cycle, &known, &all(&ENDS, &[2, 5])),
+            _ => compare(&cycle, &known, &all(&PARTS, &counts)),
         }
     }
 }
@@ -115,13 +123,7 @@ fn spectra_that_are_known() {
     let mut values: Vec<c64> = (0..400).map(|i| c64::new((i as f64).sin(), 0.5 * (3.0 * i as f64).cos())).collect();
     values.extend([c64::new(1.5, 2.0), c64::new(1.5, 2.0), c64::new(-2.0, 1.0), c64::new(2.2, -0.3)]);
     let known = with_conjugates(&values);
-    for which in PARTS {
-        for k in [1, 3, 4, 6] {
-            if which != Spectrum::SmallestImaginary {
-                compare(&rotations(&values), &known, &EigsOptions { which, ..options(k) });
-            }
-        }
-    }
+    compare(&rotations(&values), &known, &all(&PARTS[..4], &[1, 3, 4, 6]));
     // Above the diagonal anything.
     let (rows, mut state) = (1000u64, 1);
     let mut triangular = Entries::new(rows, rows);
@@ -134,9 +136,7 @@ fn spectra_that_are_known() {
         }
     }
     let known: Vec<c64> = (0..rows).map(|i| c64::new(value(i), 0.0)).collect();
-    for which in [Spectrum::LargestMagnitude, Spectrum::LargestReal] {
-        compare(&triangular, &known, &EigsOptions { which, ..options(7) });
-    }
+    compare(&triangular, &known, &all(&PARTS[..2], &[7]));
 }
 
 #[test]
@@ -192,9 +192,7 @@ fn skew_symmetric_matrices_have_imaginary_eigenvalues() {
         }
         let known = |i: u64| c64::new(0.0, 2.0 * (PI * i as f64 / (rows as f64 + 1.0)).cos());
         let known: Vec<c64> = (1..=rows).map(known).collect();
-        for which in [Spectrum::LargestMagnitude, Spectrum::LargestImaginary] {
-            compare(&path, &known, &EigsOptions { which, ..options(6) });
-        }
+        compare(&path, &known, &all(&[Spectrum::LargestMagnitude, Spectrum::LargestImaginary], &[6]));
     }
 }
 
@@ -227,18 +225,16 @@ fn matrices_with_little_in_them() {
     for rows in [1u64, 2, 3, 50, 1500] {
         let k = (rows as usize).min(5);
         let n = rows as usize;
-        for which in PARTS {
-            let options = EigsOptions { which, ..options(k) };
-            compare(&Entries::new(rows, rows), &vec![c64::new(0.0, 0.0); n], &options);
-            let mut unit = Entries::new(rows, rows);
-            (0..rows).for_each(|i| unit.add(i, i, -3.0));
-            compare(&unit, &vec![c64::new(-3.0, 0.0); n], &options);
-            let mut one = Entries::new(rows, rows);
-            one.add(rows / 2, rows / 2, -7.5);
-            let mut known = vec![c64::new(0.0, 0.0); n];
-            known[0].re = -7.5;
-            compare(&one, &known, &options);
-        }
+        let wanted = all(&PARTS, &[k]);
+        compare(&Entries::new(rows, rows), &vec![c64::new(0.0, 0.0); n], &wanted);
+        let mut unit = Entries::new(rows, rows);
+        (0..rows).for_each(|i| unit.add(i, i, -3.0));
+        compare(&unit, &vec![c64::new(-3.0, 0.0); n], &wanted);
+        let mut one = Entries::new(rows, rows);
+        one.add(rows / 2, rows / 2, -7.5);
+        let mut known = vec![c64::new(0.0, 0.0); n];
+        known[0].re = -7.5;
+        compare(&one, &known, &wanted);
         // A quarter turn, among zeros.
         if rows > 1 {
             let mut turn = Entries::new(rows, rows);
@@ -246,9 +242,8 @@ fn matrices_with_little_in_them() {
             turn.add(1, 0, -1.0);
             let mut known = vec![c64::new(0.0, 0.0); n];
             (known[0].im, known[1].im) = (1.0, -1.0);
-            compare(&turn, &known, &options(k));
             // Half of a pair is that with the positive imaginary part.
-            compare(&turn, &known, &options(1));
+            compare(&turn, &known, &all(&PARTS[..1], &[k, 1]));
         }
     }
 }
@@ -261,9 +256,7 @@ fn copies_of_eigenvalues_are_found() {
     (0..rows).for_each(|i| turns.add(i, i - i % 3 + (i + 1) % 3, 1.0));
     let third = c64::from_polar(1.0, 2.0 * PI / 3.0);
     let known: Vec<c64> = (0..rows / 3).flat_map(|_| [c64::new(1.0, 0.0), third, third.conj()]).collect();
-    for which in PARTS {
-        compare(&turns, &known, &EigsOptions { which, ..options(8) });
-    }
+    compare(&turns, &known, &all(&PARTS, &[8]));
     // Five of the same among others, each with a vector of its own.
     let mut given = Entries::new(rows, rows);
     for i in 0..rows {
@@ -296,4 +289,105 @@ fn symmetric_matrices_have_the_same_as_with_eigsh() {
         println!("{} products, {} restarts", found.products, found.restarts);
         values.iter().zip(&known).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * b.abs(), "{values:?} {known:?}"));
     }
+}
+
+/// A random matrix with few eigenvalues beyond the others.
+fn with_outliers(rows: u64, count: u64) -> Entries {
+    let mut given = Entries::random(rows, rows, count, false);
+    for i in 0..4 {
+        given.add(2 * i, 2 * i + 1, 6.0 - 0.5 * i as f64);
+        given.add(2 * i + 1, 2 * i, -5.0 + 0.4 * i as f64);
+        given.add(rows - 1 - i, rows - 1 - i, 4.7 - 0.3 * i as f64);
+    }
+    given
+}
+
+#[test]
+fn random_matrices_have_the_same_as_dense_ones() {
+    let given = Entries::random(400, 400, 2400, false);
+    let mut dense = faer::Mat::zeros(400, 400);
+    given.entries.iter().for_each(|(&(row, column), &value)| dense[(row as usize, column as usize)] = value);
+    let known = dense.eigenvalues().unwrap();
+    // Eigenvalues that are nearly real are no end of the spectrum.
+    for ncv in [30, 50, 120] {
+        let with = |options| EigsOptions { ncv: Some(ncv), ..options };
+        compare(&given, &known, &all(&PARTS[..4], &[5]).into_iter().map(with).collect::<Vec<_>>());
+    }
+    compare(&given, &known, &all(&PARTS, &[100]));
+    let full = Entries::random(60, 60, 3600, false);
+    let dense = faer::Mat::from_fn(60, 60, |row, column| {
+        full.entries.get(&(row as u64, column as u64)).map_or(0.0, |&value| value)
+    });
+    compare(&full, &dense.eigenvalues().unwrap(), &all(&PARTS, &[1, 30, 60]));
+}
+
+#[test]
+fn a_subspace_that_is_restarted_finds_the_same() {
+    let crowded = Entries::random(3000, 3000, 9000, false);
+    for (given, narrow) in [(with_outliers(3000, 20_000), 24), (crowded, 60)] {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = runtime(2, None);
+        let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+        let mut expected: Option<Vec<c64>> = None;
+        for (ncv, seed) in [(700, 0), (narrow, 0), (narrow, 1)] {
+            let mut found = eigs(&matrix, &EigsOptions { ncv: Some(ncv), seed, ..options(6) }).unwrap();
+            checked(&given, &mut found, Spectrum::LargestMagnitude);
+            println!("ncv {ncv}: {} products, {} restarts, {:?}", found.products, found.restarts, found.values);
+            assert!((ncv == 700) == (found.restarts == 0));
+            let expected = expected.get_or_insert(found.values.clone());
+            expected.iter().zip(&found.values).for_each(|(a, b)| assert!((a - b).norm() < 1e-11 * a.norm()));
+        }
+        let loose = EigsOptions { tol: 1e-4, ncv: Some(60), ..options(6) };
+        let mut found = eigs(&matrix, &loose).unwrap();
+        checked(&given, &mut found, Spectrum::LargestMagnitude);
+        println!("loose: {} products", found.products);
+        // What is found when time is up is said.
+        let cut = eigs(&matrix, &EigsOptions { ncv: Some(20), max_iter: 1, ..options(6) }).unwrap();
+        assert!(cut.converged < 6 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
+    }
+}
+
+#[test]
+fn bits_depend_on_nothing_but_the_options() {
+    let given = with_outliers(60_000, 300_000);
+    let folder = tempfile::tempdir().unwrap();
+    let image = given.image(folder.path(), false);
+    let mut expected: Option<(Vec<u64>, Vec<u64>)> = None;
+    // A limit that has room for few of the 40 vectors of 480 KB, and none.
+    for (threads, memory) in [(1, None), (2, None), (3, Some(36 << 20)), (2, Some(28 << 20))] {
+        let runtime = runtime(threads, memory);
+        let matrix = matrix(&runtime, &image, true);
+        let mut found = eigs(&matrix, &EigsOptions { ncv: Some(40), ..options(5) }).unwrap();
+        let vectors = checked(&given, &mut found, Spectrum::LargestMagnitude);
+        println!("{} products, {} restarts, {:?}", found.products, found.restarts, found.values);
+        let values: Vec<f64> = found.values.iter().flat_map(|value| [value.re, value.im]).collect();
+        let found = (bits(&values), bits(&vectors));
+        assert!(*expected.get_or_insert(found.clone()) == found, "{threads} {memory:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let refusal = |given: &Entries, options: &EigsOptions| {
+        let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+        eigs(&matrix, options).unwrap_err().to_string()
+    };
+    let wide = Entries::random(5, 7, 10, false);
+    assert!(refusal(&wide, &options(3)).contains("expected a square matrix, found one of 5 x 7"));
+    let given = Entries::random(900, 900, 4000, false);
+    assert!(refusal(&given, &options(0)).contains("expected k from 1 to 900"));
+    assert!(refusal(&given, &options(901)).contains("found 901"));
+    assert!(refusal(&given, &EigsOptions { ncv: Some(5), ..options(3) }).contains("expected ncv of at least 6"));
+    assert!(refusal(&given, &EigsOptions { tol: f64::NAN, ..options(3) }).contains("found NaN"));
+    for rows in [900, 30] {
+        let mut given = Entries::random(rows, rows, 4 * rows, false);
+        (0..rows).for_each(|column| [7, 8].iter().for_each(|&row| given.add(row, column, f64::MAX)));
+        assert!(refusal(&given, &options(3)).contains("expected products that are finite"));
+    }
+    assert_eq!(Spectrum::from_name("SI").unwrap(), Spectrum::SmallestImaginary);
+    let names = "expected one of LM, LR, SR, LI, SI for which, found";
+    assert!(Spectrum::from_name("SM").unwrap_err().to_string().contains(&format!("{names} \"SM\" (eigenvalues near")));
+    assert!(Spectrum::from_name("XX").unwrap_err().to_string().contains(names));
 }
