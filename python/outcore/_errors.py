@@ -4,10 +4,7 @@ Failures of the operating system are `OSError` with number and file name; a requ
 """
 
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from outcore import PageRank
+from typing import Any
 
 
 class OutcoreError(Exception):
@@ -71,10 +68,10 @@ class VerificationError(OutcoreError):
 
 
 class ConvergenceError(OutcoreError):
-    """Ranks that did not converge within the iterations that were allowed."""
+    """Ranks, eigenvalues and the like that did not converge within the iterations that were allowed."""
 
-    result: "PageRank | None" = None
-    """The ranks so far; `None` in another process, to which errors go without them."""
+    result: Any = None
+    """What there is so far, such as a `PageRank`; `None` in another process, to which errors go without it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.args, {name: value for name, value in vars(self).items() if name != "result"}

@@ -19,7 +19,7 @@ Vertices = tuple[Any, int | None]
 
 
 class Chunks(NamedTuple):
-    """Columns piece by piece; the types are i8, u8, f8 and str, and other for columns that can be no ids and no
+    """Columns piece by piece; the types are i8, u8, f8, c16 and str, and other for columns that can be no ids and no
     weights."""
 
     columns: list[tuple[str, str]]
@@ -69,7 +69,7 @@ def tables(
                 "give edges as a list: [(source, target), ...]"
             )
         arrays = list(zip(("source", "target", "weight"), map(_unmasked, given)))
-        return Tables(_arrays(arrays), "the NumPy arrays", weights)
+        return Tables(_arrays(arrays, is_matrix), "the NumPy arrays", weights)
     if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
         return _list(given, weights)
     if isinstance(given, list) and not given:
@@ -108,18 +108,20 @@ def _unmasked(column: Any) -> np.ndarray:
     return np.asarray(column)
 
 
-def _arrays(columns: list[tuple[str, np.ndarray]]) -> Chunks:
+def _arrays(columns: list[tuple[str, np.ndarray]], is_matrix: bool = False) -> Chunks:
     for name, array in columns:
         if array.shape != columns[0][1].shape or array.ndim != 1:
             raise ValueError(f"expected arrays of one dimension and one length, found {name} of shape {array.shape}")
-    kinds = [(name, _kind(name, array)) for name, array in columns]
+    kinds = [(name, _kind(name, array, is_matrix)) for name, array in columns]
     arrays = [array for _, array in columns]
     steps = range(0, len(arrays[0]), PIECE_ROWS)
     return Chunks(kinds, (tuple(array[start : start + PIECE_ROWS] for array in arrays) for start in steps))
 
 
-def _kind(name: str, array: np.ndarray) -> str:
+def _kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
     kinds = {"i": "i8", "u": "u8", "U": "str", "T": "str"} | ({"f": "f8"} if name == "weight" else {})
+    if is_matrix and name == "weight":
+        kinds["c"] = "c16"
     kind = kinds.get(array.dtype.kind)
     if kind is None and array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
         kind = "str"
@@ -169,7 +171,8 @@ def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
         weights = None
     # Entries at one place add up, as in SciPy; the import does it, which refuses sums beyond the range.
     n = height if rows is None else height + width
-    return Tables(_arrays(columns), "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
+    edges = _arrays(columns, is_matrix)
+    return Tables(edges, "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
 
 
 def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:

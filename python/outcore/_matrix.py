@@ -34,13 +34,14 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
     is an entry in row u and column v, and its weight is the entry's value. An undirected graph is a symmetric matrix.
     `import_matrix` makes images of rectangular ones, too.
 
-    It is a `scipy.sparse.linalg.LinearOperator` of shape `(m, n)` and type float64, so SciPy's solvers take it:
-    `A @ x`, `A.T @ x`, `scipy.sparse.linalg.eigsh(A)`.
+    It is a `scipy.sparse.linalg.LinearOperator` of shape `(m, n)` and type float64, or complex128 if its values are
+    complex, so SciPy's solvers take it: `A @ x`, `A.T @ x`, `A.H @ x`, `scipy.sparse.linalg.eigsh(A)`.
 
     Cost: a product with k columns makes `ceil(k / c)` passes over the image, where c is at most 32 and as many columns
     as fit into the memory that is left, at `8 n` bytes each; `plan` says it. The product itself takes `8 m k` bytes,
     and the order of vertices 4 bytes each, unless the image is in the order of its ids; where these are no adjacent
-    whole numbers, they are sorted at first, in 16 bytes each and the text of strings. The transpose costs the same.
+    whole numbers, they are sorted at first, in 16 bytes each and the text of strings. The transpose costs the same. If
+    the matrix is complex, c is at most 16, and a number of a factor or product takes 16 bytes.
 
     The same product has the same bits for all numbers of threads and columns, all limits and back ends.
 
@@ -95,7 +96,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         self.stats = None
         has_values = image.info()["weights"] is not None
         self._matrix = _outcore.Matrix(image, has_values if values is None else values)
-        super().__init__(np.float64, self._matrix.shape)
+        super().__init__(np.complex128 if self._matrix.is_complex else np.float64, self._matrix.shape)
 
     @classmethod
     def from_graph(cls, graph: str | os.PathLike[str] | Graph, **options: Any) -> Self:
@@ -143,13 +144,14 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
         Args:
             factor: Of shape `(n,)` or `(n, k)`, with `m` instead of `n` if transposed: what NumPy makes an array of, of
-                numbers. They are computed with as float64, or complex128; what is of another type, or lies otherwise
-                in memory than row by row, is copied first, and the copy does not count under the limit.
+                numbers. They are computed with as float64, or complex128 where they or the matrix are complex; what is
+                of another type, or lies otherwise in memory than row by row, is copied first, and the copy does not
+                count under the limit.
             semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
                 "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
                 sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by
-                "max-times".
-            transposed: Whether the transpose is multiplied.
+                "max-times". Complex numbers have "plus-times" alone.
+            transposed: Whether the transpose is multiplied; its conjugate is `A.H`.
 
         Returns:
             An array of shape `(m,)` or `(m, k)`, or `n` instead of `m`.
@@ -162,6 +164,11 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         >>> A.multiply([np.inf, 0, np.inf, np.inf], semiring="min-plus", transposed=True)
         array([ 1., inf, inf,  1.])
         """
+        return self._multiply(factor, semiring, "transpose" if transposed else "matrix")
+
+    def _multiply(
+        self, factor: Any, semiring: str = "plus-times", operand: Literal["matrix", "transpose", "adjoint"] = "matrix"
+    ) -> np.ndarray:
         if isinstance(factor, LinearOperator) or scipy.sparse.issparse(factor):
             raise TypeError(f"expected a dense vector or matrix, found a {type(factor).__name__}")
         dense = np.asarray(factor)
@@ -169,22 +176,25 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
             raise TypeError(f"expected numbers, found {dense.dtype}")
         if dense.ndim not in (1, 2):
             raise TypeError(f"expected a vector or a matrix, found {dense.ndim} dimensions")
-        is_complex = np.iscomplexobj(dense)
+        is_complex = self._matrix.is_complex or np.iscomplexobj(dense)
         if is_complex and semiring != "plus-times":
-            raise TypeError(f"expected real numbers for the semiring {semiring}, found {dense.dtype}")
-        rows, inner = self.shape[::-1] if transposed else self.shape
+            found = dense.dtype if np.iscomplexobj(dense) else "a complex matrix"
+            raise TypeError(f"expected real numbers for the semiring {semiring}, found {found}")
+        rows, inner = self.shape if operand == "matrix" else self.shape[::-1]
         if len(dense) != inner:
-            matrix = f"the transpose, which is {rows} x {inner}" if transposed else f"a matrix of {rows} x {inner}"
+            size = f"{rows} x {inner}"
+            matrix = f"a matrix of {size}" if operand == "matrix" else f"the {operand}, which is {size}"
             shape = " x ".join(map(str, dense.shape))
             raise UsageError(f"expected {inner} rows to multiply {matrix}, found {shape}")
         # A vector is a matrix of one column.
         columns = dense.reshape(inner, 1) if dense.ndim == 1 else dense
         columns = np.require(columns, np.complex128 if is_complex else np.float64, ["C_CONTIGUOUS", "ALIGNED"])
         if is_complex:
-            # Real and imaginary parts are columns of their own, multiplied in the same pass.
+            # Real and imaginary parts are columns of their own, or belong together if the matrix is complex; either way
+            # they are multiplied in the same pass.
             columns = columns.view(np.float64)
         product = np.empty((rows, columns.shape[1]))
-        self.stats = self._matrix.multiply(columns, product, semiring, transposed)
+        self.stats = self._matrix.multiply(columns, product, semiring, operand)
         if is_complex:
             product = product.view(np.complex128)
         return product.reshape(rows) if dense.ndim == 1 else product
@@ -198,19 +208,19 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         if axis not in (0, 1, None):
             raise UsageError(f"expected axis 0, 1 or None, found {axis!r}")
         sums = self.multiply(np.ones(self.shape[0 if axis == 0 else 1]), transposed=axis == 0)
-        return float(sums.sum()) if axis is None else sums
+        return sums.sum().item() if axis is None else sums
 
     def _matmat(self, factor: np.ndarray) -> np.ndarray:
-        return self.multiply(factor)
+        return self._multiply(factor)
 
     def _rmatmat(self, factor: np.ndarray) -> np.ndarray:
-        return self.multiply(factor, transposed=True)
+        return self._multiply(factor, operand="adjoint")
 
     def _matvec(self, factor: np.ndarray) -> np.ndarray:
-        return self.multiply(factor)
+        return self._multiply(factor)
 
     def _rmatvec(self, factor: np.ndarray) -> np.ndarray:
-        return self.multiply(factor, transposed=True)
+        return self._multiply(factor, operand="adjoint")
 
     def close(self) -> None:
         """Closes the image, unless the matrix was made of a graph that was open: gives back the page cache and
@@ -255,7 +265,8 @@ def import_matrix(
 
     Args:
         input: A Matrix Market file (.mtx, also .gz and .zst), a SciPy sparse matrix or array, or any other input of
-            `import_graph`. Entries at one place add up, from left to right. Complex values are refused.
+            `import_graph`. Entries at one place add up, from left to right. Complex values are taken from Matrix Market
+            files, SciPy matrices and NumPy arrays.
         image: Where the image goes.
         values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
             they are 0. By default they have if the input does. SciPy matrices of bool have none; `False` is no entry.

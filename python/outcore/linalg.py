@@ -15,7 +15,7 @@ from outcore._errors import ConvergenceError
 from outcore._matrix import SparseMatrix
 from outcore._outcore import Graph
 
-__all__ = ["EigshResult", "eigsh"]
+__all__ = ["EigshResult", "SvdResult", "eigsh", "randomized_svd", "svds"]
 
 _Matrix = SparseMatrix | Graph | str | os.PathLike[str]
 
@@ -48,6 +48,21 @@ class EigshResult(_Result):
     """The length of `A v - w v` for each pair, from a product with the vector that is returned."""
     restarts: int
     """How often a full subspace was begun again."""
+
+
+class SvdResult(_Result):
+    """Singular values and vectors: `u, s, vh = result`, and what is known of them."""
+
+    left: np.ndarray | None
+    """Left singular vectors as columns, unless they were not wanted."""
+    singular_values: np.ndarray
+    """The singular values, in the order of the function that found them."""
+    right: np.ndarray | None
+    """Right singular vectors as columns: `vh` is its transpose."""
+    residuals: np.ndarray | None
+    """Of `svds`: the length of `A.T u - s v` for each, or of `A v - s u` where there are more columns than rows."""
+    means: np.ndarray | None
+    """Of `randomized_svd`: the mean of every column, if it was taken away."""
 
 
 def eigsh(
@@ -114,15 +129,122 @@ def eigsh(
     residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
     members = (values, vectors) if return_eigenvectors else (values,)
     result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
+    _require(converged, k, bound, result)
+    return result if return_eigenvectors else values
+
+
+def svds(
+    A: _Matrix,
+    k: int = 6,
+    *,
+    ncv: int | None = None,
+    tol: float = 0.0,
+    maxiter: int = 1000,
+    return_singular_vectors: bool = True,
+    block: Literal[1, 2, 4, 8] = 2,
+    seed: int = 0,
+) -> Any:
+    """Finds the k greatest singular values of a matrix, and their vectors.
+
+    It works on the product of the matrix and its transpose, and in the end on the matrix itself: singular values below
+    10^-7 of the greatest have only as many right digits as the square of that leaves.
+
+    Args:
+        A: A matrix of shape `(m, n)`.
+        k: How many, from 1 to `min(m, n)`.
+        tol: The greatest residual, in units of the greatest singular value; 0 for what rounding allows.
+        ncv, maxiter, block, seed: As with `eigsh`.
+        return_singular_vectors: Whether vectors are returned, or the values alone.
+
+    Returns:
+        An `SvdResult`: `u` of shape `(m, k)`, `s` in ascending order as SciPy has it, and `vh` of shape `(k, n)`, as a
+        tuple.
+
+    Cost: at least `16 min(m, n) + 8 max(m, n)` bytes of memory per column of a block, and `8 (m + n) k` for the result;
+    up to `8 min(m, n) ncv` bytes of disk; a pass over the rows and one over the columns per step.
+
+    Raises:
+        UsageError: Options that cannot be.
+        MemoryLimitError: Too little memory for the blocks, or for the result.
+        ConvergenceError: Too few values converged; its `result` is an `SvdResult` with the best that there are.
+
+    Golub and Kahan, Calculating the singular values and pseudo-inverse of a matrix, SIAM J. Numer. Anal. 1965.
+
+    >>> u, s, vh = oc.linalg.svds(oc.SparseMatrix("web.oc"), k=2)
+    >>> s.round(6)
+    array([1.618034, 2.      ])
+    """
+    matrix = _opened(A)
+    found = _outcore.svds(
+        matrix._matrix, k=k, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed, vectors=return_singular_vectors
+    )
+    values, residuals = np.array(found.pop("values"))[::-1], np.array(found.pop("residuals"))[::-1]
+    left, right = (found.pop(side)[:, ::-1] if side in found else None for side in ("left", "right"))
+    bound, converged = found.pop("residual_bound"), found.pop("converged")
+    members = (values,) if left is None or right is None else (left, values, right.T)
+    result = SvdResult(
+        members, left=left, singular_values=values, right=right, residuals=residuals, means=None, **found
+    )
+    _require(converged, k, bound, result)
+    return result if return_singular_vectors else values
+
+
+def randomized_svd(
+    A: _Matrix,
+    k: int,
+    *,
+    passes: int = 4,
+    n_oversamples: int = 10,
+    center: bool = False,
+    random_state: int = 0,
+) -> Any:
+    """Approximates the k greatest singular values of a matrix, and their vectors, in a number of passes that is known.
+
+    Args:
+        A: A matrix of shape `(m, n)`.
+        k: How many, from 1 to `min(m, n)`.
+        passes: How often the matrix is read: 2, 4, 6 and so on; scikit-learn's `n_iter` is `passes / 2 - 1`. More make
+            it more exact.
+        n_oversamples: How many random vectors beyond k.
+        center: Whether the mean of every column is taken away from it, as for principal components; the matrix stays
+            sparse. A pass more.
+        random_state: Where random numbers begin.
+
+    Returns:
+        An `SvdResult`: `u` of shape `(m, k)`, `s` in descending order as scikit-learn has it, and `vh` of shape `(k, n)`,
+        as a tuple.
+
+    Cost: the passes; memory for `k + n_oversamples` vectors of both sides, twice while they are multiplied. Where there
+    is less, vectors go to a temporary file, and fewer are multiplied at once, in more passes.
+
+    Raises:
+        UsageError: Options that cannot be.
+        MemoryLimitError: Too little memory for a block of eight vectors of each side, or for the result.
+
+    Halko, Martinsson and Tropp, Finding structure with randomness, SIAM Review 2011.
+
+    >>> u, s, vh = oc.linalg.randomized_svd(oc.SparseMatrix("web.oc"), 2)
+    >>> s.round(6)
+    array([2.      , 1.618034])
+    """
+    found = _outcore.randomized_svd(
+        _opened(A)._matrix, k=k, oversamples=n_oversamples, passes=passes, center=center, seed=random_state
+    )
+    left, values, right = found.pop("left"), np.array(found.pop("values")), found.pop("right")
+    members = (left, values, right.T)
+    return SvdResult(members, left=left, singular_values=values, right=right, residuals=None, **found)
+
+
+def _require(converged: int, k: int, bound: float, result: Any) -> None:
+    """An error, which has the result, if too few pairs have converged."""
     if converged < k:
         text = (
-            f"{converged} of {k} eigenpairs converged to a residual of {bound:g} within {result.restarts} restarts; "
+            f"{converged} of {k} pairs converged to a residual of {bound:g} within {result.restarts} restarts; "
             "raise maxiter, ncv or tol, or take this error's `result`"
         )
         error = ConvergenceError(text)
-        error.result = result  # type: ignore[assignment]
+        error.result = result
         raise error
-    return result if return_eigenvectors else values
 
 
 def _opened(matrix: _Matrix) -> SparseMatrix:

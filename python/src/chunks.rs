@@ -4,7 +4,8 @@
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
+    ArrayRef, FixedSizeListArray, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchReader, StringArray,
+    UInt64Array,
 };
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -19,8 +20,8 @@ use std::sync::{Arc, Mutex};
 /// What a generator raised, kept for the caller; in between there are only texts.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// Columns from a generator: their names and types (`i8`, `u8`, `f8` or `str`; `other` for what nobody can use), and
-/// the pieces.
+/// Columns from a generator: their names and types (`i8`, `u8`, `f8`, `c16` or `str`; `other` for what nobody can use),
+/// and the pieces.
 #[derive(FromPyObject)]
 struct Chunks {
     columns: Vec<(String, String)>,
@@ -67,9 +68,12 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
         "i8" => Ok(Field::new(name, DataType::Int64, false)),
         "u8" => Ok(Field::new(name, DataType::UInt64, false)),
         "f8" => Ok(Field::new(name, DataType::Float64, false)),
+        "c16" => Ok(Field::new(name, DataType::FixedSizeList(Arc::new(part()), 2), false)),
         "str" => Ok(Field::new(name, DataType::Utf8, false)),
         "other" => Ok(Field::new(name, DataType::Null, true)),
-        other => Err(PyValueError::new_err(format!("expected a column of i8, u8, f8, str or other, found {other}"))),
+        other => {
+            Err(PyValueError::new_err(format!("expected a column of i8, u8, f8, c16, str or other, found {other}")))
+        }
     };
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
     let schema = Arc::new(Schema::new(fields));
@@ -116,6 +120,11 @@ impl RecordBatchReader for ChunkReader {
     }
 }
 
+/// A part of a complex number.
+fn part() -> Field {
+    Field::new("part", DataType::Float64, false)
+}
+
 /// One column of a piece; what does not fit the type raises.
 fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
     let numbers = |name: &str| values.py().import("numpy")?.call_method1("asarray", (values, name));
@@ -131,6 +140,12 @@ fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
         DataType::Float64 => {
             let array = numbers("float64")?.cast_into::<PyArray1<f64>>()?;
             Arc::new(Float64Array::from(array.readonly().as_array().to_vec()))
+        }
+        DataType::FixedSizeList(..) => {
+            let parts = numbers("complex128")?.call_method1("view", ("float64",))?.cast_into::<PyArray1<f64>>()?;
+            let parts = Arc::new(Float64Array::from(parts.readonly().as_array().to_vec()));
+            let pairs = FixedSizeListArray::try_new(Arc::new(part()), 2, parts, None);
+            Arc::new(pairs.map_err(|error| PyValueError::new_err(error.to_string()))?)
         }
         DataType::Null => Arc::new(NullArray::new(values.len()?)),
         _ => {

@@ -5,10 +5,18 @@ use crate::errors::raise;
 use crate::import::choose;
 use crate::matrix::PyMatrix;
 use crate::runtime::run;
-use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
-use outcore::linalg::{EigshOptions, Vectors, eigsh as solve_eigsh};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
+use outcore::linalg::{self, EigshOptions, RandomizedSvdOptions, SvdsOptions, Vectors};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+const VECTORS: &str = "vectors as a NumPy array";
+
+/// An error, before hours of work, if the result will have no room.
+fn require_room(py: Python<'_>, matrix: &PyMatrix, rows: u64, count: usize) -> PyResult<()> {
+    let bytes = rows.saturating_mul(8 * count as u64);
+    matrix.matrix.graph().make_room(VECTORS, bytes).map_err(|error| raise(py, error))
+}
 
 /// Vectors as an array of Python's: the one that was given, or a new one whose memory is set aside.
 fn delivered<'py>(
@@ -24,7 +32,7 @@ fn delivered<'py>(
         None => {
             let bytes = 8 * (rows * count) as u64;
             vectors.leave(bytes).map_err(|error| raise(py, error))?;
-            let reservation = set_aside(py, graph.image(), "vectors as a NumPy array", bytes)?;
+            let reservation = set_aside(py, graph.image(), VECTORS, bytes)?;
             let array = PyArray2::zeros(py, [rows, count], false);
             keep(array.as_any(), reservation)?;
             array.readwrite()
@@ -54,7 +62,10 @@ pub fn eigsh<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed };
     let graph = matrix.matrix.graph();
-    let mut found = run(py, graph.runtime(), || solve_eigsh(&matrix.matrix, &options))?;
+    if vectors && out.is_none() {
+        require_room(py, matrix, matrix.matrix.shape().0, k)?;
+    }
+    let mut found = run(py, graph.runtime(), || linalg::eigsh(&matrix.matrix, &options))?;
     let facts = PyDict::new(py);
     facts.set_item("values", &found.values)?;
     facts.set_item("residuals", &found.residuals)?;
@@ -66,6 +77,68 @@ pub fn eigsh<'py>(
     if vectors {
         facts.set_item("vectors", delivered(py, matrix, &mut found.vectors, out)?)?;
     }
+    Ok(facts)
+}
+
+/// See `outcore.linalg.svds`: values in descending order, vectors of both sides if they are wanted.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (matrix, *, k, tol, ncv, block, max_iter, seed, vectors))]
+pub fn svds<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    k: usize,
+    tol: f64,
+    ncv: Option<usize>,
+    block: usize,
+    max_iter: u64,
+    seed: u64,
+    vectors: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    if vectors {
+        let (rows, columns) = matrix.matrix.shape();
+        require_room(py, matrix, rows + columns, k)?;
+    }
+    let options = SvdsOptions { k, tol, ncv, block, max_iter, seed };
+    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::svds(&matrix.matrix, &options))?;
+    let facts = PyDict::new(py);
+    facts.set_item("values", &found.values)?;
+    facts.set_item("residuals", &found.residuals)?;
+    facts.set_item("residual_bound", found.residual_bound)?;
+    facts.set_item("converged", found.converged)?;
+    facts.set_item("products", found.products)?;
+    facts.set_item("restarts", found.restarts)?;
+    facts.set_item("stats", stats(py, &found.stats)?)?;
+    if vectors {
+        facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
+        facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
+    }
+    Ok(facts)
+}
+
+/// See `outcore.linalg.randomized_svd`: values in descending order, vectors of both sides, means of columns.
+#[pyfunction]
+#[pyo3(signature = (matrix, *, k, oversamples, passes, center, seed))]
+pub fn randomized_svd<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    k: usize,
+    oversamples: usize,
+    passes: usize,
+    center: bool,
+    seed: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, columns) = matrix.matrix.shape();
+    require_room(py, matrix, rows + columns, k)?;
+    let options = RandomizedSvdOptions { k, oversamples, passes, center, seed };
+    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::randomized_svd(&matrix.matrix, &options))?;
+    let facts = PyDict::new(py);
+    facts.set_item("values", &found.values)?;
+    facts.set_item("means", found.means.as_ref().map(|means| PyArray1::from_slice(py, means)))?;
+    facts.set_item("products", found.products)?;
+    facts.set_item("stats", stats(py, &found.stats)?)?;
+    facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
+    facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
     Ok(facts)
 }
 

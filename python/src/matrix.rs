@@ -7,6 +7,7 @@ use crate::import::choose;
 use crate::runtime::run;
 use numpy::{PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
 use outcore::{Operand, SparseMatrix};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,8 +17,14 @@ pub struct PyMatrix {
     pub(crate) matrix: SparseMatrix,
 }
 
-fn operand(transposed: bool) -> Operand {
-    if transposed { Operand::Transpose } else { Operand::Matrix }
+/// The operand that is called so, in `outcore._matrix`.
+fn operand(name: &str) -> PyResult<Operand> {
+    match name {
+        "matrix" => Ok(Operand::Matrix),
+        "transpose" => Ok(Operand::Transpose),
+        "adjoint" => Ok(Operand::Adjoint),
+        other => Err(PyValueError::new_err(format!("expected matrix, transpose or adjoint, found {other}"))),
+    }
 }
 
 #[pymethods]
@@ -49,30 +56,38 @@ impl PyMatrix {
         self.matrix.has_values()
     }
 
+    #[getter]
+    fn is_complex(&self) -> bool {
+        self.matrix.is_complex()
+    }
+
     /// Columns per pass, passes, bytes of memory and bytes read per pass.
     fn plan(&self, py: Python<'_>, columns: usize, transposed: bool) -> PyResult<(usize, u64, u64, u64)> {
         let (rows, inner) = self.matrix.shape();
         let numbers = (columns as u64).saturating_mul(if transposed { inner } else { rows });
-        let product_bytes = numbers.saturating_mul(8);
-        let plan = self.matrix.plan(operand(transposed), columns, product_bytes).map_err(|error| raise(py, error))?;
+        let product_bytes = numbers.saturating_mul(if self.matrix.is_complex() { 16 } else { 8 });
+        let operand = if transposed { Operand::Transpose } else { Operand::Matrix };
+        let plan = self.matrix.plan(operand, columns, product_bytes).map_err(|error| raise(py, error))?;
         Ok((plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass))
     }
 
-    /// Writes the product to an array, whose memory is set aside for as long as it lives, and says what it cost.
+    /// Writes the product to an array of numbers (two for each complex one, if the matrix is complex), whose memory is
+    /// set aside for as long as it lives, and says what it cost.
     fn multiply<'py>(
         &self,
         py: Python<'py>,
         factor: PyReadonlyArray2<'py, f64>,
         mut product: PyReadwriteArray2<'py, f64>,
         semiring: &str,
-        transposed: bool,
+        operand: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let semiring = choose(py, "semiring", semiring)?;
+        let (semiring, operand) = (choose(py, "semiring", semiring)?, self::operand(operand)?);
         let graph = self.matrix.graph();
         let reservation = set_aside(py, graph.image(), "a product as a NumPy array", 8 * product.len() as u64)?;
         keep(product.as_any(), reservation)?;
-        let (columns, factor, product) = (factor.shape()[1], factor.as_slice()?, product.as_slice_mut()?);
-        let multiply = || self.matrix.multiply(semiring, operand(transposed), factor, columns, product);
+        let columns = factor.shape()[1] / if self.matrix.is_complex() { 2 } else { 1 };
+        let (factor, product) = (factor.as_slice()?, product.as_slice_mut()?);
+        let multiply = || self.matrix.multiply(semiring, operand, factor, columns, product);
         let stats = crate::to_dict(py, &run(py, graph.runtime(), multiply)?)?;
         stats.cast::<PyDict>()?.del_item("steps")?;
         Ok(stats)

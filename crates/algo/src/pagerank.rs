@@ -320,7 +320,7 @@ fn sum_weights(graph: &Graph, strengths: &[AtomicF64]) -> Result<SweepStats> {
     let accepts =
         |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
     let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
-    let edges = Edges { direction: Direction::Out, weights: true };
+    let edges = Edges::new(Direction::Out, true);
     let (_, read) = fold(graph, edges, Frontier::All, &Strengths { strengths, refused: &refused })?;
     refused.check(graph, edges)?;
     Ok(read)
@@ -455,7 +455,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         graph.fill_cache()?;
         drop(spare);
         let count = graph.vertices() as f64;
-        let edges = Edges { direction: Direction::In, weights: options.weights };
+        let edges = Edges::new(Direction::In, options.weights);
         while count > 0.0 && self.made < most && self.residual >= enough {
             let dangling = if options.dangling == Dangling::Networkx { self.dangling } else { 0.0 };
             let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;

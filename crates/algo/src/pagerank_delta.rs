@@ -413,7 +413,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
                 self.add(neighbour as usize, rest as i64);
             }
         };
-        let edges = Edges { direction: Direction::Out, weights };
+        let edges = Edges::new(Direction::Out, weights);
         let (lost, sweep) = scan(self.graph, edges, frontier, || 0u64, bring)?;
         let lost = lost.into_iter().fold(0, u64::saturating_add);
         Ok((sweep, lost as f64 / UNIT_PARTS / self.options.alpha))

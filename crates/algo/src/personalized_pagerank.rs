@@ -239,7 +239,7 @@ impl Run<'_> {
         graph.fill_cache()?;
         let setting = Setting { options, divisors, seeds, marked, sets: sets.len() };
         let mut dangling = setting.start(graph, &now)?;
-        let edges = Edges { direction: Direction::In, weights: options.weights };
+        let edges = Edges::new(Direction::In, options.weights);
         let enough = options.stop.threshold(options.tol, vertices);
         let (mut made, mut residual) = (0, if vertices == 0 { 0.0 } else { f64::INFINITY });
         while made < options.max_iter && residual >= enough {

@@ -392,7 +392,7 @@ impl<'a, L: Length> Search<'a, L> {
         make: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, &ListPart<'_>) + Sync,
     ) -> Result<(Vec<S>, SweepStats)> {
-        let (graph, edges) = (self.graph, Edges { direction: Direction::Out, weights: self.options.weights });
+        let (graph, edges) = (self.graph, Edges::new(Direction::Out, self.options.weights));
         let list: Vec<u32>;
         let frontier = if taken.count <= graph.vertices() / SPARSE_SHARE {
             list = self.taken_vertices(taken).collect();
@@ -417,13 +417,13 @@ impl<'a, L: Length> Search<'a, L> {
         }
         self.stats.step("relax", taken.count, sweep);
         self.empty_frontier(taken);
-        self.refused.check(self.graph, Edges { direction: Direction::Out, weights: self.options.weights })
+        self.refused.check(self.graph, Edges::new(Direction::Out, self.options.weights))
     }
 
     /// Relaxes all edges of vertices that wait, and of those whose distance falls because of that, without steps;
     /// returns what did it, unless there is no memory for it.
     fn relax_rest(&mut self) -> Result<Option<Relaxer<'a>>> {
-        let edges = Edges { direction: Direction::Out, weights: self.options.weights };
+        let edges = Edges::new(Direction::Out, self.options.weights);
         let Some(mut relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(None) };
         let mean = self.weight_sum / self.weight_count.max(1) as f64;
         let horizon = self.options.delta.unwrap_or(mean * HORIZON_WEIGHTS);
@@ -515,7 +515,7 @@ impl<L: Length> Search<'_, L> {
         let unexplained = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
         let too_far = AtomicU64::new(NONE);
         let explain = Explain { search: self, parents, unexplained: &unexplained, too_far: &too_far };
-        let edges = Edges { direction: Direction::In, weights: self.options.weights };
+        let edges = Edges::new(Direction::In, self.options.weights);
         let (reached, sweep) = match held {
             Some(lists) => explain.held(lists)?,
             None => fold(graph, edges, Frontier::All, &explain)?,

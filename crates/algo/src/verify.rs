@@ -165,7 +165,7 @@ impl ListFold for BfsCheck<'_> {
 pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result<()> {
     graph.make_room("verification of shortest paths", sssp_bytes(graph))?;
     let wrong = Contradiction::none();
-    let edges = Edges { direction: Direction::In, weights: options.weights };
+    let edges = Edges::new(Direction::In, options.weights);
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
     if found.kind != kind {
         return Err(Error::verification(format!("distances of the kind {kind:?}"), format!("{:?}", found.kind)));

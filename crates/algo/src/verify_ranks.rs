@@ -136,7 +136,7 @@ fn verify_ranks(
         return Ok(());
     }
     graph.make_room("verification of PageRank", ranks_bytes(graph, options))?;
-    let edges = Edges { direction: Direction::Out, weights: options.weights };
+    let edges = Edges::new(Direction::Out, options.weights);
     let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
         let sums = sums(graph).make()?;
         let add = |(): &mut (), list: ListPart<'_>| {

@@ -103,7 +103,7 @@ mod tests {
             let refused = Refused::new("weights that are not negative", |weight| weight >= 0.0);
             let vertex = graph.vertex("2").unwrap();
             assert!(refused.look(vertex, -1.0));
-            let edges = Edges { direction: Direction::Out, weights: true };
+            let edges = Edges::new(Direction::Out, true);
             let error = refused.check(&graph, edges).unwrap_err().to_string();
             assert!(error.contains(&format!("found {text} at the edge between 2 and 3")), "{error}");
         }

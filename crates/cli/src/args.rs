@@ -115,7 +115,7 @@ pub struct ImportArgs {
     /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
     #[arg(long, value_parser = choice::<Duplicates>())]
     pub duplicates: Option<Duplicates>,
-    /// What the image is for. Both have the same format, but a graph is refused if it is no square matrix
+    /// What the image is for. Both have the same format, but graphs are square matrices whose values are not complex
     #[arg(long = "as", value_enum, default_value = "graph")]
     pub purpose: Purpose,
     /// What is done with edges from a vertex to itself
@@ -146,7 +146,7 @@ pub struct ImportArgs {
 pub enum Purpose {
     /// A graph
     Graph,
-    /// A sparse matrix, perhaps rectangular: row i is vertex i, and column j the one that comes j behind the last row
+    /// A sparse matrix, perhaps complex or rectangular: row i is vertex i, and column j the one j behind the last row
     Matrix,
 }
 

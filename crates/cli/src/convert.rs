@@ -138,7 +138,8 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     line(
         "weights",
         manifest.weights().map_or("none".into(), |all| {
-            format!("{}{place}, {}", all.name, if all.kind.is_real() { "real numbers" } else { "whole numbers" })
+            let kind = if all.kind.is_real() { "real" } else { "whole" };
+            format!("{}{place}, {} numbers", all.name, if manifest.complex { "complex" } else { kind })
         }),
     );
     line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());

@@ -43,6 +43,9 @@ pub struct Manifest {
     pub ids: IdColumn,
     /// The values that edges have, one column after the other; the first is their weight.
     pub values: Vec<ValueColumn>,
+    /// The entries of the lists are complex: the first column of values holds real parts, the second imaginary ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub complex: bool,
     /// The lists of out-neighbours (of neighbours, where edges have no direction).
     pub out_lists: ListFile,
     /// The lists of in-neighbours, where edges have a direction.
@@ -185,6 +188,11 @@ impl Manifest {
         self.values.first()
     }
 
+    /// How many columns of values the weights of the edges are: two if they are complex.
+    pub fn weight_columns(&self) -> usize {
+        if self.complex { 2 } else { self.values.len().min(1) }
+    }
+
     /// The manifest as it lies on disk.
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = serde_json::to_string_pretty(self).expect("a manifest is plain data");
@@ -242,6 +250,10 @@ impl Manifest {
         }
         if self.values.len() > MAX_VALUE_COLUMNS {
             return bad(&format!("at most {MAX_VALUE_COLUMNS} columns of values"), self.values.len() as u64);
+        }
+        let are_real = self.values.len() >= 2 && self.values[..2].iter().all(|column| column.kind == ValueType::F64);
+        if self.complex && !are_real {
+            return bad("two columns of real numbers of 64 bits for complex values", self.values.len() as u64);
         }
         let entries = self.out_lists.entries;
         if self.in_lists.is_some_and(|lists| lists.entries != entries) {

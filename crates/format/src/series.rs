@@ -79,6 +79,11 @@ impl Series {
         }
     }
 
+    /// How many values wait.
+    pub fn waiting(&self) -> usize {
+        self.values.len()
+    }
+
     /// Writes pages while at least `least` values wait.
     pub fn close_down_to(
         &mut self,

@@ -215,10 +215,15 @@ impl ValueWriter {
     ///
     /// # Panics
     /// If the value is not one of the type.
-    pub fn push(&mut self, value: u64, emit: impl FnMut(u64, &PageBytes)) {
+    pub fn push(&mut self, value: u64, mut emit: impl FnMut(u64, &PageBytes)) {
         let kind = self.kind;
         assert!(kind.holds(value), "{value} is no {}", kind.name());
-        self.series.push(value, |waiting| kind.draft(waiting), emit);
+        self.series.push(value, |waiting| kind.draft(waiting), &mut emit);
+        // How many real numbers fit is known, so few need to wait.
+        let plain = ROOM_BYTES / kind.bytes();
+        if kind.is_real() && self.series.waiting() >= 2 * plain {
+            self.series.close_down_to(plain, |waiting| kind.draft(waiting), emit);
+        }
     }
 
     /// Writes what is left.

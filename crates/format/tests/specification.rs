@@ -310,6 +310,7 @@ fn the_example_of_an_index_is_right() {
 
 fn manifest(ids: IdColumn) -> Manifest {
     let lists = ListFile { pages: 1, entries: 3, max_degree: 3, degree_pages: 1, hub_pages: 1 };
+    let column = |name: &str| ValueColumn { name: name.into(), kind: ValueType::F64, out_pages: 1, in_pages: 1 };
     Manifest {
         format: FORMAT_NAME.into(),
         format_version: FORMAT_VERSION,
@@ -321,7 +322,8 @@ fn manifest(ids: IdColumn) -> Manifest {
         rows: Some(2),
         order: Order::Degree,
         ids,
-        values: vec![ValueColumn { name: "w".into(), kind: ValueType::F64, out_pages: 1, in_pages: 1 }],
+        values: ["w", "imaginary"].map(column).into(),
+        complex: true,
         out_lists: lists,
         in_lists: Some(lists),
         import: facts(),

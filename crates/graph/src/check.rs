@@ -106,10 +106,10 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
 }
 
-/// Reads the columns of values behind the first one, which is checked beside the lists.
+/// Reads the columns of values behind those of the weights, which are checked beside the lists.
 fn check_values(graph: &Graph) -> Result<()> {
     let entries = graph.manifest().out_lists.entries;
-    for column in 1..graph.manifest().values.len() {
+    for column in graph.manifest().weight_columns().max(1)..graph.manifest().values.len() {
         for &direction in graph.directions() {
             let file = ImageFile::values(column, direction == Direction::In);
             let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));

@@ -6,7 +6,7 @@
 use crate::check::{KeyedHash, bad};
 use crate::graph::{Direction, Graph, Lists as ListPages};
 use crate::ordered::{ListPosition, ListStream, list_file};
-use crate::weights::read_weight_indexes;
+use crate::weights::{WeightIndexes, read_weight_indexes};
 use outcore_format::{Index, Lists, Order, PAGE_BYTES};
 use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
 use outcore_io::{Array, Task};
@@ -71,8 +71,8 @@ struct Context<'a> {
 
 /// The weights beside the lists.
 struct Weights {
-    file: ImageFile,
-    index: Arc<Index>,
+    /// Their columns of values: two if they are complex.
+    columns: Vec<(ImageFile, Arc<Index>)>,
     /// How many entries lie before every page of lists.
     before: Index,
     real: bool,
@@ -129,7 +129,8 @@ pub(crate) fn check_lists(
         task,
     };
     let workers = (graph.runtime().threads() as u64).min(pages.div_ceil(MIN_PAGES)).max(1);
-    graph.make_room("checking lists", workers * (2 * STREAM_BYTES + crate::decode::DECODER_BYTES))?;
+    let streams = 1 + graph.manifest().weight_columns().max(1) as u64;
+    graph.make_room("checking lists", workers * (streams * STREAM_BYTES + crate::decode::DECODER_BYTES))?;
     let stop = AtomicBool::new(false);
     let mut stretches = graph.runtime().run_on(workers as usize, |worker| {
         let worker = worker as u64;
@@ -146,8 +147,9 @@ pub(crate) fn check_lists(
 impl Weights {
     fn of(graph: &Graph, direction: Direction) -> Result<Option<Self>> {
         let Some(kind) = graph.manifest().weights().map(|column| column.kind) else { return Ok(None) };
-        let (file, [index, before]) = read_weight_indexes(graph, direction)?;
-        Ok(Some(Weights { file, index: Arc::new(index), before, real: kind.is_real() }))
+        let WeightIndexes { before, columns } = read_weight_indexes(graph, direction)?;
+        let columns = columns.into_iter().map(|(file, index)| (file, Arc::new(index))).collect();
+        Ok(Some(Weights { columns, before, real: kind.is_real() }))
     }
 }
 
@@ -155,8 +157,8 @@ impl Context<'_> {
     fn stretch(&self, pages: Range<u64>, stop: &AtomicBool) -> Result<Stretch> {
         let mut stretch = Stretch { begin: None, end: None, sums: Sums::default(), head: None, tail: None };
         let mut stream = ListStream::new(self.graph, self.direction, pages.clone())?;
-        let mut column: Option<ColumnStream> = None;
-        let mut weights = Vec::new();
+        let mut columns: Vec<ColumnStream> = Vec::new();
+        let (mut weights, mut imaginary) = (Vec::new(), Vec::new());
         while let Some((number, lists)) = stream.next()? {
             if stop.load(Ordering::Relaxed) {
                 break;
@@ -166,20 +168,27 @@ impl Context<'_> {
             weights.clear();
             if let Some(source) = &self.weights {
                 self.check_entries(source, number, edges)?;
-                if column.is_none() {
+                if columns.is_empty() {
                     let (range, entries) = (self.entries(source, &pages), self.graph.manifest().out_lists.entries);
-                    column = Some(ColumnStream::part(self.graph, source.file, &source.index, range, entries)?);
+                    let open = |(file, index): &(ImageFile, Arc<Index>)| {
+                        ColumnStream::part(self.graph, *file, index, range.clone(), entries)
+                    };
+                    columns = source.columns.iter().map(open).collect::<Result<_>>()?;
                 }
-                if let Some(column) = &mut column {
-                    self.take_weights(source, column, edges, &mut weights)?;
+                imaginary.clear();
+                for (column, values) in columns.iter_mut().zip([&mut weights, &mut imaginary]) {
+                    self.take_weights(source, column, edges, values)?;
                 }
+                // Weights are compared by their hashes alone.
+                let pairs = weights.iter_mut().zip(&imaginary);
+                pairs.for_each(|(weight, &imaginary)| *weight = self.hash.pair(*weight, imaginary));
             }
             self.task.advance(PAGE_BYTES as u64);
             self.check_page(number, lists, &weights, &mut stretch)?;
         }
         stretch.end = stream.place();
-        if let Some(column) = column.as_mut().filter(|_| !stop.load(Ordering::Relaxed)) {
-            column.peek(1)?;
+        if !stop.load(Ordering::Relaxed) {
+            columns.iter_mut().try_for_each(|column| column.peek(1).map(|_| ()))?;
         }
         Ok(stretch)
     }

@@ -333,7 +333,7 @@ impl<'a> EdgeMapper<'a> {
         weights: bool,
         visit: impl Fn(ListPart<'_>, &mut Next<'_>) -> R + Sync,
     ) -> Result<(Vec<Activated>, SweepStats)> {
-        let (active, edges) = (&self.active, Edges { direction: self.onwards, weights });
+        let (active, edges) = (&self.active, Edges::new(self.onwards, weights));
         scan(self.graph, edges, active.frontier(), Activated::default, |activated, list| {
             visit(list, &mut Next { active, activated })
         })

@@ -7,7 +7,10 @@ use outcore_image::{ColumnStream, ImageFile, Result, STREAM_BYTES};
 use outcore_table::IdLookup;
 
 /// The memory that streaming edges takes, at most.
-pub(crate) const EDGE_STREAM_BYTES: u64 = 2 * STREAM_BYTES + crate::decode::DECODER_BYTES + (1 << 20);
+pub(crate) fn edge_stream_bytes(graph: &Graph) -> u64 {
+    let columns = graph.manifest().weight_columns().max(1) as u64;
+    (1 + columns) * STREAM_BYTES + crate::decode::DECODER_BYTES + (1 << 20)
+}
 
 /// A weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +21,8 @@ pub(crate) enum Weight {
     Integer(i64),
     /// A real number.
     Real(f64),
+    /// A complex number: its real and its imaginary part.
+    Complex(f64, f64),
 }
 
 /// An entry of a list: an edge, as one of its ends sees it.
@@ -38,20 +43,22 @@ pub(crate) struct Entry {
 pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
     let mut lists = ListStream::new(graph, Direction::Out, 0..u64::MAX)?;
     let entries = graph.manifest().out_lists.entries;
-    let mut column = match graph.manifest().weights() {
-        Some(_) => Some((ColumnStream::new(graph, ImageFile::values(0, false), entries)?, graph.weight_kind()?)),
-        None => None,
-    };
-    let mut weights = Vec::new();
+    let count = graph.manifest().weight_columns();
+    let kind = if count == 1 { graph.weight_kind()? } else { WeightKind::F64 };
+    let columns = (0..count).map(|column| ColumnStream::new(graph, ImageFile::values(column, false), entries));
+    let mut columns = columns.collect::<Result<Vec<_>>>()?;
+    let mut values = [const { Vec::new() }; 2];
     while let Some((_, page)) = lists.next()? {
-        weights.clear();
-        if let Some((column, _)) = &mut column {
-            column.take_into(page.edges(), &mut weights)?;
+        for (column, values) in columns.iter_mut().zip(&mut values) {
+            values.clear();
+            column.take_into(page.edges(), values)?;
         }
-        let weight = |place: usize| match &column {
-            None => Weight::None,
-            Some((_, WeightKind::I64)) => Weight::Integer(weights[place] as i64),
-            Some((_, WeightKind::F64)) => Weight::Real(f64::from_bits(weights[place])),
+        let real = |column: usize, place: usize| f64::from_bits(values[column][place]);
+        let weight = |place: usize| match (count, kind) {
+            (0, _) => Weight::None,
+            (2, _) => Weight::Complex(real(0, place), real(1, place)),
+            (_, WeightKind::I64) => Weight::Integer(values[0][place] as i64),
+            (_, WeightKind::F64) => Weight::Real(real(0, place)),
         };
         for i in 0..page.count {
             let vertex = page.first_vertex as u32 + i as u32;

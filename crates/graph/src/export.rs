@@ -7,7 +7,7 @@
 //! | `.el` `.wel` | GAP's, without and with weights | as `.txt`; direction, the name of weights |
 //! | `.parquet` | columns `source`, `target`, maybe weights; metadata with the rest | vertices without edges |
 //! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
-//! | `.mtx` | Matrix Market, vertices from 1 | ids, unless they are consecutive integers |
+//! | `.mtx` | Matrix Market, vertices from 1; the only one for complex values | ids, unless they are consecutive integers |
 //! | `.graph` | METIS, vertices from 1 | direction; ids |
 //!
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
@@ -19,7 +19,7 @@
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
-use crate::edge_stream::{EDGE_STREAM_BYTES, Weight, for_each_edge, for_each_entry};
+use crate::edge_stream::{Weight, edge_stream_bytes, for_each_edge, for_each_entry};
 use crate::graph::Graph;
 use outcore_format::IdColumn;
 use outcore_image::AtomicFile;
@@ -64,6 +64,9 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     let (compression, bare) = Compression::of(&lower);
     let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
     let job = Job { graph, output, compression, ending };
+    if graph.is_complex() && ending != "mtx" {
+        return Err(job.refuse("it has no complex numbers, but the graph does", ".mtx"));
+    }
     job.check_beside()?;
     match (ending, compression) {
         ("txt" | "edges", _) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
@@ -254,6 +257,7 @@ impl Job<'_> {
         let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
         let values = match self.graph.manifest().weights().map(|weights| weights.kind) {
             None => "pattern",
+            Some(_) if self.graph.is_complex() => "complex",
             Some(kind) if kind.is_real() => "real",
             Some(_) => "integer",
         };
@@ -373,8 +377,8 @@ impl Job<'_> {
     }
 
     fn lookup(&self) -> Result<IdLookup> {
-        self.graph
-            .make_room("exporting", IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + EDGE_STREAM_BYTES)?;
+        let bytes = IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + edge_stream_bytes(self.graph);
+        self.graph.make_room("exporting", bytes)?;
         IdLookup::new(self.graph)
     }
 
@@ -619,5 +623,6 @@ fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
         Weight::None => Ok(()),
         Weight::Integer(value) => write!(line, "{}{value}", separator as char),
         Weight::Real(value) => write!(line, "{}{value:?}", separator as char),
+        Weight::Complex(real, imaginary) => write!(line, "{0}{real:?}{0}{imaginary:?}", separator as char),
     };
 }

@@ -1,7 +1,7 @@
 //! Export to Parquet: columns `source`, `target` and maybe the weights under their name. The metadata say what columns
 //! cannot.
 
-use crate::edge_stream::{EDGE_STREAM_BYTES, Entry, Weight, for_each_edge};
+use crate::edge_stream::{Entry, Weight, edge_stream_bytes, for_each_edge};
 use crate::export::weight_column;
 use crate::graph::Graph;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
@@ -24,7 +24,7 @@ const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
 /// Writes all edges and returns how many there are.
 pub(crate) fn write(graph: &Graph, output: &Path) -> Result<u64> {
     let bytes = BATCH_BYTES + ENCODER_BYTES;
-    graph.make_room("exporting", IdLookup::bytes(graph) + IdStream::bytes(graph) + EDGE_STREAM_BYTES + bytes)?;
+    graph.make_room("exporting", IdLookup::bytes(graph) + IdStream::bytes(graph) + edge_stream_bytes(graph) + bytes)?;
     let _reservation = graph.runtime().budget().reserve("encoding the output", bytes)?;
     let lookup = IdLookup::new(graph)?;
     let mut file = AtomicFile::create(graph, output)?;

@@ -83,7 +83,7 @@ pub(crate) enum Few<T> {
 /// Visits the lists of vertices in rising order, if they are few and their pages are cached.
 pub(crate) fn sweep_few<V: ListVisitor>(
     graph: &Graph,
-    Edges { direction, weights }: Edges,
+    Edges { direction, weights, .. }: Edges,
     vertices: &[u32],
     make: impl Fn() -> V,
 ) -> Result<Few<(Vec<V>, SweepStats)>> {

@@ -6,7 +6,7 @@
 use crate::decode::{DECODER_BYTES, Decoder};
 use crate::few::PinnedPages;
 use crate::guides::Guides;
-use crate::weights::{WORKER_BYTES, WeightColumn};
+use crate::weights::{WeightColumn, worker_bytes};
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
 use outcore_io::{Array, Reservation, Runtime, Spare, lock};
@@ -47,11 +47,21 @@ pub struct Edges {
     pub direction: Direction,
     /// Whether the weights of the edges are read too.
     pub weights: bool,
+    /// Whether they may be complex: otherwise a graph with complex values has no weights. Loops over whole lists
+    /// ([`Graph::lists`]) do not hand imaginary parts on.
+    pub complex: bool,
+}
+
+impl Edges {
+    /// The lists of a direction, perhaps with weights, which are not complex.
+    pub fn new(direction: Direction, weights: bool) -> Self {
+        Edges { direction, weights, complex: false }
+    }
 }
 
 impl From<Direction> for Edges {
     fn from(direction: Direction) -> Self {
-        Edges { direction, weights: false }
+        Edges::new(direction, false)
     }
 }
 
@@ -196,7 +206,7 @@ impl Graph {
         let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * DECODER_BYTES)?;
         let idle = Mutex::new((0..threads).map(|_| Decoding::default()).collect());
         let guides = Guides::new(&image, lists_pages)?;
-        image.add_workers(DECODER_BYTES + if image.manifest().weights().is_some() { WORKER_BYTES } else { 0 })?;
+        image.add_workers(DECODER_BYTES + worker_bytes(image.manifest()))?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
         Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides, reading_steps: AtomicU32::new(0) })
     }
@@ -388,7 +398,8 @@ impl Graph {
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
         self.reading_steps.store(0, Ordering::Relaxed);
-        let weights = self.manifest().weights().map_or(0, |weights| weights.out_pages + weights.in_pages);
+        let columns = self.manifest().values.iter().take(self.manifest().weight_columns());
+        let weights: u64 = columns.map(|column| column.out_pages + column.in_pages).sum();
         self.image.fill_cache(self.all_pages() + weights)
     }
 

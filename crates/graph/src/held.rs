@@ -53,9 +53,9 @@ impl HeldLists {
             weights: Packed::new(budget, kind, entries)?,
             kind,
         };
-        let column = graph.weight_column(direction)?;
+        let column = graph.weight_column(Edges::new(direction, true))?;
         let wanted = Wanted::Pages(Selection::Pages(0..graph.pages(direction)));
-        let edges = Edges { direction, weights: true };
+        let edges = Edges::new(direction, true);
         let (_, stats) = sweep(graph, edges, wanted, || Filler { held: &held, column: &column, page: 0 })?;
         Ok((held, stats))
     }

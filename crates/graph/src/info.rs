@@ -23,7 +23,7 @@ pub struct GraphInfo {
     pub columns: Option<u64>,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
-    /// Their type as it is stored: `i8` to `i64`, `u8` to `u64`, `f32` or `f64`.
+    /// Their type as it is stored: `i8` to `i64`, `u8` to `u64`, `f32` or `f64`; or `complex`, two `f64`.
     pub weight_type: Option<&'static str>,
     /// The type of the users' ids: `i64`, `u64` or `string`.
     pub ids: &'static str,
@@ -93,7 +93,7 @@ impl Graph {
             rows: manifest.rows,
             columns: manifest.rows.map(|rows| manifest.vertices - rows),
             weights: manifest.weights().map(|weights| weights.name.clone()),
-            weight_type: manifest.weights().map(|weights| weights.kind.name()),
+            weight_type: manifest.weights().map(|all| if manifest.complex { "complex" } else { all.kind.name() }),
             ids: match &manifest.ids {
                 IdColumn::Range { .. } | IdColumn::I64 { .. } => "i64",
                 IdColumn::U64 { .. } => "u64",

@@ -68,7 +68,7 @@ fn states_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
 
 /// The memory in which every worker has the longest list, and a request by every vertex of a batch.
 fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
-    let edges = graph.directions().iter().map(|&direction| Edges { direction, weights: P::WEIGHTS });
+    let edges = graph.directions().iter().map(|&direction| Edges::new(direction, P::WEIGHTS));
     let longest = edges.map(|edges| graph.lists(edges, Frontier::All).longest_bytes()).max().unwrap_or(0);
     graph.runtime().threads() as u64 * (longest + REQUEST_BYTES * graph.vertices().min(BATCH_VERTICES))
 }
@@ -254,7 +254,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         for &direction in graph.directions() {
             prepared.add(&graph.merge_gap(direction)?.1);
             if P::WEIGHTS {
-                weights.push(graph.weight_column(direction)?);
+                weights.push(graph.weight_column(Edges::new(direction, true))?);
             }
         }
         let (cells, long) = cells_of(graph);
@@ -430,7 +430,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             Work::Part { request, pages } => {
                 let whole = self.shared_state(request.vertex);
                 let Some(mut state) = self.program.part(whole) else { return Ok(SweepStats::default()) };
-                let edges = Edges { direction: request.direction, weights: P::WEIGHTS };
+                let edges = Edges::new(request.direction, P::WEIGHTS);
                 let frontier = Frontier::Range { first: request.vertex, end: request.vertex + 1 };
                 let wanted = Wanted::Pages(Selection::Pages(pages.clone()));
                 let mut sweep = visit_parts_here(self.graph, worker, edges, wanted, frontier, |list| {
@@ -470,7 +470,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let Some(&Request { direction, .. }) = requests.first() else { continue };
                 let mut vertices: Vec<u32> = requests.iter().map(|request| request.vertex).collect();
                 vertices.dedup();
-                let edges = Edges { direction, weights: P::WEIGHTS };
+                let edges = Edges::new(direction, P::WEIGHTS);
                 let mut left = requests;
                 let sweep = visit_here(self.graph, worker, edges, Frontier::List(&vertices), |list| {
                     let count = left.iter().take_while(|request| request.vertex == list.vertex).count();

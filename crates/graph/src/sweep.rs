@@ -120,9 +120,8 @@ pub(crate) struct Swept<'a> {
 impl<'a> Swept<'a> {
     /// What a sweep visits, and in which pages it lies.
     pub fn new(graph: &Graph, edges: Edges, wanted: Wanted<'a>) -> Result<(Self, Selection<'a>)> {
-        let Edges { direction, weights } = edges;
-        let weights = weights.then(|| graph.weight_column(direction)).transpose()?;
-        let (lists, slots) = (graph.open_lists(direction)?, graph.guides().slots());
+        let weights = edges.weights.then(|| graph.weight_column(edges)).transpose()?;
+        let (lists, slots) = (graph.open_lists(edges.direction)?, graph.guides().slots());
         let (vertices, selection) = match wanted {
             Wanted::Pages(selection) => (None, selection),
             Wanted::Lists(vertices) => (Some(vertices), Selection::Units(units_of(&lists, vertices))),
@@ -139,13 +138,12 @@ impl<'a> Swept<'a> {
 
 impl Besides for WeightColumn {
     fn files(&self) -> Vec<usize> {
-        vec![self.file]
+        WeightColumn::files(self)
     }
 
     fn batch(&self, unit: u64, wanted: u64) -> (u64, Vec<UnitPages>) {
         let (pages, edges) = self.edges_of(unit, wanted);
-        let units = self.units(&edges).into_iter();
-        (pages, units.map(|(unit, wanted)| UnitPages { file: self.file, unit, wanted }).collect())
+        (pages, self.units(&edges))
     }
 }
 
@@ -233,11 +231,12 @@ impl<V: ListVisitor> PageVisitor for ListPages<'_, V> {
     }
 
     fn page(&mut self, page: Arrived<'_>) -> Result<()> {
-        let Arrived { file, number, bytes, verified } = page;
-        match self.swept.weights.as_deref().filter(|column| column.file == file) {
-            Some(column) => {
+        let Arrived { file, number, .. } = page;
+        let column = self.swept.weights.as_deref().and_then(|weights| Some((weights, weights.column_of(file)?)));
+        match column {
+            Some((weights, column)) => {
                 let at = PageAt { graph: self.graph, file, number };
-                self.weights.take_page(column, number, bytes, verified).map_err(|error| at.corrupt(error))
+                self.weights.take_page(weights, column, page).map_err(|error| at.corrupt(error))
             }
             None => self.lists(page),
         }

@@ -1,15 +1,16 @@
 //! Weights beside lists: where those of a page of lists lie, and how they come to its visitor.
 //!
-//! Weights are the first column of values. Value `i` of a column belongs to entry `i` of the lists. How many entries
+//! Weights are the first column of values, and the second one too if they are complex: then it holds imaginary parts.
+//! Value `i` of a column belongs to entry `i` of the lists. How many entries
 //! lie before each page of lists, and before each page of values, two indexes say, of some 13 bits per page: so the
 //! values of a page of lists are read at the same time as the page. A sweep takes pages in batches whose weights fit a
 //! small buffer: first the weights of the batch are decoded, then its lists are visited beside them.
 
-use crate::graph::{Direction, Graph, Lists};
+use crate::graph::{Direction, Edges, Graph, Lists};
 use crate::ordered::list_file;
 use outcore_format::list::MAX_NEIGHBOURS;
-use outcore_format::{Index, Lists as DecodedLists, Origin, PageBytes, ValueType, WeightKind, values};
-use outcore_image::{Error, ImageFile, Result};
+use outcore_format::{Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
+use outcore_image::{Arrived, Error, ImageFile, Result, UnitPages};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, Spare, lock};
 use std::ops::Range;
@@ -28,14 +29,16 @@ const USUAL_NAME: &str = "weight";
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'a> {
     bits: &'a [u64],
+    /// As many, if weights are complex, and otherwise none.
+    imaginary: &'a [u64],
     kind: WeightKind,
 }
 
 impl<'a> Weights<'a> {
-    pub(crate) const NONE: Weights<'static> = Weights { bits: &[], kind: WeightKind::I64 };
+    pub(crate) const NONE: Weights<'static> = Weights { bits: &[], imaginary: &[], kind: WeightKind::I64 };
 
     pub(crate) fn new(bits: &'a [u64], kind: WeightKind) -> Self {
-        Weights { bits, kind }
+        Weights { bits, imaginary: &[], kind }
     }
 
     /// Whether weights were asked for and there are edges.
@@ -43,9 +46,14 @@ impl<'a> Weights<'a> {
         self.bits.is_empty()
     }
 
-    /// The weights in 64 bits each: integers in two's complement, or real numbers.
+    /// The weights in 64 bits each: integers in two's complement, or real numbers; of complex weights the real parts.
     pub fn bits(&self) -> &'a [u64] {
         self.bits
+    }
+
+    /// The imaginary parts of complex weights, real numbers in 64 bits each; none where weights are not complex.
+    pub fn imaginary_bits(&self) -> &'a [u64] {
+        self.imaginary
     }
 
     /// What they are.
@@ -65,22 +73,30 @@ impl<'a> Weights<'a> {
     /// Those of some of the edges; none if there are none.
     #[inline]
     pub fn part(&self, edges: Range<usize>) -> Self {
-        Weights { bits: if self.bits.is_empty() { self.bits } else { &self.bits[edges] }, kind: self.kind }
+        let part = |bits: &'a [u64]| if bits.is_empty() { bits } else { &bits[edges.clone()] };
+        Weights { bits: part(self.bits), imaginary: part(self.imaginary), kind: self.kind }
     }
 }
 
-/// The column of weights beside the lists of one direction.
+/// The weights beside the lists of one direction.
 pub(crate) struct WeightColumn {
-    pub file: usize,
-    pub origin: Origin,
-    kind: ValueType,
+    /// Their column of values, or two: real parts and imaginary ones.
+    columns: Vec<ValueFile>,
     weight_kind: WeightKind,
-    /// How many values lie before every page of the column.
-    index: Index,
     /// How many entries lie before every page of the lists.
     before: Index,
     entries: u64,
     held: Reservation,
+}
+
+/// A column of values beside the lists of one direction.
+struct ValueFile {
+    /// Its place among the image's files.
+    file: usize,
+    origin: Origin,
+    kind: ValueType,
+    /// How many values lie before every page of the column.
+    index: Index,
 }
 
 /// What is known of weights, kept in memory: see [`Graph::keep_weights`].
@@ -96,9 +112,15 @@ impl std::fmt::Debug for KeptWeights {
 }
 
 impl Graph {
-    /// The name of the edges' weights in the input, if there are any.
+    /// The name of the edges' weights in the input, if there are any that algorithms count with: complex values are no
+    /// weights.
     pub fn weight_name(&self) -> Option<&str> {
-        self.manifest().weights().map(|weights| weights.name.as_str())
+        self.manifest().weights().filter(|_| !self.is_complex()).map(|weights| weights.name.as_str())
+    }
+
+    /// Whether the values of the edges are complex numbers: the graph is a complex matrix.
+    pub fn is_complex(&self) -> bool {
+        self.manifest().complex
     }
 
     /// Whether edges have weights of that name.
@@ -111,7 +133,8 @@ impl Graph {
             (None, found) => Ok(found == Some(USUAL_NAME)),
             (Some(name), Some(found)) if name == found => Ok(true),
             (Some(name), found) => {
-                let found = found.map_or("edges without weights".to_owned(), |found| format!("those of `{found}`"));
+                let without = if self.is_complex() { "edges with complex values" } else { "edges without weights" };
+                let found = found.map_or(without.to_owned(), |found| format!("those of `{found}`"));
                 Err(Error::Unsuitable(format!("expected weights `{name}` in {}, found {found}", self.path().display())))
             }
         }
@@ -125,6 +148,9 @@ impl Graph {
         let unsuitable =
             |found: &str| Err(Error::Unsuitable(format!("expected edges with {found} in {}", self.path().display())));
         match self.manifest().weights().map(|column| column.kind.weight_kind()) {
+            Some(_) if self.is_complex() => {
+                unsuitable("weights that are whole numbers with a sign or real numbers, found complex numbers")
+            }
             Some(Some(kind)) => Ok(kind),
             Some(None) => unsuitable("weights that are whole numbers with a sign or real numbers, found u64"),
             None => {
@@ -136,14 +162,16 @@ impl Graph {
 
     /// How many pages the weights beside the lists of a direction have.
     pub fn weight_pages(&self, direction: Direction) -> u64 {
-        self.manifest().weights().map_or(0, |_| self.file_pages(weight_file(self, direction)))
+        let columns = 0..self.manifest().weight_columns();
+        columns.map(|column| self.file_pages(value_file(self, direction, column))).sum()
     }
 
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
     /// is closed, or the memory is needed between two operations.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
-        let indexes = weight_indexes(self, direction).map(|file| self.index_bytes_of(file));
-        2 * indexes.iter().sum::<u64>() + self.runtime().threads() as u64 * WORKER_BYTES
+        let files = weight_indexes(self, direction);
+        let indexes: u64 = files.into_iter().map(|file| self.index_bytes_of(file)).sum();
+        2 * indexes + self.runtime().threads() as u64 * worker_bytes(self.manifest())
     }
 
     /// Keeps what is known of the weights beside lists in memory until the answer is dropped; without that it may be
@@ -153,12 +181,24 @@ impl Graph {
     /// # Errors
     /// There are no weights, too little memory ([`Graph::weight_bytes`]), an index that cannot be read or is damaged.
     pub fn keep_weights(&self, directions: &[Direction]) -> Result<KeptWeights> {
-        let columns = directions.iter().map(|&direction| self.weight_column(direction));
+        let columns = directions.iter().map(|&direction| self.weight_column(Edges::new(direction, true)));
         Ok(KeptWeights { _columns: columns.collect::<Result<_>>()? })
     }
 
-    /// The column of weights.
-    pub(crate) fn weight_column(&self, direction: Direction) -> Result<Arc<WeightColumn>> {
+    /// The same for the values of a complex matrix, which no algorithm reads.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn keep_values(&self, direction: Direction) -> Result<KeptWeights> {
+        let column = self.weight_column(Edges { direction, weights: true, complex: true })?;
+        Ok(KeptWeights { _columns: vec![column] })
+    }
+
+    /// The weights, which are not complex unless `edges` says so.
+    pub(crate) fn weight_column(&self, Edges { direction, complex, .. }: Edges) -> Result<Arc<WeightColumn>> {
+        if !complex {
+            self.weight_kind()?;
+        }
         let lists = self.open_lists(direction)?;
         let mut column = lock(&lists.weights);
         match &*column {
@@ -190,53 +230,77 @@ impl Lists {
     }
 }
 
-/// The file of the weights beside the lists of a direction.
-fn weight_file(graph: &Graph, direction: Direction) -> ImageFile {
-    ImageFile::values(0, list_file(graph, direction) == ImageFile::IN_LISTS)
+/// What a worker takes for weights, if there are any.
+pub(crate) fn worker_bytes(manifest: &Manifest) -> u64 {
+    manifest.weight_columns() as u64 * WORKER_BYTES
 }
 
-/// The files whose indexes say where weights lie: the weights, and the lists' entries.
-fn weight_indexes(graph: &Graph, direction: Direction) -> [ImageFile; 2] {
-    let file = weight_file(graph, direction);
-    [
-        file,
-        if list_file(graph, direction) == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES },
-    ]
+/// The file of a column of values beside the lists of a direction.
+fn value_file(graph: &Graph, direction: Direction, column: usize) -> ImageFile {
+    ImageFile::values(column, list_file(graph, direction) == ImageFile::IN_LISTS)
 }
 
-/// Where the weights beside the lists of a direction lie: their file, their index, and that of the lists' entries.
-pub(crate) fn read_weight_indexes(graph: &Graph, direction: Direction) -> Result<(ImageFile, [Index; 2])> {
+/// The files whose indexes say where weights lie: the lists' entries, and the weights.
+fn weight_indexes(graph: &Graph, direction: Direction) -> Vec<ImageFile> {
+    let incoming = list_file(graph, direction) == ImageFile::IN_LISTS;
+    let columns = 0..graph.manifest().weight_columns();
+    let entries = if incoming { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
+    std::iter::once(entries).chain(columns.map(|column| value_file(graph, direction, column))).collect()
+}
+
+/// Where the weights beside the lists of a direction lie.
+pub(crate) struct WeightIndexes {
+    /// How many entries lie before every page of the lists.
+    pub before: Index,
+    /// The columns of the weights, and how many values lie before every page of them.
+    pub columns: Vec<(ImageFile, Index)>,
+}
+
+/// Reads where the weights beside the lists of a direction lie.
+pub(crate) fn read_weight_indexes(graph: &Graph, direction: Direction) -> Result<WeightIndexes> {
     let files = weight_indexes(graph, direction);
-    let mut indexes = graph.read_indexes(&files, "reading the indexes of weights")?.into_iter();
-    let indexes = [indexes.next().unwrap_or_default(), indexes.next().unwrap_or_default()];
+    let indexes = graph.read_indexes(&files, "reading the indexes of weights")?;
     // Every page is read if the index has places for all of them among the entries.
     let entries = graph.manifest().out_lists.entries;
-    for (file, index) in files.into_iter().zip(&indexes) {
+    for (&file, index) in files.iter().zip(&indexes) {
         let last = index.len().checked_sub(1).map(|page| index.get(page));
         let first = (!index.is_empty()).then(|| index.get(0));
         // A page of values has one at least; pages of empty lists have no entry.
-        let last_fits = last.is_none_or(|last| last < entries || (last == entries && file != files[0]));
+        let last_fits = last.is_none_or(|last| last < entries || (last == entries && file == files[0]));
         if first.unwrap_or(0) != 0 || !last_fits || (first.is_none() && entries > 0) {
             let (expected, found) =
                 (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
             return Err(Error::Corrupt { path: graph.index_path(file), offset_bytes: 0, expected, found });
         }
     }
-    Ok((files[0], indexes))
+    let mut indexes = indexes.into_iter();
+    let before = indexes.next().unwrap_or_default();
+    Ok(WeightIndexes { before, columns: files.into_iter().skip(1).zip(indexes).collect() })
 }
 
 impl WeightColumn {
     fn open(graph: &Graph, direction: Direction) -> Result<Self> {
-        let weight_kind = graph.weight_kind()?;
-        let kind = graph.manifest().weights().map_or(ValueType::I64, |column| column.kind);
+        let (manifest, is_complex) = (graph.manifest(), graph.is_complex());
+        let weight_kind = if is_complex { WeightKind::F64 } else { graph.weight_kind()? };
         graph.image().make_room("weights of edges", graph.weight_bytes(direction))?;
-        let (file, [index, before]) = read_weight_indexes(graph, direction)?;
-        let workers = graph.runtime().threads() as u64 * WORKER_BYTES;
-        let held_bytes = workers + index.memory_bytes() + before.memory_bytes();
+        let WeightIndexes { before, columns } = read_weight_indexes(graph, direction)?;
+        let workers = graph.runtime().threads() as u64 * worker_bytes(manifest);
+        let indexes = columns.iter().map(|(_, index)| index).chain([&before]);
+        let held_bytes = workers + indexes.map(Index::memory_bytes).sum::<u64>();
         let held = graph.runtime().budget().reserve("weights of edges", held_bytes)?;
-        let (origin, entries) = (file.origin(graph.manifest().image_id), graph.manifest().out_lists.entries);
-        let place = graph.file(file).unwrap_or_default();
-        Ok(WeightColumn { file: place, origin, kind, weight_kind, index, before, entries, held })
+        let columns = columns.into_iter().zip(&manifest.values).map(|((file, index), column)| ValueFile {
+            file: graph.file(file).unwrap_or_default(),
+            origin: file.origin(manifest.image_id),
+            kind: column.kind,
+            index,
+        });
+        let (columns, entries) = (columns.collect(), manifest.out_lists.entries);
+        Ok(WeightColumn { columns, weight_kind, before, entries, held })
+    }
+
+    /// Which column a file of the image is.
+    pub fn column_of(&self, file: usize) -> Option<usize> {
+        self.columns.iter().position(|column| column.file == file)
     }
 
     /// The entries in a page of lists: no more than a page can have, whatever the index says.
@@ -267,8 +331,24 @@ impl WeightColumn {
         (pages, ranges)
     }
 
-    /// The units and pages of the column that hold the weights of edges.
-    pub fn units(&self, edges: &[Range<u64>]) -> Vec<(u64, u64)> {
+    /// The files of the columns.
+    pub fn files(&self) -> Vec<usize> {
+        self.columns.iter().map(|column| column.file).collect()
+    }
+
+    /// The units and pages of the columns that hold the weights of edges.
+    pub fn units(&self, edges: &[Range<u64>]) -> Vec<UnitPages> {
+        let units = |column: &ValueFile| {
+            let (file, units) = (column.file, column.units(edges));
+            units.into_iter().map(move |(unit, wanted)| UnitPages { file, unit, wanted })
+        };
+        self.columns.iter().flat_map(units).collect()
+    }
+}
+
+impl ValueFile {
+    /// The units and pages of the column that hold the values of edges.
+    fn units(&self, edges: &[Range<u64>]) -> Vec<(u64, u64)> {
         let mut units: Vec<(u64, u64)> = Vec::new();
         for range in edges {
             let page_of = |edge| self.index.last_at_most(edge).unwrap_or_default();
@@ -288,7 +368,8 @@ impl WeightColumn {
 pub(crate) struct BatchWeights {
     /// The edges whose weights they are.
     edges: Vec<Range<u64>>,
-    values: Vec<u64>,
+    /// The values of each column, none where there is no second one.
+    values: [Vec<u64>; 2],
     /// How many of them belong to pages that were visited.
     taken: usize,
     /// The values of the page that is being decoded.
@@ -298,30 +379,32 @@ pub(crate) struct BatchWeights {
 impl BatchWeights {
     /// Room for a batch, if there are weights.
     pub fn new(column: Option<&WeightColumn>) -> Self {
-        let room = |count: usize| Vec::with_capacity(if column.is_some() { count } else { 0 });
-        BatchWeights { edges: Vec::new(), values: room(BATCH_WEIGHTS), taken: 0, page: room(values::MAX_VALUES + 16) }
+        let columns = column.map_or(0, |column| column.columns.len());
+        let room = |count: usize, is_there: bool| Vec::with_capacity(if is_there { count } else { 0 });
+        let values = [0, 1].map(|column| room(BATCH_WEIGHTS, column < columns));
+        BatchWeights { edges: Vec::new(), values, taken: 0, page: room(values::MAX_VALUES + 16, columns > 0) }
     }
 
     /// Forgets the batch before: the next one is of these pages of a unit.
     pub fn begin(&mut self, column: &WeightColumn, unit: u64, pages: u64) {
         self.edges = column.edges_of(unit, pages).1;
-        self.values.clear();
+        self.values.iter_mut().for_each(Vec::clear);
         self.taken = 0;
     }
 
-    /// Takes what a page of the column has for the batch, whose edges are given.
+    /// Takes what a page of one of the columns has for the batch, whose edges are given.
     pub fn take_page(
         &mut self,
-        column: &WeightColumn,
-        number: u64,
-        bytes: &PageBytes,
-        verified: bool,
+        weights: &WeightColumn,
+        place: usize,
+        Arrived { number, bytes, verified, .. }: Arrived<'_>,
     ) -> outcore_format::Result<()> {
+        let column = &weights.columns[place];
         let page = if verified { column.origin.trust(bytes) } else { column.origin.verify(number, bytes) }?;
         self.page.clear();
         values::decode(&page, column.kind, &mut self.page)?;
         let first = column.index.get(number);
-        let end = if number + 1 < column.index.len() { column.index.get(number + 1) } else { column.entries };
+        let end = if number + 1 < column.index.len() { column.index.get(number + 1) } else { weights.entries };
         if page.first() != first || self.page.len() as u64 != end - first {
             let found = format!("{} from {}", self.page.len(), page.first());
             return Err(outcore_format::Error::new(8, format!("weights {first} to below {end}"), found));
@@ -329,7 +412,7 @@ impl BatchWeights {
         for range in &self.edges {
             let (from, to) = (range.start.max(first), range.end.min(end));
             if from < to {
-                self.values.extend_from_slice(&self.page[(from - first) as usize..(to - first) as usize]);
+                self.values[place].extend_from_slice(&self.page[(from - first) as usize..(to - first) as usize]);
             }
         }
         Ok(())
@@ -347,8 +430,10 @@ impl BatchWeights {
             let expected = format!("{} entries, as the next page begins at {}", edges.end - edges.start, edges.end);
             return Err(outcore_format::Error::new(16, expected, lists.edges().to_string()));
         }
-        let bits = &self.values[self.taken..self.taken + lists.edges()];
-        self.taken += bits.len();
-        Ok(Weights { bits, kind: column.weight_kind })
+        let taken = self.taken..self.taken + lists.edges();
+        self.taken = taken.end;
+        let [bits, imaginary] = &self.values;
+        let imaginary = if column.columns.len() > 1 { &imaginary[taken.clone()] } else { &[] };
+        Ok(Weights { bits: &bits[taken], imaginary, kind: column.weight_kind })
     }
 }

@@ -386,7 +386,7 @@ fn further_columns_of_values_are_checked() {
 
 fn weight_sums(image: &Path) -> f64 {
     let graph = common::open(image, 2);
-    let edges = Edges { direction: Direction::Out, weights: true };
+    let edges = Edges::new(Direction::Out, true);
     let add = |sum: &mut f64, list: ListPart<'_>| {
         *sum += (0..list.neighbours.len()).map(|i| list.weights.real(i)).sum::<f64>()
     };

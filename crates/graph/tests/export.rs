@@ -44,6 +44,7 @@ fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) 
                 Weights::None => None,
                 Weights::Integer(values) => Some(values[i] as f64),
                 Weights::Real(values) => Some(values[i]),
+                Weights::Complex(_) => panic!("graphs have no complex weights"),
             };
             let (one, other) = (text_of(&batch.ids, 2 * i), text_of(&batch.ids, 2 * i + 1));
             vertices.extend([one.clone(), other.clone()]);

@@ -36,7 +36,7 @@ fn in_parallel(graph: &Graph, edges: Edges, frontier: Frontier<'_>) -> Result<Ve
 
 /// Compares both ways with the model, over all vertices and some.
 fn compare(graph: &Graph, model: &Model, direction: Direction, weights: bool) {
-    let edges = Edges { direction, weights };
+    let edges = Edges::new(direction, weights);
     let mut expected: Vec<Whole> = (0..).zip(model.lists(direction)).collect();
     if !weights {
         expected.iter_mut().flat_map(|(_, list)| list).for_each(|(_, weight)| *weight = 0.0);
@@ -114,7 +114,7 @@ fn lists_of_more_than_a_unit_of_pages_come_whole() {
         assert!(graph.pages(Direction::Out) > 150, "found {}", graph.pages(Direction::Out));
         let chosen = [0, 1, 1002, 1003];
         for weights in [false, true] {
-            let edges = Edges { direction: Direction::Out, weights };
+            let edges = Edges::new(Direction::Out, weights);
             let expected = if weights { &weighted } else { &plain };
             assert!(&in_parallel(&graph, edges, Frontier::All).unwrap() == expected, "{threads} threads");
             assert!(&looped(&graph, edges, Frontier::All).unwrap() == expected);

@@ -90,6 +90,7 @@ fn collect(mut source: Box<dyn Source>) -> Result<Read> {
             Weights::None => {}
             Weights::Integer(values) => read.weights.extend(values.iter().map(|&value| value as f64)),
             Weights::Real(values) => read.weights.extend(values),
+            Weights::Complex(_) => panic!("graphs have no complex weights"),
         }
         if let Ids::Integer { values, .. } = batch.vertices {
             read.vertices.extend(values);

@@ -14,7 +14,7 @@ use std::path::Path;
 type Pairs = Vec<(u32, f64)>;
 
 fn with_weights(direction: Direction) -> Edges {
-    Edges { direction, weights: true }
+    Edges::new(direction, true)
 }
 
 /// Visits a frontier with weights and puts the parts of lists in order.

@@ -132,7 +132,9 @@ impl<'a> Sweep<'a> {
             }
             _ => u64::MAX,
         };
-        let keep_besides_below = keep_below.saturating_sub(pages_of_file);
+        // What is left is shared by the other files.
+        let others = besides.as_ref().map_or(1, |besides| besides.files().len().max(1) as u64);
+        let keep_besides_below = keep_below.saturating_sub(pages_of_file) / others;
         let (next, around) = (AtomicUsize::new(0), None);
         Ok(Sweep {
             image,

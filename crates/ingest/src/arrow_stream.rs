@@ -74,7 +74,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     reader.first_bytes = Some(block_bytes);
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
-    let mut columns = TableColumns::find(&schema, input.path(), options)?;
+    let mut columns = TableColumns::find(&schema, input.path(), options, false)?;
     let longest_id_bytes = input.longest_line_bytes();
     let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
     let chosen = columns.chosen();

@@ -132,6 +132,8 @@ pub enum Weights {
     Integer(Vec<i64>),
     /// Finite real numbers.
     Real(Vec<f64>),
+    /// Complex numbers, of which both parts are finite: the values of a matrix.
+    Complex(Vec<[f64; 2]>),
 }
 
 impl Weights {
@@ -141,6 +143,17 @@ impl Weights {
             Weights::None => {}
             Weights::Integer(weights) => weights.clear(),
             Weights::Real(weights) => weights.clear(),
+            Weights::Complex(weights) => weights.clear(),
+        }
+    }
+
+    /// How many there are, where there are any.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Weights::None => None,
+            Weights::Integer(weights) => Some(weights.len()),
+            Weights::Real(weights) => Some(weights.len()),
+            Weights::Complex(weights) => Some(weights.len()),
         }
     }
 
@@ -207,6 +220,8 @@ pub struct Facts {
     pub weights: Option<String>,
     /// Weights are real numbers by their type: whole ones beyond 2^53 may be rounded ones, and stay real.
     pub has_real_weights: bool,
+    /// Weights are complex numbers, as a matrix may have them.
+    pub is_complex: bool,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
     /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns.
@@ -382,7 +397,7 @@ pub struct InputOptions {
     pub header: Option<bool>,
     /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
-    /// What is asked for is a matrix, which may be rectangular.
+    /// What is asked for is a matrix, which may be rectangular and complex.
     pub is_matrix: bool,
 }
 

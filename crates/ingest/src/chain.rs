@@ -79,7 +79,7 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
         if facts.rows != joined.rows {
             return Err(differs("number of rows"));
         }
-        if facts.weights.is_some() != joined.weights.is_some() {
+        if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
             return Err(differs("kind of weights"));
         }
         if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))

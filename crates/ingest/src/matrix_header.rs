@@ -33,6 +33,8 @@ pub(crate) enum Symmetry {
     General,
     Symmetric,
     Skew,
+    /// Of complex values: the upper triangle has the conjugates.
+    Hermitian,
 }
 
 /// What a value is.
@@ -46,6 +48,8 @@ pub(crate) enum Values {
     Unsigned64,
     /// Real numbers.
     Real,
+    /// Complex numbers, as two real ones.
+    Complex,
 }
 
 /// A matrix that an image can be made of: of a graph, if it is square.
@@ -79,19 +83,24 @@ impl MatrixHeader {
     pub(crate) fn is_square(&self) -> bool {
         self.rows == self.columns
     }
+
+    /// Whether entries off the diagonal stand for another one each.
+    pub(crate) fn mirrors(&self) -> bool {
+        matches!(self.symmetry, Symmetry::Skew | Symmetry::Hermitian)
+    }
 }
 
 /// Reads the header from the first block. Where no matrix is asked for but a graph, it has to be square.
 pub(crate) fn read_header(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
     let banner = lines(&first.bytes).next().unwrap_or_default();
     if banner.len() >= 2 && banner.starts_with(b"%%") {
-        let declared = read_banner(&first.bytes, path)?;
+        let declared = read_banner(&first.bytes, path, is_matrix)?;
         return read_size(first, path, &declared, is_matrix);
     }
     guess(first, path, is_matrix)
 }
 
-fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
+fn read_banner(bytes: &[u8], path: &Path, is_matrix: bool) -> Result<Banner> {
     let line = lines(bytes).next().unwrap_or_default();
     let lower = line.to_ascii_lowercase();
     let words: Vec<&[u8]> = lower.split(|b| super::number::is_blank(*b)).filter(|w| !w.is_empty()).collect();
@@ -111,9 +120,11 @@ fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
         b"pattern" => Values::Pattern,
         b"integer" => Values::Integer { min: i64::MIN, max: i64::MAX },
         b"real" | b"double" => Values::Real,
+        b"complex" if is_matrix => Values::Complex,
         b"complex" => {
-            return Err(wrong("a pattern, integer or real matrix")
-                .advise("complex numbers cannot be weights: write the pattern or the absolute values"));
+            let advice = "complex numbers cannot be weights: import a matrix, not a graph, or write the pattern or the \
+                          absolute values";
+            return Err(wrong("a pattern, integer or real matrix").advise(advice));
         }
         _ => {
             return Err(wrong("the field `pattern`, `integer`, `real`, `double` or `complex`"));
@@ -123,6 +134,7 @@ fn read_banner(bytes: &[u8], path: &Path) -> Result<Banner> {
         b"general" => Symmetry::General,
         b"symmetric" => Symmetry::Symmetric,
         b"skew-symmetric" => Symmetry::Skew,
+        b"hermitian" if values == Values::Complex => Symmetry::Hermitian,
         b"hermitian" => {
             return Err(wrong("a matrix that is not complex; `hermitian` is for complex ones"));
         }
@@ -158,19 +170,22 @@ fn narrow(values: Values, bytes: &[u8], path: &Path) -> Result<Values> {
         }
         let name: Vec<&[u8]> = std::iter::from_fn(|| fields.token()).collect();
         let typed = named_type(&name.join(&b' ')).ok_or_else(|| {
-            let expected = "a GraphBLAS type: bool, int8_t to int64_t, uint8_t to uint64_t, float, double";
+            let expected = "a GraphBLAS type: bool, int8_t to int64_t, uint8_t to uint64_t, float, double, or complex";
             bad_record(path, number, expected, line)
         })?;
         if values != Values::Pattern {
-            narrowed = typed.ok_or_else(|| bad_record(path, number, "the type of real or integer values", line))?;
+            let is_complex = values == Values::Complex;
+            let expected = if is_complex { "the type of complex values" } else { "the type of real or integer values" };
+            let fits = is_complex == (typed == Values::Complex);
+            narrowed = if fits { typed } else { return Err(bad_record(path, number, expected, line)) };
         }
     }
     Ok(narrowed)
 }
 
-/// The values of a GraphBLAS type; a complex type is known but has none that fit.
-fn named_type(name: &[u8]) -> Option<Option<Values>> {
-    let integer = |min: i64, max: i64| Some(Some(Values::Integer { min, max }));
+/// The values of a GraphBLAS type.
+fn named_type(name: &[u8]) -> Option<Values> {
+    let integer = |min: i64, max: i64| Some(Values::Integer { min, max });
     match name {
         b"bool" => integer(0, 1),
         b"int8_t" => integer(i8::MIN as i64, i8::MAX as i64),
@@ -180,9 +195,9 @@ fn named_type(name: &[u8]) -> Option<Option<Values>> {
         b"uint8_t" => integer(0, u8::MAX as i64),
         b"uint16_t" => integer(0, u16::MAX as i64),
         b"uint32_t" => integer(0, u32::MAX as i64),
-        b"uint64_t" => Some(Some(Values::Unsigned64)),
-        b"float" | b"double" => Some(Some(Values::Real)),
-        b"float complex" | b"double complex" => Some(None),
+        b"uint64_t" => Some(Values::Unsigned64),
+        b"float" | b"double" => Some(Values::Real),
+        b"float complex" | b"double complex" => Some(Values::Complex),
         _ => None,
     }
 }
@@ -261,7 +276,7 @@ fn dense_entries([rows, columns]: [u64; 2], symmetry: Symmetry) -> Option<u64> {
     let (rows, columns) = (rows as u128, columns as u128);
     let entries = match symmetry {
         Symmetry::General => rows * columns,
-        Symmetry::Symmetric => rows * (rows + 1) / 2,
+        Symmetry::Symmetric | Symmetry::Hermitian => rows * (rows + 1) / 2,
         Symmetry::Skew => rows * rows.saturating_sub(1) / 2,
     };
     u64::try_from(entries).ok()

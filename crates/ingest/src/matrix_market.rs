@@ -4,9 +4,10 @@
 //! is vertex m + j.
 //!
 //! A general matrix is directed. A symmetric one is undirected, each entry an edge. A skew-symmetric one is directed:
-//! an entry w at (i, j) is also the edge from j to i with weight -w. Explicit zeros of a coordinate matrix are edges;
-//! of a dense `array` only what is not zero is. Complex matrices are refused.
-//! The number of entries is compared with the header. `nan` is a value that matrices have, so it passes.
+//! an entry w at (i, j) is also the edge from j to i with weight -w; so is a Hermitian one, with the conjugate.
+//! Explicit zeros of a coordinate matrix are edges; of a dense `array` only what is not zero is. Complex values are
+//! read where a matrix is asked for, and refused where a graph is. The number of entries is compared with the header.
+//! `nan` is a value that matrices have, so it passes.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
 use crate::blocks::LineBlocks;
@@ -45,14 +46,15 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let mut facts = Facts {
         format: "matrix-market",
         directed: Some(header.symmetry != Symmetry::Symmetric),
-        has_real_weights: matches!(header.values, Values::Real | Values::Unsigned64),
+        has_real_weights: matches!(header.values, Values::Real | Values::Unsigned64 | Values::Complex),
+        is_complex: wanted && header.values == Values::Complex,
         weights: wanted.then(|| "value".to_owned()),
         declared: Some((1, if header.is_square() { header.rows } else { header.rows + header.columns })),
         rows: (!header.is_square()).then_some(header.rows),
         ..blocks.facts()
     };
     if header.layout == Layout::Coordinate {
-        let arcs_per_entry = if header.symmetry == Symmetry::Skew { 2 } else { 1 };
+        let arcs_per_entry = if header.mirrors() { 2 } else { 1 };
         facts.edges = header.entries.checked_mul(arcs_per_entry);
     }
     if wanted && header.values == Values::Unsigned64 {
@@ -80,31 +82,61 @@ struct MatrixMarket {
     tally: Arc<Tally>,
 }
 
-/// A value of either kind.
+/// A value of any kind.
 #[derive(Clone, Copy)]
 enum Value {
     Integer(i64),
     Real(f64),
+    Complex([f64; 2]),
+}
+
+impl Value {
+    fn is_zero(self) -> bool {
+        match self {
+            Value::Integer(value) => value == 0,
+            Value::Real(value) => value == 0.0,
+            Value::Complex(parts) => parts == [0.0; 2],
+        }
+    }
+
+    /// The value at the mirrored place of a matrix that is not symmetric.
+    fn mirrored(self, symmetry: Symmetry) -> std::result::Result<Self, Expected> {
+        Ok(match self {
+            Value::Integer(value) => Value::Integer(value.checked_neg().ok_or("a value whose negative fits 64 bits")?),
+            Value::Real(value) => Value::Real(-value),
+            Value::Complex([real, imaginary]) if symmetry == Symmetry::Hermitian => Value::Complex([real, -imaginary]),
+            Value::Complex(parts) => Value::Complex(parts.map(|part| -part)),
+        })
+    }
 }
 
 /// What was expected where something else was.
 type Expected = String;
 
 impl MatrixMarket {
-    /// Reads a value of the file's kind.
-    fn value(&self, token: Option<&[u8]>) -> std::result::Result<Value, Expected> {
-        let token = token.ok_or("a value")?;
-        match self.header.values {
-            Values::Pattern => Err("no value, since the matrix is a pattern".to_owned()),
-            Values::Real if is_infinite_or_nan(token) && !self.weights_wanted => Ok(Value::Real(f64::NAN)),
-            // What is no weight may be any number, but no zero that it was not.
-            Values::Real if !self.weights_wanted => {
-                real_or_zero(token).map(Value::Real).ok_or_else(|| weight_expected(token).to_owned())
-            }
-            Values::Real => weight(token).map(Value::Real).ok_or_else(|| {
-                let leave_out = if is_infinite_or_nan(token) { " (--weight none leaves weights out)" } else { "" };
+    /// Reads a real number.
+    fn real(&self, token: &[u8]) -> std::result::Result<f64, Expected> {
+        // What is no weight may be any number, but no zero that it was not.
+        match (self.weights_wanted, is_infinite_or_nan(token)) {
+            (false, true) => Ok(f64::NAN),
+            (false, false) => real_or_zero(token).ok_or_else(|| weight_expected(token).to_owned()),
+            (true, is_infinite_or_nan) => weight(token).ok_or_else(|| {
+                let leave_out = if is_infinite_or_nan { " (--weight none leaves weights out)" } else { "" };
                 format!("{}{leave_out}", weight_expected(token))
             }),
+        }
+    }
+
+    /// Reads a value of the file's kind.
+    fn value(&self, fields: &mut Fields<'_>) -> std::result::Result<Value, Expected> {
+        let token = fields.token().ok_or("a value")?;
+        match self.header.values {
+            Values::Pattern => Err("no value, since the matrix is a pattern".to_owned()),
+            Values::Real => self.real(token).map(Value::Real),
+            Values::Complex => {
+                let imaginary = fields.token().ok_or("a real and an imaginary part")?;
+                Ok(Value::Complex([self.real(token)?, self.real(imaginary)?]))
+            }
             Values::Unsigned64 => {
                 let value = integer(token).and_then(|value| value.unsigned());
                 value
@@ -134,7 +166,7 @@ impl MatrixMarket {
         };
         let value = match self.header.values {
             Values::Pattern => None,
-            _ => Some(self.value(fields.token())?),
+            _ => Some(self.value(&mut fields)?),
         };
         if !fields.is_empty() {
             return Err("the end of the line".to_owned());
@@ -142,7 +174,20 @@ impl MatrixMarket {
         if self.header.symmetry == Symmetry::Skew && row == column {
             return Err("no entry on the diagonal, since the matrix is skew-symmetric".to_owned());
         }
+        self.check_diagonal(row == column, value)?;
         self.push(row, column, value, out)
+    }
+
+    /// Refuses what is not its own conjugate on the diagonal of a Hermitian matrix.
+    fn check_diagonal(&self, is_diagonal: bool, value: Option<Value>) -> std::result::Result<(), Expected> {
+        match value {
+            Some(Value::Complex([_, imaginary]))
+                if is_diagonal && self.header.symmetry == Symmetry::Hermitian && imaginary != 0.0 =>
+            {
+                Err("the imaginary part 0 on the diagonal, since the matrix is Hermitian".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Hands an entry on, and its mirror image if that has another sign.
@@ -157,16 +202,9 @@ impl MatrixMarket {
         let first_column = if self.header.is_square() { 0 } else { self.header.rows };
         push_pair(&mut out.batch.ids, row, first_column + column);
         out.push_value(value);
-        if self.header.symmetry == Symmetry::Skew {
+        if self.header.mirrors() && row != column {
             push_pair(&mut out.batch.ids, column, row);
-            let negated = match value {
-                Some(Value::Integer(value)) => {
-                    Some(Value::Integer(value.checked_neg().ok_or("a value whose negative fits 64 bits")?))
-                }
-                Some(Value::Real(value)) => Some(Value::Real(-value)),
-                None => None,
-            };
-            out.push_value(negated);
+            out.push_value(value.map(|value| value.mirrored(self.header.symmetry)).transpose()?);
         }
         Ok(())
     }
@@ -174,17 +212,14 @@ impl MatrixMarket {
     /// Parses one value of an array, which stands at (row, column) from 0.
     fn dense(&self, line: &[u8], place: Cell, out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
         let mut fields = Fields::new(line);
-        let value = self.value(fields.token())?;
+        let value = self.value(&mut fields)?;
         if !fields.is_empty() {
             return Err("one value a line".to_owned());
         }
-        let is_zero = match value {
-            Value::Integer(value) => value == 0,
-            Value::Real(value) => value == 0.0,
-        };
-        if is_zero {
+        if value.is_zero() {
             return Ok(());
         }
+        self.check_diagonal(place.row == place.column, Some(value))?;
         self.push(place.row + 1, place.column + 1, Some(value), out)
     }
 
@@ -205,6 +240,7 @@ struct Entries<'a> {
     wanted: bool,
     integers: Vec<i64>,
     reals: Vec<f64>,
+    complex: Vec<[f64; 2]>,
 }
 
 impl Entries<'_> {
@@ -212,6 +248,7 @@ impl Entries<'_> {
         match value {
             Some(Value::Integer(value)) if self.wanted => self.integers.push(value),
             Some(Value::Real(value)) if self.wanted => self.reals.push(value),
+            Some(Value::Complex(value)) if self.wanted => self.complex.push(value),
             _ => {}
         }
     }
@@ -229,7 +266,7 @@ impl Cell {
     fn first_row(header: &MatrixHeader, column: u64) -> u64 {
         match header.symmetry {
             Symmetry::General => 0,
-            Symmetry::Symmetric => column,
+            Symmetry::Symmetric | Symmetry::Hermitian => column,
             Symmetry::Skew => column + 1,
         }
     }
@@ -239,7 +276,7 @@ impl Cell {
         let (size, column) = (header.rows as u128, column as u128);
         match header.symmetry {
             Symmetry::General => column * size,
-            Symmetry::Symmetric => column * size - column * column.saturating_sub(1) / 2,
+            Symmetry::Symmetric | Symmetry::Hermitian => column * size - column * column.saturating_sub(1) / 2,
             Symmetry::Skew => column * size - column * (column + 1) / 2,
         }
     }
@@ -272,7 +309,8 @@ impl Parser for MatrixMarket {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, false);
         let text = text_of(block, &self.path)?;
-        let mut out = Entries { batch, wanted: self.weights_wanted, integers: Vec::new(), reals: Vec::new() };
+        let (integers, reals, complex) = (Vec::new(), Vec::new(), Vec::new());
+        let mut out = Entries { batch, wanted: self.weights_wanted, integers, reals, complex };
         let mut entries = 0;
         let mut place = Cell { row: 0, column: 0 };
         if self.header.layout == Layout::Array && block.first_vertex < self.header.entries {
@@ -292,10 +330,11 @@ impl Parser for MatrixMarket {
             parsed.map_err(|expected| bad_record(&self.path, number, &expected, line))?;
             entries += 1;
         }
-        let (integers, reals) = (out.integers, out.reals);
+        let Entries { integers, reals, complex, .. } = out;
         batch.weights = match self.header.values {
             _ if !self.weights_wanted => Weights::None,
             Values::Integer { .. } => Weights::Integer(integers),
+            Values::Complex => Weights::Complex(complex),
             _ => Weights::Real(reals),
         };
         let sums = self.tally.add([entries, 0, 0, 0]);
@@ -391,6 +430,46 @@ mod tests {
             }));
         }
         assert_eq!(edges_of("matrix-market", coordinate("0e-400").as_bytes()).weights, [0.0]);
+    }
+
+    #[test]
+    fn complex_values_are_read_where_a_matrix_is_asked_for() {
+        let matrix = InputOptions { is_matrix: true, ..InputOptions::default() };
+        let cases = [
+            ("coordinate", "general", "2 2 2\n2 1 1 -2\n2 2 0 0\n", vec![(2, 1, [1.0, -2.0]), (2, 2, [0.0, 0.0])]),
+            ("coordinate", "symmetric", "2 2 1\n2 1 .5 1e1\n", vec![(2, 1, [0.5, 10.0])]),
+            (
+                "coordinate",
+                "hermitian",
+                "2 2 2\n2 1 1 -2\n1 1 3 0\n",
+                vec![(2, 1, [1.0, -2.0]), (1, 2, [1.0, 2.0]), (1, 1, [3.0, 0.0])],
+            ),
+            ("coordinate", "skew-symmetric", "2 2 1\n2 1 1 -2\n", vec![(2, 1, [1.0, -2.0]), (1, 2, [-1.0, 2.0])]),
+            ("array", "general", "2 2\n0 0\n0 1\n0 0\n1 0\n", vec![(2, 1, [0.0, 1.0]), (2, 2, [1.0, 0.0])]),
+            (
+                "array",
+                "hermitian",
+                "2 2\n5 0\n0 1\n0 0\n",
+                vec![(1, 1, [5.0, 0.0]), (2, 1, [0.0, 1.0]), (1, 2, [0.0, -1.0])],
+            ),
+            ("array", "skew-symmetric", "2 2\n0 1\n", vec![(2, 1, [0.0, 1.0]), (1, 2, [0.0, -1.0])]),
+        ];
+        for (layout, symmetry, rest, expected) in cases {
+            let text = format!("%%MatrixMarket matrix {layout} complex {symmetry}\n{rest}");
+            let read = edges_with("matrix-market", text.as_bytes(), &matrix);
+            assert!(read.facts.is_complex && read.facts.directed == Some(symmetry != "symmetric"), "{text}");
+            let pairs = read.pairs.into_iter().zip(read.complex).map(|((row, column), value)| (row, column, value));
+            assert_eq!(pairs.collect::<Vec<_>>(), expected, "{text}");
+            // Without values it is a pattern.
+            let none = InputOptions { weight: Some("none".into()), ..matrix.clone() };
+            let read = edges_with("matrix-market", text.as_bytes(), &none);
+            assert!(!read.facts.is_complex && read.complex.is_empty() && read.pairs.len() == expected.len());
+            let refused = failure_of("matrix-market", text.as_bytes());
+            assert!(refused.contains("complex numbers cannot be weights"), "{refused}");
+        }
+        let typed =
+            "%%MatrixMarket matrix coordinate complex general\n%%GraphBLAS type double complex\n1 1 1\n1 1 2 3\n";
+        assert_eq!(edges_with("matrix-market", typed.as_bytes(), &matrix).complex, [[2.0, 3.0]]);
     }
 
     #[test]

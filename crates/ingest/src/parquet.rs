@@ -79,7 +79,7 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         .with_size_stats_policy(skip);
     let load = || ArrowReaderMetadata::load(reader, options_of_reader.clone()).map_err(|error| error.to_string());
     let mut metadata = guarded(load).map_err(failed)?;
-    let mut columns = TableColumns::find(metadata.schema(), path, options)?;
+    let mut columns = TableColumns::find(metadata.schema(), path, options, false)?;
     if columns.has_text() {
         let options = options_of_reader.clone().with_schema(columns.with_views(metadata.schema()));
         let load =

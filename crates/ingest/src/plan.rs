@@ -185,10 +185,11 @@ pub struct PartitionPlan {
 }
 
 impl PartitionPlan {
-    /// How many words a block has when there are that many partitions in all: always whole edges.
+    /// How many words a block has when there are that many partitions in all: always whole edges, of one, three or four
+    /// words.
     pub fn block_words(&self, partitions: usize) -> usize {
         let bytes = (self.sink_bytes / partitions.max(1) as u64).clamp(4 << 10, LARGE_BLOCK_BYTES);
-        (bytes / 24 * 3) as usize
+        (bytes / 96 * 12) as usize
     }
 }
 

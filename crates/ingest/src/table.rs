@@ -14,7 +14,7 @@ use crate::batch::{
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns};
 use crate::detect::{other_direction, says_directed};
 use crate::text_source::begin;
-use crate::values::{each_integer, each_real, is_integer, is_real};
+use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema};
@@ -64,7 +64,7 @@ pub fn from_batches(
     let path = PathBuf::from(name);
     options.check_taken(&["source", "target"], &path, "a table")?;
     let schema = reader.schema();
-    let mut columns = TableColumns::find(&schema, &path, options)?;
+    let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
     let chosen = columns.chosen();
     let source = path.clone();
     let batches = std::iter::from_fn(move || {
@@ -138,6 +138,8 @@ pub(crate) struct TableColumns {
     weight: Option<(usize, String)>,
     /// The weights are real numbers by their type.
     has_real_weights: bool,
+    /// They are complex numbers, each a list of two real ones.
+    is_complex: bool,
     pub(crate) strings: bool,
     /// Whether edges have a direction, where the table is an export that says so.
     directed: Option<bool>,
@@ -157,8 +159,9 @@ pub(crate) struct KindColumn {
 }
 
 impl TableColumns {
-    pub(crate) fn find(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
-        let weight = find_weight(schema, path, options)?;
+    /// Finds the columns by the options and by their names; weights are complex only if they may be.
+    pub(crate) fn find(schema: &Schema, path: &Path, options: &InputOptions, may_be_complex: bool) -> Result<Self> {
+        let weight = find_weight(schema, path, options, may_be_complex)?;
         let (source, target) = find_ends(&column_names(schema), weight, path, options)?;
         let source_strings = id_kind(schema, source, path)?;
         let target_strings = id_kind(schema, target, path)?;
@@ -195,6 +198,7 @@ impl TableColumns {
             names: [source, target].map(name),
             weight: weight.map(|column| (column, name(column))),
             has_real_weights: weight.is_some_and(|column| is_real(value_kind(schema, column))),
+            is_complex: weight.is_some_and(|column| is_complex(value_kind(schema, column))),
             strings: source_strings,
             directed,
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
@@ -249,6 +253,7 @@ impl TableColumns {
             ends: Some(self.names.clone()),
             weights,
             has_real_weights: self.has_real_weights,
+            is_complex: self.is_complex,
             notes: kinds_note(&self.names[0], &self.names[1], self.strings)
                 .into_iter()
                 .chain(self.unread.clone())
@@ -332,7 +337,7 @@ fn kind_name(kind: &DataType) -> String {
 }
 
 /// The column of the weights: the one asked for, else the one that an export names, else one that is called so.
-fn find_weight(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Option<usize>> {
+fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_complex: bool) -> Result<Option<usize>> {
     let names = column_names(schema);
     let column = match options.weight.as_deref() {
         Some("none") => None,
@@ -346,7 +351,7 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions) -> Result<O
         return Ok(None);
     };
     let kind = value_kind(schema, column);
-    if !is_integer(kind) && !is_real(kind) {
+    if !(is_integer(kind) || is_real(kind) || may_be_complex && is_complex(kind)) {
         let expected = format!("numbers in the weight column `{}`", names[column]);
         let cast = match kind {
             DataType::Boolean => "cast the column to integers",
@@ -562,6 +567,16 @@ impl TableParser {
             return Ok(Weights::None);
         }
         let (column, name) = self.column(table, 2, first_record)?;
+        if self.columns.is_complex {
+            let values = complex_numbers(column).ok_or_else(|| {
+                let expected = format!("complex numbers in the column `{name}`");
+                Error::input(&self.path, Some(first_record), expected, column.data_type().to_string())
+            })?;
+            let found = values.iter().position(|parts| parts.iter().any(|part| !part.is_finite()));
+            let text = |place: usize| format!("{} + {}i", values[place][0], values[place][1]);
+            self.check_finite(found.map(|place| (place, text(place))), name, first_record)?;
+            return Ok(Weights::Complex(values));
+        }
         let (mut integers, mut wide) = (Vec::with_capacity(table.num_rows()), None);
         let is_integer = each_integer(column, |value| {
             if i64::try_from(value).is_err() {
@@ -583,13 +598,18 @@ impl TableParser {
             let expected = format!("numbers in the weight column `{name}`");
             return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
         }
-        if let Some(place) = values.iter().position(|value| !value.is_finite()) {
-            let row = first_record + place as u64;
-            let expected = format!("finite numbers in the weight column `{name}`");
-            return Err(Error::input(&self.path, Some(row), expected, format!("{} in row {row}", values[place]))
-                .advise("leave such rows out first; rows count from 0"));
-        }
+        let found = values.iter().position(|value| !value.is_finite());
+        self.check_finite(found.map(|place| (place, values[place].to_string())), name, first_record)?;
         Ok(Weights::Real(values))
+    }
+
+    /// Refuses a weight that is not finite: its place in a block, and what it is.
+    fn check_finite(&self, found: Option<(usize, String)>, name: &str, first_record: u64) -> Result<()> {
+        let Some((place, found)) = found else { return Ok(()) };
+        let row = first_record + place as u64;
+        let expected = format!("finite numbers in the weight column `{name}`");
+        Err(Error::input(&self.path, Some(row), expected, format!("{found} in row {row}"))
+            .advise("leave such rows out first; rows count from 0"))
     }
 }
 

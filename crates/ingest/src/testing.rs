@@ -14,6 +14,7 @@ pub(crate) struct Read {
     /// Edges between string ids.
     pub(crate) names: Vec<(String, String)>,
     pub(crate) weights: Vec<f64>,
+    pub(crate) complex: Vec<[f64; 2]>,
     pub(crate) vertices: Vec<u64>,
     pub(crate) declared: Option<(u64, u64)>,
     pub(crate) facts: Facts,
@@ -73,6 +74,7 @@ pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
         pairs: Vec::new(),
         names: Vec::new(),
         weights: Vec::new(),
+        complex: Vec::new(),
         vertices: Vec::new(),
         declared: source.declared(),
         facts: source.facts().clone(),
@@ -111,6 +113,7 @@ fn append(read: &mut Read, batch: EdgeBatch) {
         Weights::None => return,
         Weights::Integer(values) => values.into_iter().map(|value| value as f64).collect(),
         Weights::Real(values) => values,
+        Weights::Complex(values) => return read.complex.extend(values),
     };
     assert_eq!(weights.len(), edges, "one weight per edge");
     read.weights.extend(weights);

@@ -27,6 +27,18 @@ pub(crate) fn is_real(kind: &DataType) -> bool {
     kind.is_floating() || is_decimal && !is_integer(kind)
 }
 
+/// Whether [`complex_numbers`] reads columns of this type: two real numbers of 64 bits in each row.
+pub(crate) fn is_complex(kind: &DataType) -> bool {
+    matches!(kind, DataType::FixedSizeList(part, 2) if *part.data_type() == DataType::Float64)
+}
+
+/// The values of a column of complex numbers without nulls, or nothing if it is none.
+pub(crate) fn complex_numbers(column: &dyn Array) -> Option<Vec<[f64; 2]>> {
+    let parts = column.as_fixed_size_list_opt().filter(|_| is_complex(column.data_type()))?.values();
+    let parts = Some(parts.as_primitive::<Float64Type>()).filter(|parts| parts.null_count() == 0)?;
+    Some(parts.values().as_chunks::<2>().0.to_vec())
+}
+
 /// Calls `visit` with every value of a column of integers, in order; the slots of nulls count as values.
 ///
 /// `false` says that the column holds something else: then nothing was visited.

@@ -24,7 +24,7 @@ impl Record for u64 {
     }
 }
 
-impl Record for [u64; 3] {
+impl<const WORDS: usize> Record for [u64; WORDS] {
     #[inline(always)]
     fn key(&self) -> u64 {
         self[0]

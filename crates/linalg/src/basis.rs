@@ -4,11 +4,12 @@
 //! no bit: all are worked on stripe by stripe, in pieces.
 
 use crate::kernels::{Square, add_product, dots};
+use crate::operator::Operator;
 use crate::tall::{Space, ZERO, added};
 use faer::Mat;
-use outcore_graph::Result;
+use outcore_graph::{PAGE_BYTES, Result};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Spill, lock};
+use outcore_io::{Array, Spill, folder, lock};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -31,6 +32,15 @@ pub(crate) struct Room {
     pub left_bytes: u64,
 }
 
+impl Room {
+    /// Beside the image, or where the runtime says; and as much as a page cache of all that a product reads.
+    pub fn of<'a>(operator: &dyn Operator<'a>) -> Self {
+        let graph = operator.matrix().graph();
+        let temporary = graph.runtime().temporary().map_or(folder(graph.path()), |temporary| temporary);
+        Room { folder: temporary.to_owned(), left_bytes: PAGE_BYTES * operator.pages() }
+    }
+}
+
 /// Blocks of vectors.
 pub(crate) struct Basis<'a> {
     pub space: Space<'a>,
@@ -42,9 +52,6 @@ pub(crate) struct Basis<'a> {
     free: Vec<u64>,
     /// A piece per worker.
     buffers: Vec<Mutex<Array<f64>>>,
-    /// So many rows of all blocks and of one more per worker, while they are changed.
-    turned_rows: usize,
-    turned: Vec<Mutex<Array<f64>>>,
 }
 
 /// A stripe of a block: in memory, or where in the file.
@@ -56,21 +63,17 @@ enum Stripe<'b> {
 impl<'a> Basis<'a> {
     /// No vectors yet, and room for so many blocks.
     pub fn new(space: Space<'a>, room: Room, most_blocks: usize) -> Result<Self> {
-        let (runtime, turned_rows) = (space.runtime, turned_rows(&space, most_blocks));
-        let arrays = |purpose, numbers| {
-            let array = |_| Ok(Mutex::new(Array::zeroed(runtime.budget(), purpose, numbers)?));
-            (0..runtime.threads()).map(array).collect::<Result<Vec<_>>>()
-        };
-        let buffers = arrays("pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
-        let turned = arrays("turned vectors", (most_blocks + 1) * turned_rows * space.width)?;
-        let (blocks, idle, free) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Basis { space, room, blocks, idle, spill: None, free, buffers, turned_rows, turned })
+        let buffers = per_worker(&space, "pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
+        let (blocks, idle, free) = (Vec::with_capacity(most_blocks), Vec::new(), Vec::new());
+        Ok(Basis { space, room, blocks, idle, spill: None, free, buffers })
     }
 
     /// What a basis of so many blocks needs at least, in bytes.
     pub fn least_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
-        let piece = space.piece_rows().min(space.rows) + (most_blocks + 1) * turned_rows(space, most_blocks);
-        2 * space.block_bytes() + 8 * (space.runtime.threads() * piece * space.width) as u64
+        let workers = space.runtime.threads() as u64;
+        let piece_bytes = 8 * (space.piece_rows().min(space.rows) * space.width) as u64;
+        let turned_bytes = 8 * ((most_blocks + 1) * turned_rows(space, most_blocks) * space.width) as u64;
+        workers * piece_bytes + (2 * space.block_bytes()).max(space.block_bytes() + workers * turned_bytes)
     }
 
     /// How many blocks there are.
@@ -235,6 +238,10 @@ impl<'a> Basis<'a> {
     pub fn rotate(&mut self, factor: &Mat<f64>) -> Result<()> {
         let (space, width) = (self.space, self.space.width);
         let count = factor.ncols() / width;
+        let rows = turned_rows(&space, self.blocks.len());
+        let numbers = (self.blocks.len() + 1) * rows * width;
+        self.leave(8 * (space.runtime.threads() * numbers) as u64)?;
+        let turned = per_worker(&space, "turned vectors", numbers)?;
         let part = |block: usize, to: usize| -> Square {
             let mut square = ZERO;
             (0..width * width).for_each(|at| {
@@ -257,9 +264,9 @@ impl<'a> Basis<'a> {
             }
         }
         let stripes: Vec<_> = stripes.into_iter().map(Mutex::new).collect();
-        let turn = Turn { space, spill: self.spill.as_ref(), factors, rows: self.turned_rows };
+        let turn = Turn { space, spill: self.spill.as_ref(), factors, rows };
         space.stripes(|worker, rows| {
-            turn.stripe(rows.clone(), &mut lock(&stripes[rows.start / stripe_rows]), &mut lock(&self.turned[worker]))
+            turn.stripe(rows.clone(), &mut lock(&stripes[rows.start / stripe_rows]), &mut lock(&turned[worker]))
         })?;
         drop(stripes);
         self.truncate(count);
@@ -289,6 +296,12 @@ impl<'a> Basis<'a> {
         }
         Ok(())
     }
+}
+
+/// So many numbers for each worker.
+fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
+    let budget = space.runtime.budget();
+    (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
 }
 
 /// How many rows of all blocks a worker holds while they are changed.

@@ -9,8 +9,8 @@ use crate::schur::Schur;
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
 use faer::{Mat, c64};
-use outcore_graph::{Choice, Error, PAGE_BYTES, Result, Stats};
-use outcore_io::{Array, folder};
+use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -197,7 +197,7 @@ struct Solved<'a> {
 
 fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solved<'a>> {
     let (k, space, graph) = (options.k, space(operator, 1), operator.matrix().graph());
-    let most_columns = options.ncv.unwrap_or_else(|| usual_columns(&space, k)).max(k + MORE_COLUMNS);
+    let most_columns = options.ncv.unwrap_or_else(|| usual_columns(space.rows, k)).max(k + MORE_COLUMNS);
     let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + 1));
     let (most_blocks, small) = if is_small { (k + 1, space.rows) } else { (most_columns + 2, most_columns + 1) };
     let small_bytes = DENSE_COPIES * 8 * (small * small) as u64;
@@ -205,9 +205,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     let vector_bytes = Basis::least_bytes(&space, most_blocks).saturating_add(2 * space.block_bytes());
     graph.make_room("eigenvectors", vector_bytes.saturating_add(small_bytes))?;
     let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
-    let temporary = space.runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
-    let left_bytes = PAGE_BYTES * operator.matrix().pages_per_pass(Operand::Matrix);
-    let mut basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, most_blocks)?;
+    let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
     let part = options.which.part();
     let (schur, wanted, norm, restarts) = if is_small {
         let matrix = entries(operator, &mut basis)?;

@@ -2,13 +2,13 @@
 
 use crate::basis::{Basis, Room};
 use crate::kernels::Square;
-use crate::lanczos::{End, Goal, Lanczos, symmetric_eigen};
+use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
 use crate::operator::{Costs, Counted, Operator, space};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
 use faer::Mat;
-use outcore_graph::{Choice, Error, PAGE_BYTES, Result, Stats};
-use outcore_io::{Array, folder};
+use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -184,7 +184,7 @@ fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
 }
 
 /// What a symmetric operator's run found.
-pub(crate) struct Solved<'a> {
+struct Solved<'a> {
     /// In ascending order.
     pub values: Vec<f64>,
     /// The vectors, then zeros up to a whole block.
@@ -213,47 +213,71 @@ impl Solved<'_> {
 }
 
 /// Finds eigenpairs of a symmetric operator.
-pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
+fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
+    let goal = goal(operator.shape().1, options);
+    refine(operator, subspace(operator, &goal, options.block)?, &goal)
+}
+
+/// What options ask for.
+pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     let &EigshOptions { k, block, .. } = options;
-    let (space, graph) = (space(operator, block), operator.matrix().graph());
-    let most_columns =
-        options.ncv.unwrap_or_else(|| usual_columns(&space, k)).max(k.next_multiple_of(block) + 3 * block);
-    let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + block));
-    let most_blocks = if is_small { k.div_ceil(block) } else { most_columns / block + 2 };
-    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
-    graph.make_room("eigenvectors", Basis::least_bytes(&space, most_blocks).saturating_add(dense_bytes))?;
-    let temporary = space.runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
-    let left_bytes = PAGE_BYTES * operator.matrix().pages_per_pass(Operand::Matrix);
-    let basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, most_blocks)?;
-    let tolerance = options.tol.max(LEAST_TOLERANCE);
-    let goal = Goal {
+    let columns = options.ncv.unwrap_or_else(|| usual_columns(rows, k));
+    Goal {
         count: k,
         end: options.which.end(),
-        tolerance,
-        most_columns,
+        tolerance: options.tol.max(LEAST_TOLERANCE),
+        is_of_squares: false,
+        most_columns: columns.max(k.next_multiple_of(block) + 3 * block),
         most_restarts: options.max_iter,
         seed: options.seed,
-    };
-    if is_small {
-        let basis = dense(operator, basis, &goal)?;
-        return refine(operator, basis, &goal, 0);
     }
-    let mut run = Lanczos::new(operator, basis, goal)?;
+}
+
+/// What spans the wanted vectors.
+pub(crate) struct Subspace<'a> {
+    /// The vectors, in the order of ascending eigenvalues, orthonormal but for the tolerance; then zeros up to a whole
+    /// block.
+    pub basis: Basis<'a>,
+    /// The greatest magnitude of an eigenvalue.
+    pub scale: f64,
+    pub restarts: u64,
+}
+
+/// Finds the vectors that are wanted, in blocks of so many.
+pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usize) -> Result<Subspace<'a>> {
+    let (space, graph, count) = (space(operator, width), operator.matrix().graph(), goal.count);
+    let is_small = is_small(space.rows, goal);
+    let most_blocks = if is_small { count.div_ceil(width) } else { goal.most_columns / width + 2 };
+    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
+    graph.make_room(
+        "singular vectors and eigenvectors",
+        Basis::least_bytes(&space, most_blocks).saturating_add(dense_bytes),
+    )?;
+    let basis = Basis::new(space, Room::of(operator), most_blocks)?;
+    if is_small {
+        return dense(operator, basis, goal);
+    }
+    let mut run = Lanczos::new(operator, basis, *goal)?;
     let ritz = run.run()?;
     let (mut basis, restarts) = (run.basis, run.restarts);
     basis.truncate(basis.len() - 1);
-    let mut order: Vec<usize> = (0..k).collect();
+    let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| ritz.values[a].total_cmp(&ritz.values[b]));
-    let vectors = Mat::from_fn(ritz.vectors.nrows(), k.next_multiple_of(block), |row, column| {
+    let vectors = Mat::from_fn(ritz.vectors.nrows(), count.next_multiple_of(width), |row, column| {
         order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
     });
     basis.rotate(&vectors)?;
-    refine(operator, basis, &goal, restarts)
+    Ok(Subspace { basis, scale: magnitude(&ritz.values), restarts })
+}
+
+/// Whether a matrix of so many rows is solved as a dense one.
+pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
+    rows <= DENSE_ROWS.max(2 * goal.most_columns)
 }
 
 /// How many columns a basis has if nobody says it.
-pub(crate) fn usual_columns(space: &Space<'_>, k: usize) -> usize {
-    let most = MOST_BASIS_BYTES / (8 * space.rows as u64).max(1);
+pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
+    let most = MOST_BASIS_BYTES / (8 * rows as u64).max(1);
     (2 * k + MORE_COLUMNS).min((most as usize).max(LEAST_COLUMNS).max(2 * k + 1))
 }
 
@@ -277,7 +301,7 @@ pub(crate) fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) ->
 }
 
 /// The wanted eigenvectors of an operator with few rows.
-fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Basis<'a>> {
+fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
     let Space { rows, width, runtime } = basis.space;
     let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
     let matrix = entries(operator, &mut basis)?;
@@ -295,11 +319,12 @@ fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> 
         }
         basis.push(block);
     }
-    Ok(basis)
+    Ok(Subspace { basis, scale: magnitude(&values), restarts: 0 })
 }
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
-fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, restarts: u64) -> Result<Solved<'a>> {
+fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
+    let Subspace { mut basis, scale, restarts } = found;
     let (space, width, count) = (basis.space, basis.space.width, goal.count);
     basis.leave(2 * space.block_bytes())?;
     let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
@@ -322,7 +347,7 @@ fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, re
             residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
         }
         let values: Vec<f64> = (0..count).map(|i| small[(i, i)]).collect();
-        let bound = goal.tolerance.max(REACHED) * values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let bound = goal.tolerance.max(REACHED) * scale;
         let beside = (0..count * count).map(|at| (at / count, at % count)).filter(|(i, k)| i != k);
         let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
         if is_diagonal || round == 2 {
@@ -338,7 +363,7 @@ fn refine<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal, re
 }
 
 /// Makes the first vectors of a basis orthonormal; they nearly are.
-fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Result<()> {
+pub(crate) fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Result<()> {
     let width = basis.space.width;
     let mut gram = Mat::zeros(count, count);
     for at in 0..basis.len() {
@@ -366,7 +391,7 @@ fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Resul
 }
 
 /// The same matrix among zeros.
-fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
+pub(crate) fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
     let count = small.nrows();
     Mat::from_fn(size, size, |i, k| if i < count && k < count { small[(i, k)] } else { 0.0 })
 }

@@ -1,7 +1,7 @@
 //! The inner loops over tall matrices of one, two, four or eight columns.
 //!
-//! *Order.* Sums over rows go through a fixed number of lanes, and a product and a sum are rounded apart: so the bits do
-//! not depend on the processor.
+//! *Order.* Sums over rows go through a fixed number of lanes, and a product and a sum are rounded apart: so the bits
+//! do not depend on the processor.
 #![allow(unsafe_code)]
 
 /// The most columns of a block.
@@ -66,6 +66,14 @@ by_width! {
     transform, transform_wide, (block: &mut [f64], square: &Square)
 }
 
+by_width! {
+    /// Minimizes quadratic functions, one per row of `block`, over numbers that are not negative, column by column:
+    /// `square` has the second derivatives, `gradient` the first. Adds the lengths of the derivatives that lead down,
+    /// or up from numbers above zero, to `violations`, by column.
+    descend, descend_wide,
+    (block: &mut [f64], gradient: &[f64], square: &Square, violations: &mut [f64; MOST_WIDTH])
+}
+
 #[inline(always)]
 fn dots_wide<const B: usize>(left: &[f64], right: &[f64], sums: &mut Square) {
     match B {
@@ -127,4 +135,30 @@ fn transform_wide<const B: usize>(block: &mut [f64], square: &Square) {
         }
         *row = product;
     }
+}
+
+#[inline(always)]
+fn descend_wide<const B: usize>(
+    block: &mut [f64],
+    gradient: &[f64],
+    square: &Square,
+    violations: &mut [f64; MOST_WIDTH],
+) {
+    let square: [[f64; B]; B] = std::array::from_fn(|i| std::array::from_fn(|k| square[i][k]));
+    let mut sums = [0.0; B];
+    for (row, &gradient) in block.as_chunks_mut::<B>().0.iter_mut().zip(gradient.as_chunks::<B>().0) {
+        let mut gradient = gradient;
+        for i in 0..B {
+            let (before, slope) = (row[i], gradient[i]);
+            sums[i] += if before == 0.0 { slope.min(0.0).abs() } else { slope.abs() };
+            if square[i][i] > 0.0 {
+                row[i] = (before - slope / square[i][i]).max(0.0);
+                let step = row[i] - before;
+                for k in 0..B {
+                    gradient[k] += step * square[i][k];
+                }
+            }
+        }
+    }
+    violations.iter_mut().zip(sums).for_each(|(violation, sum)| *violation += sum);
 }

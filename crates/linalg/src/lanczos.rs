@@ -34,7 +34,7 @@ const ORTHOGONAL: f64 = 2e-15;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED: f64 = 1e-3;
 /// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
-const ROUNDING: f64 = 1e-14;
+pub(crate) const ROUNDING: f64 = 1e-14;
 
 /// Which eigenvalues are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +63,23 @@ pub(crate) struct Goal {
     pub end: End,
     /// The greatest residual, in units of the greatest eigenvalue in absolute terms.
     pub tolerance: f64,
+    /// Whether eigenvalues are squares of what is wanted, in whose units residuals count then.
+    pub is_of_squares: bool,
     /// The most columns of the basis.
     pub most_columns: usize,
     pub most_restarts: u64,
     pub seed: u64,
+}
+
+impl Goal {
+    /// The residual with which an eigenvalue has converged, if the greatest is `scale`.
+    fn floor(&self, value: f64, scale: f64) -> f64 {
+        match self.is_of_squares {
+            // For a singular pair the residual is this one over the singular value.
+            true => (self.tolerance * (scale * value.max(0.0)).sqrt()).max(ROUNDING * scale),
+            false => self.tolerance * scale,
+        }
+    }
 }
 
 /// Approximations of eigenpairs, best first.
@@ -356,8 +369,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 continue;
             }
             let ritz = self.ritz()?;
-            let floor = tolerance * ritz.values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-            let converged = ritz.residuals.iter().take(count).take_while(|&&residual| residual <= floor).count();
+            let scale = magnitude(&ritz.values);
+            let floor = tolerance * scale;
+            let has_converged = |i: usize| ritz.residuals[i] <= self.goal.floor(ritz.values[i], scale);
+            let converged = (0..count).take_while(|&i| has_converged(i)).count();
             if converged == count {
                 let wanted = &ritz.values[..count];
                 let is_known = locked.len() == count && wanted.iter().zip(&locked).all(|(a, b)| (a - b).abs() <= floor);
@@ -396,6 +411,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.steps - 1) as f64).exp();
         bound <= MISSED
     }
+}
+
+/// The greatest magnitude of some values.
+pub(crate) fn magnitude(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| most.max(value.abs()))
 }
 
 /// Eigenvalues and eigenvectors of a small symmetric matrix, or nothing if they are too large for numbers.

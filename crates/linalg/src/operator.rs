@@ -14,6 +14,9 @@ pub(crate) trait Operator<'a> {
     /// Writes the product with some vectors, which lie side by side.
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()>;
 
+    /// How many pages a product reads.
+    fn pages(&self) -> u64;
+
     /// The matrix that it is made of.
     fn matrix(&self) -> &'a SparseMatrix;
 
@@ -47,6 +50,10 @@ impl Default for Costs {
 
 impl<'a, 'c> Counted<'a, 'c> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
+        if matrix.is_complex() {
+            let image = matrix.graph().path().display();
+            return Err(Error::Unsuitable(format!("expected real values in {image}, found complex ones")));
+        }
         Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
     }
 }
@@ -56,8 +63,12 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
         let (rows, columns) = self.matrix.shape();
         match self.operand {
             Operand::Matrix => (rows as usize, columns as usize),
-            Operand::Transpose => (columns as usize, rows as usize),
+            Operand::Transpose | Operand::Adjoint => (columns as usize, rows as usize),
         }
+    }
+
+    fn pages(&self) -> u64 {
+        self.matrix.pages_per_pass(self.operand)
     }
 
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
@@ -84,7 +95,7 @@ impl<'a, 'c> Squared<'a, 'c> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, width: usize, costs: &'c RefCell<Costs>) -> Result<Self> {
         let other = match operand {
             Operand::Matrix => Operand::Transpose,
-            Operand::Transpose => Operand::Matrix,
+            Operand::Transpose | Operand::Adjoint => Operand::Matrix,
         };
         let (first, second) = (Counted::new(matrix, operand, costs)?, Counted::new(matrix, other, costs)?);
         let budget = matrix.graph().runtime().budget();
@@ -97,6 +108,10 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
     fn shape(&self) -> (usize, usize) {
         let size = self.first.shape().1;
         (size, size)
+    }
+
+    fn pages(&self) -> u64 {
+        self.first.pages() + self.second.pages()
     }
 
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {

@@ -47,6 +47,11 @@ impl<'a> Space<'a> {
         self.rows.div_ceil(MOST_STRIPES).next_multiple_of(self.piece_rows())
     }
 
+    /// At least as many as there are stripes, of these rows or of fewer.
+    pub fn most_stripes(&self) -> usize {
+        MOST_STRIPES.min(self.rows.div_ceil(self.piece_rows()))
+    }
+
     /// The pieces of a stripe.
     pub fn pieces(&self, rows: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let end = rows.end;
@@ -149,8 +154,9 @@ pub(crate) fn added(one: &Square, other: &Square) -> Square {
 }
 
 /// A number between -1 and 1 that looks random, by the mixing function of SplitMix64.
-fn uniform(seed: u64, place: u64) -> f64 {
-    let mut word = seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+pub(crate) fn uniform(seed: u64, place: u64) -> f64 {
+    let mut word =
+        seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add((place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
         word = (word ^ (word >> shift)).wrapping_mul(factor);
     }

@@ -1,6 +1,8 @@
 //! Vectors that were found: in memory or in a temporary file, until they are written where the user wants them.
 
 use crate::basis::Basis;
+use crate::panels::Panels;
+use crate::tall::Space;
 use faer::c64;
 use outcore_graph::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};
@@ -8,27 +10,45 @@ use std::ops::Range;
 
 /// Some columns with as many rows as a matrix has rows, or columns.
 pub struct Vectors<'a> {
-    basis: Basis<'a>,
+    store: Store<'a>,
     matrix: &'a SparseMatrix,
     count: usize,
     /// Whether rows are those of the matrix or of its transpose.
     side: Operand,
 }
 
+/// What holds the columns.
+enum Store<'a> {
+    Basis(Basis<'a>),
+    Panels(Panels<'a>),
+}
+
 impl std::fmt::Debug for Vectors<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Vectors[{} x {}]", self.basis.space.rows, self.count)
+        let (rows, count) = self.shape();
+        write!(f, "Vectors[{rows} x {count}]")
     }
 }
 
 impl<'a> Vectors<'a> {
     pub(crate) fn new(basis: Basis<'a>, matrix: &'a SparseMatrix, count: usize, side: Operand) -> Self {
-        Vectors { basis, matrix, count, side }
+        Vectors { store: Store::Basis(basis), matrix, count, side }
+    }
+
+    pub(crate) fn of_panels(panels: Panels<'a>, matrix: &'a SparseMatrix, side: Operand) -> Self {
+        Vectors { count: panels.layout.columns, store: Store::Panels(panels), matrix, side }
+    }
+
+    fn space(&self) -> &Space<'a> {
+        match &self.store {
+            Store::Basis(basis) => &basis.space,
+            Store::Panels(panels) => &panels.space,
+        }
     }
 
     /// How many rows and columns there are.
     pub fn shape(&self) -> (usize, usize) {
-        (self.basis.space.rows, self.count)
+        (self.space().rows, self.count)
     }
 
     /// Makes this much memory free, if it can, by moving vectors to the temporary file.
@@ -36,7 +56,10 @@ impl<'a> Vectors<'a> {
     /// # Errors
     /// A full disk.
     pub fn leave(&mut self, bytes: u64) -> Result<()> {
-        self.basis.leave(bytes)
+        match &mut self.store {
+            Store::Basis(basis) => basis.leave(bytes),
+            Store::Panels(panels) => panels.leave(bytes),
+        }
     }
 
     /// Writes all numbers row by row, with rows in the order of ids.
@@ -51,20 +74,25 @@ impl<'a> Vectors<'a> {
         self.for_each_row(|row, columns, found| numbers[row * count..][columns].copy_from_slice(found))
     }
 
-    /// Calls `work` with a row, in the order of ids, with some adjacent columns, and with the numbers that are there.
+    /// Calls `work` with a row, in the order of ids, some adjacent columns, and the numbers that are there.
     fn for_each_row(&self, mut work: impl FnMut(usize, Range<usize>, &[f64])) -> Result<()> {
-        let width = self.basis.space.width;
-        self.basis.for_each_piece(|rows, block, piece| {
-            let columns = block * width..self.count.min((block + 1) * width);
+        let mut put = |rows: Range<usize>, columns: Range<usize>, width: usize, piece: &[f64]| {
             for (row, found) in rows.zip(piece.chunks_exact(width)) {
                 let place = match self.side {
                     Operand::Matrix => self.matrix.row_at(row),
-                    Operand::Transpose => self.matrix.column_at(row),
+                    Operand::Transpose | Operand::Adjoint => self.matrix.column_at(row),
                 };
                 work(place, columns.clone(), &found[..columns.len()]);
             }
-            self.basis.space.runtime.cancel().check().map_err(Error::from)
-        })
+            self.space().runtime.cancel().check().map_err(Error::from)
+        };
+        let width = self.space().width;
+        match &self.store {
+            Store::Basis(basis) => basis.for_each_piece(|rows, block, piece| {
+                put(rows, block * width..self.count.min((block + 1) * width), width, piece)
+            }),
+            Store::Panels(panels) => panels.for_each_piece(put),
+        }
     }
 }
 

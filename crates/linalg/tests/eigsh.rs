@@ -51,7 +51,6 @@ fn compare(given: &Entries, mut known: Vec<f64>, options: &EigshOptions) -> Vec<
     for (found, known) in sorted(&found.values).iter().zip(sorted(&known[..options.k])) {
         assert!((found - known).abs() <= 1e-11 * scale, "{found} {known}");
     }
-    println!("{} products, {} restarts", found.products, found.restarts);
     vectors
 }
 

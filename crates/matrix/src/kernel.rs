@@ -5,11 +5,14 @@
 //! other. It is the same for every number of columns: so a product has the same bits whether it is computed column by
 //! column or all at once. Nor do the bits depend on the processor: a product and a sum are rounded apart.
 //!
+//! *Complex numbers.* A complex column is two adjacent real ones. The four products of a term are rounded, and so are
+//! their difference, the real part, and their sum, the imaginary part. Both parts go to the same lane.
+//!
 //! *Memory.* What lists pick is asked for some entries ahead, over the ends of lists. Terms of a single column are
 //! fetched for a page as a whole, as PageRank does it (`graph/src/gather.rs`).
 #![allow(unsafe_code)]
 
-use crate::semiring::Rules;
+use crate::semiring::{PlusTimes, Rules};
 use outcore_graph::{WeightKind, Weights, gather};
 use outcore_io::buffer::prefetch;
 use std::ops::Range;
@@ -59,15 +62,22 @@ impl<const W: usize> Picked<'_, W> {
         let neighbours = &neighbours[range.clone()];
         total::<S, G>(neighbours.len(), |i| {
             let row = &self.rows[(neighbours[i] - self.base) as usize][from..from + G];
-            let value = values.value(range.start + i);
-            std::array::from_fn(|column| S::multiply(value, row[column]))
+            values.terms::<S, G>(range.start + i, row.try_into().expect("as many as are asked for"))
         })
     }
 }
 
 /// The values of adjacent entries.
 trait Entries: Copy {
+    /// The value of an entry that is not complex.
     fn value(self, i: usize) -> f64;
+
+    /// The terms of an entry, for the row that it picks.
+    #[inline(always)]
+    fn terms<S: Rules, const G: usize>(self, i: usize, row: &[f64; G]) -> [f64; G] {
+        let value = self.value(i);
+        std::array::from_fn(|column| S::multiply(value, row[column]))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -97,6 +107,57 @@ impl Entries for Real<'_> {
     #[inline(always)]
     fn value(self, i: usize) -> f64 {
         f64::from_bits(self.0[i])
+    }
+}
+
+/// Complex values, or their conjugates.
+#[derive(Clone, Copy)]
+struct Complex<'a, const CONJUGATE: bool> {
+    real: &'a [u64],
+    imaginary: &'a [u64],
+}
+
+impl<const CONJUGATE: bool> Entries for Complex<'_, CONJUGATE> {
+    #[inline(always)]
+    fn value(self, i: usize) -> f64 {
+        f64::from_bits(self.real[i])
+    }
+
+    #[inline(always)]
+    fn terms<S: Rules, const G: usize>(self, i: usize, row: &[f64; G]) -> [f64; G] {
+        let (real, imaginary) = (self.value(i), f64::from_bits(self.imaginary[i]));
+        let imaginary = if CONJUGATE { -imaginary } else { imaginary };
+        let mut terms = [0.0; G];
+        for ([to_real, to_imaginary], [x, y]) in terms.as_chunks_mut().0.iter_mut().zip(row.as_chunks().0) {
+            *to_real = real * x - imaginary * y;
+            *to_imaginary = real * y + imaginary * x;
+        }
+        terms
+    }
+}
+
+/// The same as [`add_lists`] for complex values, or their conjugates: two columns are the parts of a complex one.
+///
+/// # Panics
+/// If a neighbour picks no row.
+pub(crate) fn add_complex_lists<const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: Weights<'_>,
+    conjugate: bool,
+    finish: impl FnMut(usize, &[f64; W]),
+) {
+    let (real, imaginary) = (values.bits(), values.imaginary_bits());
+    match conjugate {
+        false => {
+            let values = Complex::<'_, false> { real, imaginary };
+            dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
+        }
+        true => {
+            let values = Complex::<'_, true> { real, imaginary };
+            dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
+        }
     }
 }
 

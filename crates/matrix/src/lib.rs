@@ -11,6 +11,8 @@ mod kernel;
 mod places;
 mod semiring;
 mod sparse;
+mod sums;
 
 pub use semiring::Semiring;
 pub use sparse::{MOST_COLUMNS, MultiplyPlan, Operand, SparseMatrix};
+pub use sums::EntrySums;

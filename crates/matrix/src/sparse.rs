@@ -7,17 +7,20 @@
 //! *Passes.* Up to 32 columns are multiplied in one pass over the lists; fewer if memory has no room for so many. By
 //! the paper's model memory is better spent on columns than on a page cache: each column more saves a share of a pass.
 //!
+//! *Complex numbers.* A complex column is two adjacent columns of real numbers, its parts: a pass multiplies 16 of
+//! them.
+//!
 //! *Cost.* Per pass one read of the lists and their values; 8 bytes per column of the pass and row of the dense matrix,
 //! 4 bytes per row and column of the sparse one for their order, if the image is not in the order of ids.
 //!
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, chapter 4.
 
-use crate::kernel::{Picked, add_lists};
+use crate::kernel::{Picked, add_complex_lists, add_lists};
 use crate::places::places;
 use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
 use outcore_graph::{
-    Direction, Edges, Error, Frontier, Graph, KeptWeights, ListFold, ListPart, Lists, PAGE_BYTES, Result, Stats,
-    StatsBuilder, Weights, fold, vertex_map,
+    Choice, Direction, Edges, Error, Frontier, Graph, KeptWeights, ListFold, ListPart, Lists, PAGE_BYTES, Result,
+    Stats, StatsBuilder, Weights, fold, vertex_map,
 };
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64, Spare, lock};
@@ -25,7 +28,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// The most columns of a dense matrix that one pass multiplies.
+/// The most columns of a dense matrix that one pass multiplies; half as many of a complex one.
 pub const MOST_COLUMNS: usize = 32;
 
 /// Which matrix is multiplied.
@@ -35,6 +38,8 @@ pub enum Operand {
     Matrix,
     /// Its transpose.
     Transpose,
+    /// The conjugate of its transpose: the transpose, where values are not complex.
+    Adjoint,
 }
 
 /// The vertices that are rows, or those that are columns: all of a square matrix are both.
@@ -48,6 +53,7 @@ struct Side {
 pub struct SparseMatrix {
     graph: Arc<Graph>,
     values: bool,
+    is_complex: bool,
     rows: Side,
     columns: Side,
     /// The row and column of every vertex, where the image is not in the order of ids.
@@ -82,7 +88,8 @@ impl std::fmt::Debug for SparseMatrix {
 /// How a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplyPlan {
-    /// How many columns of the dense matrix are multiplied at the same time.
+    /// How many columns of the dense matrix are multiplied at the same time: complex ones, if the sparse matrix is
+    /// complex.
     pub columns_per_pass: usize,
     /// Passes over the sparse matrix.
     pub passes: u64,
@@ -100,7 +107,8 @@ impl SparseMatrix {
     /// little memory: 4 bytes per vertex where vertices are not in the order of their ids, and where these are not
     /// adjacent whole numbers, [`Graph::by_id_bytes`] while they are sorted.
     pub fn new(graph: Arc<Graph>, values: bool) -> Result<Self> {
-        if values {
+        let is_complex = values && graph.is_complex();
+        if values && !is_complex {
             graph.weight_kind()?;
         }
         let places = places(&graph)?;
@@ -120,7 +128,7 @@ impl SparseMatrix {
         let idle = Arc::<Idle>::default();
         let spare: Weak<dyn Spare> = Arc::downgrade(&idle) as Weak<Idle>;
         graph.runtime().budget().add_spare(spare);
-        Ok(SparseMatrix { graph, values, rows, columns, places, idle })
+        Ok(SparseMatrix { graph, values, is_complex, rows, columns, places, idle })
     }
 
     /// The graph whose matrix it is.
@@ -131,6 +139,11 @@ impl SparseMatrix {
     /// Whether entries have values of their own; otherwise each is 1.
     pub fn has_values(&self) -> bool {
         self.values
+    }
+
+    /// Whether its values are complex numbers: then so are factors and products.
+    pub fn is_complex(&self) -> bool {
+        self.is_complex
     }
 
     /// How many rows and columns it has.
@@ -152,9 +165,14 @@ impl SparseMatrix {
     fn rows_of(&self, operand: Operand) -> (Edges, Side, Side) {
         let (direction, rows, columns) = match operand {
             Operand::Matrix => (Direction::Out, self.rows, self.columns),
-            Operand::Transpose => (Direction::In, self.columns, self.rows),
+            Operand::Transpose | Operand::Adjoint => (Direction::In, self.columns, self.rows),
         };
-        (Edges { direction, weights: self.values }, rows, columns)
+        (Edges { direction, weights: self.values, complex: self.is_complex }, rows, columns)
+    }
+
+    /// How many numbers an entry of the dense matrix is.
+    fn parts(&self) -> usize {
+        if self.is_complex { 2 } else { 1 }
     }
 
     /// How a product with a dense matrix of so many columns will be computed in the memory that is left now, of which
@@ -167,8 +185,8 @@ impl SparseMatrix {
         let budget = self.graph.runtime().budget();
         let keeps = if self.values { self.graph.weight_bytes(edges.direction) } else { 0 };
         let available = budget.available_bytes().saturating_sub(taken_bytes.saturating_add(keeps));
-        let bytes = |columns: usize| 8 * (columns * inner.count) as u64;
-        let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS).next_power_of_two();
+        let bytes = |columns: usize| 8 * (columns * self.parts() * inner.count) as u64;
+        let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS / self.parts()).next_power_of_two();
         while columns_per_pass > 1 && bytes(columns_per_pass) > available {
             columns_per_pass /= 2;
         }
@@ -183,14 +201,15 @@ impl SparseMatrix {
     }
 
     /// Writes the product with the dense matrix `factor` to `product`. Both are in row-major order and have `columns`
-    /// columns; rows are in the order of ids.
+    /// columns; rows are in the order of ids. If the matrix is complex, so are both: every number of theirs is two, the
+    /// real and the imaginary part.
     ///
     /// The bits do not depend on threads, memory, cache or the number of columns: the terms of a row are added in the
     /// order of the image, page by page.
     ///
     /// # Errors
-    /// Shapes that do not fit; too little memory for one column; a page that cannot be read or is damaged; a request to
-    /// stop. The product is then unfinished.
+    /// Shapes that do not fit; a complex matrix and a semiring other than [`Semiring::PlusTimes`]; too little memory
+    /// for one column; a page that cannot be read or is damaged; a request to stop. The product is then unfinished.
     pub fn multiply(
         &self,
         semiring: Semiring,
@@ -201,7 +220,7 @@ impl SparseMatrix {
     ) -> Result<Stats> {
         let graph = &self.graph;
         let mut stats = StatsBuilder::start();
-        stats.weights(graph.weight_name().filter(|_| self.values));
+        stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
         let plan = self.plan(operand, columns, 0)?;
         let given = Given { factor, columns, places: self.places.as_ref() };
         self.multiply_given(semiring, operand, given, product, plan.columns_per_pass, &mut stats)?;
@@ -209,7 +228,8 @@ impl SparseMatrix {
     }
 
     /// The same for sums of products, with the rows of both in the order of the image, in one pass, for at most
-    /// [`MOST_COLUMNS`] columns: solvers multiply so. If columns are a power of two, nothing is copied.
+    /// [`MOST_COLUMNS`] columns, half as many complex ones: solvers multiply so. If columns are a power of two, nothing is
+    /// copied.
     ///
     /// # Errors
     /// As with [`SparseMatrix::multiply`].
@@ -222,7 +242,7 @@ impl SparseMatrix {
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let given = Given { factor, columns, places: None };
-        self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS, stats)
+        self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS / self.parts(), stats)
     }
 
     fn multiply_given(
@@ -235,16 +255,23 @@ impl SparseMatrix {
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let (edges, rows, inner) = self.rows_of(operand);
+        if self.is_complex && semiring != Semiring::PlusTimes {
+            let text = format!("expected the semiring plus-times, as values are complex, found {}", semiring.name());
+            return Err(Error::Usage(text));
+        }
         let Given { factor, columns, .. } = given;
-        if factor.len() != inner.count * columns || product.len() != rows.count * columns {
-            let expected = format!("a matrix of {} x {} and {columns} columns", rows.count, inner.count);
+        let numbers = columns * self.parts();
+        if factor.len() != inner.count * numbers || product.len() != rows.count * numbers {
+            let kind = if self.is_complex { "complex " } else { "" };
+            let expected = format!("a matrix of {} x {} and {columns} {kind}columns", rows.count, inner.count);
             let found = format!("{} numbers for {}", factor.len(), product.len());
             return Err(Error::Usage(format!("expected numbers for {expected}, found {found}")));
         }
         let _kept = self.keep_values(operand)?;
-        let product = shared(product);
-        for from in (0..columns).step_by(most) {
-            Part { matrix: self, edges, rows, inner, given, product, from }.multiply(semiring, most, stats)?;
+        let (given, product, width) = (Given { columns: numbers, ..given }, shared(product), most * self.parts());
+        for from in (0..numbers).step_by(width) {
+            Part { matrix: self, operand, edges, rows, inner, given, product, from }
+                .multiply(semiring, width, stats)?;
         }
         Ok(())
     }
@@ -254,8 +281,11 @@ impl SparseMatrix {
     /// # Errors
     /// Too little memory, an index that cannot be read or is damaged.
     pub fn keep_values(&self, operand: Operand) -> Result<KeptWeights> {
-        let directions = [self.rows_of(operand).0.direction];
-        self.graph.keep_weights(&directions[..usize::from(self.values)])
+        let direction = self.rows_of(operand).0.direction;
+        match self.is_complex {
+            true => self.graph.keep_values(direction),
+            false => self.graph.keep_weights(&[direction][..usize::from(self.values)]),
+        }
     }
 
     /// How many pages of lists and values a product reads at most.
@@ -284,6 +314,7 @@ fn in_order(places: Option<&Array<u32>>, vertex: usize) -> usize {
 #[derive(Clone, Copy)]
 struct Given<'a> {
     factor: &'a [f64],
+    /// Columns of numbers: two for each complex one.
     columns: usize,
     /// Where rows lie, of the factor and of the product, if that is not as in the image.
     places: Option<&'a Array<u32>>,
@@ -292,6 +323,7 @@ struct Given<'a> {
 /// Some columns of a product.
 struct Part<'a> {
     matrix: &'a SparseMatrix,
+    operand: Operand,
     edges: Edges,
     rows: Side,
     /// The columns of what is multiplied, which are the rows of the factor.
@@ -407,6 +439,18 @@ impl<S: Rules, const W: usize> Product<'_, S, W> {
         fits
     }
 
+    /// Adds up adjacent lists, and hands each its number and row of sums.
+    #[inline(always)]
+    fn add(&self, neighbours: &[u32], ends: &[u32], values: Weights<'_>, finish: impl FnMut(usize, &[f64; W])) {
+        match self.part.matrix.is_complex {
+            false => add_lists::<S, W>(self.picked, neighbours, ends, values, finish),
+            true => {
+                let conjugate = self.part.operand == Operand::Adjoint;
+                add_complex_lists::<W>(self.picked, neighbours, ends, values, conjugate, finish);
+            }
+        }
+    }
+
     #[inline(always)]
     fn store(&self, vertex: usize, sums: &[f64; W]) {
         let given = &self.part.given;
@@ -426,7 +470,7 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
         if !self.fits(list.vertex as usize, list.neighbours) {
             return row;
         }
-        add_lists::<S, W>(self.picked, list.neighbours, &ends, list.weights, |_, sums| row = *sums);
+        self.add(list.neighbours, &ends, list.weights, |_, sums| row = *sums);
         row
     }
 
@@ -459,6 +503,6 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
             return;
         }
         let finish = |list: usize, sums: &[f64; W]| self.store(first + list, sums);
-        add_lists::<S, W>(self.picked, &lists.neighbours[edges.clone()], ends, weights.part(edges), finish);
+        self.add(&lists.neighbours[edges.clone()], ends, weights.part(edges), finish);
     }
 }

@@ -239,7 +239,8 @@ impl Writing<'_> {
                 bytes.push(separator);
             }
             match weights {
-                Weights::None => {}
+                // None is complex: these are graphs.
+                Weights::None | Weights::Complex(_) => {}
                 Weights::Integer(weights) => decimal(weights[i].unsigned_abs(), bytes),
                 Weights::Real(weights) => bytes.extend_from_slice(weights[i].to_string().as_bytes()),
             }

@@ -3,20 +3,31 @@
 //! ```text
 //!   without weights    source | target << 32                              8 bytes
 //!   with weights       source | target << 32, weight, place in the input  24 bytes
+//!   complex ones       source | target << 32, real part, place in the input, imaginary part  32 bytes
 //! ```
 //!
 //! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
 
 use super::read::Reading;
 use outcore_image::Result;
+use outcore_ingest::Facts;
 use outcore_io::buffer::raw_bytes_mut;
 use outcore_io::{Array, Error, Runtime, Writer};
 use std::io::Read;
 use std::path::PathBuf;
 
 const SEGMENT_BYTES: u64 = 64 << 20;
-/// What is read of a segment at a time.
+/// What is read of a segment at a time: whole edges of one, three or four words.
 pub(super) const READ_BYTES: usize = 192 << 10;
+const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
+
+/// How many words an edge takes.
+pub(super) fn edge_words(facts: &Facts) -> usize {
+    match facts.weights {
+        None => 1,
+        Some(_) => 3 + usize::from(facts.is_complex),
+    }
+}
 
 /// A file of edges.
 pub(super) struct Segment {

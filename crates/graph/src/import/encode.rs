@@ -1,4 +1,5 @@
-//! Encoding: sorted records of one partition become pages of lists, degrees, hubs and weights.
+//! Encoding: sorted records of one partition become pages of lists, degrees, hubs and weights, complex ones in two
+//! columns.
 //!
 //! Pages are made as if the partition were the first of the image and given their places when it is its turn
 //! (`lists.rs`), so that workers can encode partitions at the same time.
@@ -27,8 +28,8 @@ pub(super) const LEAST_PAGES: usize = 2 * STEP_PAGES;
 pub(super) trait Entry: Record + Raw {
     /// Whether it has a weight.
     const WEIGHTED: bool;
-    /// The weight, in 64 bits.
-    fn weight(&self) -> u64;
+    /// The weight, in 64 bits, and its imaginary part.
+    fn weight(&self) -> [u64; 2];
     /// Whether it comes before another one: by its ends, then by its place in the input.
     fn before(&self, other: &Self) -> bool;
     /// The words of entries.
@@ -40,8 +41,8 @@ pub(super) trait Entry: Record + Raw {
 impl Entry for u64 {
     const WEIGHTED: bool = false;
 
-    fn weight(&self) -> u64 {
-        0
+    fn weight(&self) -> [u64; 2] {
+        [0; 2]
     }
 
     fn before(&self, other: &Self) -> bool {
@@ -55,11 +56,13 @@ impl Entry for u64 {
     fn order_equals(_: &mut [Self]) {}
 }
 
-impl Entry for [u64; 3] {
+/// A key, a weight, the edge's place in the input, and maybe the weight's imaginary part.
+impl<const WORDS: usize> Entry for [u64; WORDS] {
     const WEIGHTED: bool = true;
 
-    fn weight(&self) -> u64 {
-        self[1]
+    #[inline]
+    fn weight(&self) -> [u64; 2] {
+        [self[1], self.get(3).copied().unwrap_or(0)]
     }
 
     fn before(&self, other: &Self) -> bool {
@@ -87,16 +90,18 @@ pub(super) enum Target {
     Degree,
     Hub,
     Weight,
+    Imaginary,
 }
 
 /// How lists are to be encoded.
 #[derive(Clone, Copy)]
 pub(super) struct Encoding {
-    pub origins: [Origin; 4],
+    pub origins: [Origin; 5],
     pub directed: bool,
     pub order: Order,
     pub duplicates: Duplicates,
     pub weights: Option<ValueType>,
+    pub is_complex: bool,
 }
 
 /// What was found in lists.
@@ -170,7 +175,7 @@ pub(super) struct Encoder<'a> {
     hub: Option<(u8, u32)>,
     /// The last entry's first word and the weight so far.
     last: Option<u64>,
-    weight: u64,
+    weight: [u64; 2],
     pub found: Found,
 }
 
@@ -179,6 +184,7 @@ struct Writers {
     degree: ColumnWriter,
     hub: ColumnWriter,
     weight: Option<ValueWriter>,
+    imaginary: Option<ValueWriter>,
 }
 
 impl<'a> Encoder<'a> {
@@ -196,7 +202,7 @@ impl<'a> Encoder<'a> {
             degree: 0,
             hub: None,
             last: None,
-            weight: 0,
+            weight: [0; 2],
             found: Found::default(),
         })
     }
@@ -211,13 +217,15 @@ impl<'a> Encoder<'a> {
     }
 
     fn begin_bucket(&mut self) {
-        let Encoding { origins, duplicates, weights, .. } = self.encoding;
+        let Encoding { origins, duplicates, weights, is_complex, .. } = self.encoding;
+        let values = |origin, kind| ValueWriter::new(origin, kind, self.found.entries);
         let parallel = *duplicates == Duplicates::Keep;
         self.writers = Some(Writers {
             lists: ListWriter::new(origins[0], parallel, 0, self.vertex, self.found.entries),
             degree: ColumnWriter::new(origins[1], false).starting_at(self.vertex),
             hub: ColumnWriter::new(origins[2], false).starting_at(self.vertex),
-            weight: weights.map(|kind| ValueWriter::new(origins[3], kind, self.found.entries)),
+            weight: weights.map(|kind| values(origins[3], kind)),
+            imaginary: weights.filter(|_| *is_complex).map(|kind| values(origins[4], kind)),
         });
     }
 
@@ -263,23 +271,35 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn end_entry<E: Entry>(&mut self) {
         if E::WEIGHTED && self.last.is_some() {
-            let Some(Writers { weight: Some(weight), .. }) = &mut self.writers else { return };
-            weight.push(self.weight, |first, page| self.pages.push(Target::Weight, first, page));
+            let (Some(Writers { weight, imaginary, .. }), pages) = (&mut self.writers, &mut self.pages) else { return };
+            let columns = [(Target::Weight, weight), (Target::Imaginary, imaginary)];
+            for ((target, writer), value) in columns.into_iter().zip(self.weight) {
+                if let Some(writer) = writer {
+                    writer.push(value, |first, page| pages.push(target, first, page));
+                }
+            }
         }
     }
 
     /// Takes note of one more edge with the ends of the last one.
     #[cold]
-    fn duplicate(&mut self, neighbour: u32, weight: u64) {
+    fn duplicate(&mut self, neighbour: u32, weight: [u64; 2]) {
         if self.encoding.directed || u64::from(neighbour) >= self.vertex {
             self.found.duplicates += 1;
         }
+        for (part, weight) in weight.into_iter().enumerate().take(1 + usize::from(self.encoding.is_complex)) {
+            self.combine(part, neighbour, weight);
+        }
+    }
+
+    /// Combines a part of the last weight with that of a duplicate.
+    fn combine(&mut self, part: usize, neighbour: u32, weight: u64) {
         let real = self.encoding.weights.is_some_and(ValueType::is_real);
-        let (one, other) = (self.weight, weight);
+        let (one, other) = (self.weight[part], weight);
         let (one_real, other_real) = (f64::from_bits(one), f64::from_bits(other));
         let edge = (self.vertex as u32, neighbour);
         let mut has_no_sum = false;
-        self.weight = match self.encoding.duplicates {
+        self.weight[part] = match self.encoding.duplicates {
             Duplicates::First | Duplicates::Keep => one,
             Duplicates::Sum if real => (one_real + other_real).to_bits(),
             Duplicates::Min if real => one_real.min(other_real).to_bits(),
@@ -298,7 +318,7 @@ impl<'a> Encoder<'a> {
         };
         // Infinities of both signs have no sum, nor have numbers whose sum is beyond the range; what was no number
         // stays none.
-        let sum = f64::from_bits(self.weight);
+        let sum = f64::from_bits(self.weight[part]);
         has_no_sum |= real && sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
         has_no_sum |= real && sum.is_infinite() && one_real.is_finite() && other_real.is_finite();
         if has_no_sum {
@@ -348,13 +368,15 @@ impl<'a> Encoder<'a> {
     }
 
     fn end_bucket(&mut self) {
-        let Some(Writers { lists, degree, hub, weight }) = self.writers.take() else { return };
+        let Some(Writers { lists, degree, hub, weight, imaginary }) = self.writers.take() else { return };
         let pages = &mut self.pages;
         lists.finish(|start, page| pages.push_lists(start, page));
         degree.finish(|first, page| pages.push(Target::Degree, first, page));
         hub.finish(|first, page| pages.push(Target::Hub, first, page));
-        if let Some(weight) = weight {
-            weight.finish(|first, page| pages.push(Target::Weight, first, page));
+        for (target, values) in [(Target::Weight, weight), (Target::Imaginary, imaginary)] {
+            if let Some(values) = values {
+                values.finish(|first, page| pages.push(target, first, page));
+            }
         }
     }
 

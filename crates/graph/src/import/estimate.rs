@@ -1,5 +1,6 @@
 //! What an import will need, said before it starts.
 
+use super::edges::edge_words;
 use super::options::ImportOptions;
 use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Facts, InputOptions, enough_bytes, needed_bytes, open};
@@ -72,8 +73,8 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
     let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / TEXT_BYTES));
     let count = edges.unwrap_or(0);
     let vertices = facts.declared.map_or(count / 8, |(_, declared)| declared);
-    let record_bytes = if facts.weights.is_some() { 24 } else { 8 };
-    let weight_bytes = if facts.weights.is_some() { 4 } else { 0 };
+    let record_bytes = 8 * edge_words(facts) as u64;
+    let weight_bytes = [0, 4, 16][facts.weights.iter().len() + usize::from(facts.is_complex)];
     let directed = options.directed.or(facts.directed).unwrap_or(true);
     // Either way there are two entries per edge; edges as they were read are removed while entries are written.
     let entries = count.saturating_mul(2);

@@ -1,5 +1,6 @@
 //! An import, step by step.
 
+use super::edges::edge_words;
 use super::encode::Encoding;
 use super::estimate;
 use super::ids::IdWriting;
@@ -23,6 +24,9 @@ use outcore_io::{Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, es
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The column of the imaginary parts of complex weights.
+const IMAGINARY_NAME: &str = "imaginary";
 
 /// An import on its way.
 pub(super) struct Job<'a> {
@@ -75,6 +79,7 @@ impl<'a> Job<'a> {
         }
         let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
         check_rectangular(rows, directed, options.order)?;
+        check_complex(&facts, options.duplicates)?;
         let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
@@ -348,7 +353,7 @@ impl<'a> Job<'a> {
             chunks,
             numbers,
             strings: self.facts.string_ids,
-            edge_words: if self.facts.weights.is_some() { 3 } else { 1 },
+            edge_words: edge_words(&self.facts),
         };
         edges.write_pairs(&pairs)?;
         self.stats.temporary_bytes += pairs.len_bytes();
@@ -366,6 +371,9 @@ impl<'a> Job<'a> {
     }
 
     fn weight_type(&self, input: &Input) -> Result<Option<ValueType>> {
+        if self.facts.is_complex {
+            return Ok(Some(ValueType::F64));
+        }
         let sums = self.options.duplicates == Duplicates::Sum;
         self.facts.weights.as_ref().map(|_| input.weights.value_type(sums)).transpose()
     }
@@ -385,10 +393,11 @@ impl<'a> Job<'a> {
             slot_starts: classes.starts(),
             numbers: &numbered.numbers,
             whole_weights: weights.map(|kind| !kind.is_real()),
+            is_complex: self.facts.is_complex,
             layouts: &numbered.layouts,
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
-        let record_bytes = if weights.is_some() { 24 } else { 8 };
+        let record_bytes = 8 * edge_words(&self.facts) as u64;
         estimate::require_space(input.edges, record_bytes * input.edges, self.workspace.temporary_directory())?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
@@ -410,7 +419,12 @@ impl<'a> Job<'a> {
             order as u64,
             weights.map_or(0, |kind| 1 + kind as u64),
         ];
-        facts.into_iter().chain(self.rows).fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
+        let complex = self.facts.is_complex.then_some(u64::MAX);
+        facts
+            .into_iter()
+            .chain(self.rows)
+            .chain(complex)
+            .fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
     }
 
     fn lists(
@@ -421,10 +435,13 @@ impl<'a> Job<'a> {
         weights: Option<ValueType>,
         image_id: u64,
     ) -> Result<Written> {
-        let files = match side {
-            0 => [ImageFile::OUT_LISTS, ImageFile::OUT_DEGREE, ImageFile::OUT_HUB, ImageFile::values(0, false)],
-            _ => [ImageFile::IN_LISTS, ImageFile::IN_DEGREE, ImageFile::IN_HUB, ImageFile::values(0, true)],
+        let [lists, degree, hub] = match side {
+            0 => [ImageFile::OUT_LISTS, ImageFile::OUT_DEGREE, ImageFile::OUT_HUB],
+            _ => [ImageFile::IN_LISTS, ImageFile::IN_DEGREE, ImageFile::IN_HUB],
         };
+        let values = |column| ImageFile::values(column, side == 1);
+        let files = [lists, degree, hub, values(0), values(1)];
+        let words = edge_words(&self.facts);
         if weights.is_some() {
             let path = self.workspace.partial().join("edges");
             if side == 0 {
@@ -441,15 +458,21 @@ impl<'a> Job<'a> {
                 order: numbered.order,
                 duplicates: self.options.duplicates,
                 weights,
+                is_complex: self.facts.is_complex,
             },
             layout: &numbered.layouts[side],
             streams,
             chains,
-            files: files[..if weights.is_some() { 4 } else { 3 }].to_vec(),
+            // Of an edge's words, one says its ends and one its place; each of the others has a file.
+            files: files[..3 + words.saturating_sub(2)].to_vec(),
             entries: weights.map(|_| [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
             image_id,
         };
-        if weights.is_some() { writing.run::<[u64; 3]>() } else { writing.run::<u64>() }
+        match words {
+            1 => writing.run::<u64>(),
+            3 => writing.run::<[u64; 3]>(),
+            _ => writing.run::<[u64; 4]>(),
+        }
     }
 
     /// Errors that lists can show only when they are complete.
@@ -513,7 +536,15 @@ impl<'a> Job<'a> {
             degree_pages: side.pages[1],
             hub_pages: side.pages[2],
         };
-        let weight_pages = |side: usize| written.get(side).and_then(|side| side.pages.get(3)).copied().unwrap_or(0);
+        let pages = |side: usize, file: usize| written.get(side).and_then(|side| side.pages.get(file)).copied();
+        let column = |file: usize, name: &str, kind| ValueColumn {
+            name: name.to_owned(),
+            kind,
+            out_pages: pages(0, file).unwrap_or(0),
+            in_pages: pages(1, file).unwrap_or(0),
+        };
+        let name = self.facts.weights.as_deref().unwrap_or_default();
+        let imaginary = weights.filter(|_| self.facts.is_complex).map(|kind| column(4, IMAGINARY_NAME, kind));
         Manifest {
             format: FORMAT_NAME.into(),
             format_version: FORMAT_VERSION,
@@ -525,15 +556,8 @@ impl<'a> Job<'a> {
             rows: self.rows,
             order,
             ids,
-            values: weights
-                .map(|kind| ValueColumn {
-                    name: self.facts.weights.clone().unwrap_or_default(),
-                    kind,
-                    out_pages: weight_pages(0),
-                    in_pages: weight_pages(1),
-                })
-                .into_iter()
-                .collect(),
+            values: weights.map(|kind| column(3, name, kind)).into_iter().chain(imaginary).collect(),
+            complex: self.facts.is_complex,
             out_lists: list_file(&written[0]),
             in_lists: written.get(1).map(list_file),
             import: ImportFacts {
@@ -582,6 +606,17 @@ fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> R
         _ => return Ok(()),
     };
     Err(Error::Usage(refused.to_owned()))
+}
+
+/// Refuses what complex values have not.
+fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()> {
+    match duplicates {
+        Duplicates::Min | Duplicates::Max if facts.is_complex => Err(Error::Usage(
+            "complex values have no least or greatest one: expected the duplicates sum, first, keep or error"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A name of a column, not too long for the manifest.

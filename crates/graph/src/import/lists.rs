@@ -26,10 +26,10 @@ const RUN_BUFFER_BYTES: usize = 128 << 10;
 const PAGES_BYTES_PER_ENTRY: u64 = 6;
 
 // What is enough for reading is enough for all that follows, so an import that begins does not end for want of memory.
-// The step that needs most is this one: an encoder, four files, and room to sort the largest blocks of a partition.
+// The step that needs most is this one: an encoder, five files, and room to sort the largest blocks of a partition.
 const _: () = assert!(
     WRITERS_BYTES
-        + ((LEAST_PAGES * PAGE_BYTES + 4 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES) + KEYS_BYTES) as u64)
+        + ((LEAST_PAGES * PAGE_BYTES + 5 * (LEAST_PAGE_BUFFER_BYTES + KEYS_BYTES) + KEYS_BYTES) as u64)
         + 4 * LARGE_BLOCK_BYTES
         + RUN_BUFFER_BYTES as u64
         <= LEAST_BYTES
@@ -45,7 +45,7 @@ pub(super) struct Writing<'a> {
     pub streams: &'a Streams,
     /// For each partition, what every worker put into it.
     pub chains: &'a [Vec<Chain>],
-    /// Lists, degrees, hubs, and weights if there are any.
+    /// Lists, degrees, hubs, and weights if there are any, with their imaginary parts if they are complex.
     pub files: Vec<ImageFile>,
     /// The index of how many entries lie before each page of lists, if there are weights.
     pub entries: Option<ImageFile>,
@@ -170,7 +170,7 @@ impl Writing<'_> {
                     turn.entries.as_mut().map_or(Ok(()), |index| index.push(before + first_entry))?;
                     file.place(key, 0, page)
                 }
-                Target::Weight => file.place(key, before, page),
+                Target::Weight | Target::Imaginary => file.place(key, before, page),
                 Target::Degree | Target::Hub => file.place(key, 0, page),
             }
         })

@@ -6,6 +6,7 @@
 //! ```text
 //!   vertex less the partition's first (24 bits) | neighbour (32 bits) | degree class of the neighbour (8 bits)
 //!   with weights: two more words, the weight and the edge's place in the input
+//!   with complex ones: a fourth word, the imaginary part
 //! ```
 //!
 //! The class finds the hub column; in the order by degree it is left out, since it follows from the number.

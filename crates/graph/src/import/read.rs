@@ -87,6 +87,7 @@ impl ReadEdge {
             Weights::None => None,
             Weights::Integer(values) => values.get(edge).map(i64::to_string),
             Weights::Real(values) => values.get(edge).map(f64::to_string),
+            Weights::Complex(values) => values.get(edge).map(|[real, imaginary]| format!("{real}{imaginary:+}i")),
         };
         let count = (batch.ids.len() / 2).min(FIRST_EDGES);
         (0..count).map(|i| ReadEdge { source: id(2 * i), target: id(2 * i + 1), weight: weight(i) }).collect()
@@ -125,6 +126,7 @@ fn mirror(batch: &mut EdgeBatch) {
         Weights::None => {}
         Weights::Integer(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
         Weights::Real(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
+        Weights::Complex(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
     }
 }
 
@@ -417,14 +419,12 @@ impl<'a> Worker<'a> {
     fn take(&mut self, batch: &EdgeBatch) -> Result<()> {
         let edges = batch.ids.len() / 2;
         let strings = self.shared.reading.facts.string_ids;
-        let weights = match &batch.weights {
-            Weights::None => None,
-            Weights::Integer(weights) => Some(weights.len()),
-            Weights::Real(weights) => Some(weights.len()),
-        };
+        let weights = batch.weights.count();
+        let is_complex = matches!(batch.weights, Weights::Complex(_));
         let weighted = self.shared.reading.facts.weights.is_some();
         let fits = batch.ids.len().is_multiple_of(2)
             && (edges == 0 || weights.is_some() == weighted && weights.is_none_or(|count| count == edges))
+            && (edges == 0 || is_complex == self.shared.reading.facts.is_complex)
             && [&batch.ids, &batch.vertices].iter().all(|ids| matches!(ids, Ids::Text { .. }) == strings);
         if !fits {
             return Err(Error::custom(format!(
@@ -442,7 +442,7 @@ impl<'a> Worker<'a> {
             }
         }
         self.note_weights(&batch.weights);
-        self.edges.set_real(matches!(batch.weights, Weights::Real(_)))?;
+        self.edges.set_real(matches!(batch.weights, Weights::Real(_) | Weights::Complex(_)))?;
         let mut at = 0;
         while at < edges {
             at += self.take_group(batch, at, (edges - at).min(GROUP_EDGES))?;
@@ -461,7 +461,8 @@ impl<'a> Worker<'a> {
     fn note_weights(&mut self, weights: &Weights) {
         let facts = &mut self.part.weights;
         match weights {
-            Weights::None => {}
+            // Complex numbers have one type only.
+            Weights::None | Weights::Complex(_) => {}
             Weights::Integer(values) => {
                 facts.integers |= !values.is_empty();
                 facts.large |= values.iter().any(|value| value.unsigned_abs() > EXACT);
@@ -507,12 +508,17 @@ impl<'a> Worker<'a> {
             weights => {
                 let first = batch.sequence << 32 | (self.block_edges + at as u64);
                 for (i, edge) in pairs.enumerate().filter(|(_, edge)| kept(edge)) {
-                    let weight = match weights {
-                        Weights::Integer(values) => values[at + i] as u64,
-                        Weights::Real(values) => values[at + i].to_bits(),
-                        Weights::None => 0,
+                    let (weight, imaginary) = match weights {
+                        Weights::Integer(values) => (values[at + i] as u64, None),
+                        Weights::Real(values) => (values[at + i].to_bits(), None),
+                        Weights::Complex(values) => {
+                            let [real, imaginary] = values[at + i].map(f64::to_bits);
+                            (real, Some(imaginary))
+                        }
+                        Weights::None => (0, None),
                     };
-                    self.edges.write_all([pack(edge), weight, first + i as u64].into_iter())?;
+                    let words = [pack(edge), weight, first + i as u64];
+                    self.edges.write_all(words.into_iter().chain(imaginary))?;
                 }
             }
         }

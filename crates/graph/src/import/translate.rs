@@ -33,6 +33,8 @@ pub(super) struct Translation<'a> {
     pub numbers: &'a Numbers,
     /// Weights are stored as whole numbers; `None` without weights.
     pub whole_weights: Option<bool>,
+    /// Weights are complex.
+    pub is_complex: bool,
     /// Out-lists, and in-lists where edges have a direction.
     pub layouts: &'a [Layout],
 }
@@ -125,7 +127,16 @@ impl Translation<'_> {
                         match (self.whole_weights, self.layouts) {
                             (None, [both]) => state.edges::<false>(table, both, both, words),
                             (None, layouts) => state.edges::<true>(table, &layouts[0], &layouts[1], words),
-                            (Some(whole), _) => state.weighted(table, self.layouts, whole, segment.real, words),
+                            (Some(_), _) if self.is_complex => {
+                                state.weighted::<4>(table, self.layouts, words, |real| real)
+                            }
+                            (Some(whole), _) => {
+                                state.weighted::<3>(table, self.layouts, words, |weight| match (segment.real, whole) {
+                                    (true, true) => f64::from_bits(weight) as i64 as u64,
+                                    (false, false) => (weight as i64 as f64).to_bits(),
+                                    _ => weight,
+                                })
+                            }
                         }
                     })
                     .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
@@ -163,25 +174,34 @@ impl State<'_> {
         Ok(())
     }
 
-    fn weighted(&mut self, table: &Table, layouts: &[Layout], whole: bool, real: bool, words: &[u64]) -> Result<()> {
+    /// Edges of so many words, whose weights are stored as `store` makes them.
+    fn weighted<const WORDS: usize>(
+        &mut self,
+        table: &Table,
+        layouts: &[Layout],
+        words: &[u64],
+        store: impl Fn(u64) -> u64,
+    ) -> Result<()> {
         let last = self.sinks.len() - 1;
-        for edge in words.chunks_exact(3) {
-            let weight = match (real, whole) {
-                (true, true) => f64::from_bits(edge[1]) as i64 as u64,
-                (false, false) => (edge[1] as i64 as f64).to_bits(),
-                _ => edge[1],
-            };
+        for edge in words.as_chunks::<WORDS>().0 {
+            let mut record = *edge;
+            let weight = store(edge[1]);
+            record[1] = weight;
             let (source, source_class) = table.get(edge[0] as u32);
             let (target, target_class) = table.get((edge[0] >> 32) as u32);
             let ends = u64::from(source) << 32 | u64::from(target);
-            self.fingerprint = self.fingerprint.wrapping_add(mix(mix(ends).wrapping_add(weight)));
-            let (partition, record) = layouts[0].record(source, target, target_class);
-            for word in [record, weight, edge[2]] {
+            let hash = mix(mix(ends).wrapping_add(weight));
+            let hash = edge.get(3).map_or(hash, |&imaginary| mix(hash.wrapping_add(imaginary)));
+            self.fingerprint = self.fingerprint.wrapping_add(hash);
+            let partition;
+            (partition, record[0]) = layouts[0].record(source, target, target_class);
+            for word in record {
                 self.sinks[0].push(partition, word)?;
             }
             if last > 0 || source != target {
-                let (partition, record) = layouts[last].record(target, source, source_class);
-                for word in [record, weight, edge[2]] {
+                let partition;
+                (partition, record[0]) = layouts[last].record(target, source, source_class);
+                for word in record {
                     self.sinks[last].push(partition, word)?;
                 }
             }

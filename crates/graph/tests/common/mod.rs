@@ -195,6 +195,7 @@ impl Model {
             order: self.order,
             ids: self.write_ids(&image),
             values: values.into_iter().collect(),
+            complex: false,
             out_lists: out.0,
             in_lists: in_lists.map(|lists| lists.0),
             import: ImportFacts {

@@ -82,6 +82,12 @@ impl Entries {
         all
     }
 
+    /// The other way round.
+    pub fn transposed(&self) -> Self {
+        let entries = self.entries.iter().map(|(&(row, column), &value)| ((column, row), value)).collect();
+        Entries { rows: self.columns, columns: self.rows, entries, is_half: self.is_half }
+    }
+
     /// The image of the matrix, which is said to be symmetric or not.
     pub fn image(&self, folder: &Path, is_symmetric: bool) -> PathBuf {
         let symmetry = if is_symmetric { "symmetric" } else { "general" };

@@ -1,0 +1,501 @@
+//! Non-negative factors of a sparse matrix: `A ~ W H` in the least squares sense, with entries that are not negative.
+//!
+//! *Idea.* With one factor fixed the rows of the other are problems of their own, of k numbers each, which know `A` by
+//! one product: `A H^T` for `W`, `A^T W` for `H`. An iteration improves `W` and then `H`, by one of two rules.
+//! *Multiplicative updates* scale every number by the ratio of the gradient's two parts; *HALS*, hierarchical
+//! alternating least squares, sets one column after the other to its best values. Neither lets the loss grow.
+//!
+//! *Loss.* `|A - W H|^2 = |A|^2 - 2 <A^T W, H^T> + <W^T W, H H^T>` takes no pass of its own.
+//!
+//! *Order.* `W` and `H^T` are tall matrices with rows in the order of the image. Sums over rows are those of stripes
+//! in their order, so bits depend on neither threads nor memory.
+//!
+//! *Cost.* One pass for `|A|^2`, and two for each iteration and 32 columns. `8 k (m + n + max(m, n))` bytes for an m x
+//! n matrix; with less memory panels of columns lie in a temporary file, but for `8 (m + n)` bytes for each column of
+//! a pass.
+//!
+//! Lee and Seung, *Algorithms for non-negative matrix factorization*, NIPS 2000; Cichocki and Phan, *Fast local
+//! algorithms for large scale nonnegative matrix and tensor factorizations*, IEICE Trans. Fundamentals 2009; Zheng,
+//! *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.3.
+
+use crate::kernels::{MOST_WIDTH, Square, add_product, descend, dots};
+use crate::operator::{Costs, Counted, Operator};
+use crate::panels::{Layout, Panels};
+use crate::tall::{Space, ZERO, added, uniform};
+use crate::vectors::Vectors;
+use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_io::{Array, Reservation, folder, lock};
+use outcore_matrix::{EntrySums, MOST_COLUMNS, Operand, SparseMatrix};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// The most components.
+pub const MOST_COMPONENTS: usize = 64;
+/// What a divisor of zero is replaced by, as in scikit-learn: the distance from 1 to the next number of 32 bits.
+const EPSILON: f64 = f32::EPSILON as f64;
+/// Multiplicative updates look every so many iterations whether they have converged.
+const CHECKED_ITERATIONS: u64 = 10;
+
+/// How factors are improved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Hierarchical alternating least squares.
+    #[default]
+    Hals,
+    /// Multiplicative updates.
+    MultiplicativeUpdates,
+}
+
+impl Choice for Solver {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Solver::Hals, "hals", "Hierarchical alternating least squares, which is coordinate descent"),
+        (Solver::MultiplicativeUpdates, "mu", "Multiplicative updates"),
+    ];
+}
+
+/// How non-negative factors are computed; names are those of scikit-learn.
+#[derive(Clone, Copy, Debug)]
+pub struct NmfOptions {
+    /// How many columns W has, and rows H.
+    pub n_components: usize,
+    /// How factors are improved.
+    pub solver: Solver,
+    /// When it ends. For HALS: the sum of the lengths of all derivatives that lead to less loss, in units of that of
+    /// the first iteration. For multiplicative updates: by how much the loss's root falls in ten iterations, in units
+    /// of what it was in the beginning.
+    pub tol: f64,
+    /// The most iterations.
+    pub max_iter: u64,
+    /// A penalty for W, for each column of the matrix.
+    pub alpha_w: f64,
+    /// A penalty for H, for each row of the matrix.
+    pub alpha_h: f64,
+    /// The share of the penalties that is for the sum of the numbers; the rest is for half the sum of their squares.
+    pub l1_ratio: f64,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for NmfOptions {
+    fn default() -> Self {
+        NmfOptions {
+            n_components: 8,
+            solver: Solver::default(),
+            tol: 1e-4,
+            max_iter: 200,
+            alpha_w: 0.0,
+            alpha_h: 0.0,
+            l1_ratio: 0.0,
+            seed: 0,
+        }
+    }
+}
+
+/// Non-negative factors.
+#[derive(Debug)]
+pub struct Nmf<'a> {
+    /// W, with a row for each row of the matrix.
+    pub w: Vectors<'a>,
+    /// The transpose of H, with a row for each column of the matrix.
+    pub h_transposed: Vectors<'a>,
+    /// The sum of the squares of `A - W H` in the beginning and after every iteration, without penalties. A loss below
+    /// about 10^-15 of the sum of the squares of `A` is rounding.
+    pub losses: Vec<f64>,
+    /// How many iterations there were.
+    pub iterations: u64,
+    /// Whether it ended because of `tol`.
+    pub converged: bool,
+    /// How many vectors were multiplied by the matrix or its transpose.
+    pub products: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Finds non-negative factors W and H of a matrix without negative entries.
+///
+/// Factors begin with random numbers between 0 and the root of the entries' mean by `n_components`. The bits of the
+/// result depend on neither threads nor memory.
+///
+/// # Errors
+/// Negative entries; options that cannot be; entries that are too large; too little memory for a column of each
+/// factor; a page that cannot be read or is damaged; a full disk; a request to stop.
+pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>> {
+    check_options(options)?;
+    let costs = RefCell::new(Costs::default());
+    // Refuses complex values.
+    drop(Counted::new(matrix, Operand::Matrix, &costs)?);
+    let sums = matrix.entry_sums(&mut costs.borrow_mut().stats)?;
+    if sums.least < 0.0 {
+        let (image, least) = (matrix.graph().path().display(), sums.least);
+        return Err(Error::Unsuitable(format!("expected entries that are not negative in {image}, found {least}")));
+    }
+    let (run, found) = {
+        let forward = Counted::new(matrix, Operand::Matrix, &costs)?;
+        let backward = Counted::new(matrix, Operand::Transpose, &costs)?;
+        let mut run = Run::new(matrix, options, &sums)?;
+        let found = run.run(&forward, &backward, options, sums.sum_of_squares)?;
+        (run, found)
+    };
+    let costs = costs.into_inner();
+    let Found { losses, iterations, converged } = found;
+    Ok(Nmf {
+        w: Vectors::of_panels(run.w.panels, matrix, Operand::Matrix),
+        h_transposed: Vectors::of_panels(run.h.panels, matrix, Operand::Transpose),
+        losses,
+        iterations,
+        converged,
+        products: 2 * iterations * options.n_components as u64,
+        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
+    })
+}
+
+fn check_options(options: &NmfOptions) -> Result<()> {
+    let &NmfOptions { n_components, tol, max_iter, alpha_w, alpha_h, l1_ratio, .. } = options;
+    let usage = |text: String| Err(Error::Usage(text));
+    if !(1..=MOST_COMPONENTS).contains(&n_components) {
+        return usage(format!("expected n_components from 1 to {MOST_COMPONENTS}, found {n_components}"));
+    }
+    if !(0.0..1.0).contains(&tol) {
+        return usage(format!("expected tol from 0 to 1, found {tol}"));
+    }
+    if max_iter == 0 {
+        return usage("expected max_iter of at least 1, found 0".to_owned());
+    }
+    for (name, found) in [("alpha_w", alpha_w), ("alpha_h", alpha_h)] {
+        if !(0.0..f64::INFINITY).contains(&found) {
+            return usage(format!("expected {name} of at least 0, found {found}"));
+        }
+    }
+    match (0.0..=1.0).contains(&l1_ratio) {
+        true => Ok(()),
+        false => usage(format!("expected l1_ratio from 0 to 1, found {l1_ratio}")),
+    }
+}
+
+/// A small symmetric matrix, in as many blocks as a piece has, row by row.
+type Gram = Vec<Square>;
+
+/// W, or the transpose of H.
+struct Factor<'a> {
+    panels: Panels<'a>,
+    /// Its transpose times itself.
+    gram: Gram,
+    /// What is added to the gradient, and to the second derivatives.
+    penalty: [f64; 2],
+    /// Room for a panel of it, or of a product with as many rows, if there are any on disk.
+    hold: Array<f64>,
+}
+
+struct Run<'a> {
+    solver: Solver,
+    w: Factor<'a>,
+    h: Factor<'a>,
+    product: Panels<'a>,
+    /// By worker.
+    buffers: Vec<Mutex<Array<f64>>>,
+    /// For the sums of stripes.
+    _held: Reservation,
+}
+
+struct Found {
+    losses: Vec<f64>,
+    iterations: u64,
+    converged: bool,
+}
+
+/// What is summed up over the rows of a factor.
+struct Sums {
+    gram: Gram,
+    /// The sum over all numbers times those of the product, before and after they change.
+    inner: [f64; 2],
+    /// The sum of the lengths of all derivatives that lead to less loss.
+    violation: f64,
+}
+
+/// A piece of a factor that is worked on. Blocks lie behind each other, each with room for the rows of a piece.
+struct Piece<'b> {
+    layout: Layout,
+    rows: Range<usize>,
+    factor: &'b mut [f64],
+    product: &'b mut [f64],
+    scratch: &'b mut [f64],
+    violations: &'b mut [f64; MOST_WIDTH],
+}
+
+impl<'a> Run<'a> {
+    /// A run with random factors. Memory is taken for as many columns of a pass as there is room for, and then for
+    /// panels.
+    fn new(matrix: &'a SparseMatrix, options: &NmfOptions, sums: &EntrySums) -> Result<Self> {
+        let (graph, columns) = (matrix.graph(), options.n_components);
+        let (m, n) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
+        let (runtime, most_rows) = (graph.runtime(), m.max(n));
+        let budget = runtime.budget();
+        let layout = |panel_columns| Layout::new(columns, panel_columns, most_rows);
+        let worker_numbers = |layout: Layout| 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
+        let sums_bytes = |layout: Layout| {
+            let space = Space { runtime, rows: most_rows, width: layout.block_width() };
+            (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64
+        };
+        let work_bytes = |layout| 8 * (runtime.threads() * worker_numbers(layout)) as u64 + sums_bytes(layout);
+        let hold_bytes = |layout: Layout| 8 * (layout.panel_columns * (m + n)) as u64;
+        let panels_bytes = |layout: Layout| 8 * (layout.padded_columns() * (m + n + most_rows)) as u64;
+        let available = budget.available_bytes();
+        let mut chosen = layout(columns.next_power_of_two().min(MOST_COLUMNS));
+        let is_in_memory = panels_bytes(chosen).saturating_add(work_bytes(chosen)) <= available;
+        let least_bytes = |layout| hold_bytes(layout) + work_bytes(layout);
+        while !is_in_memory && chosen.panel_columns > 1 && least_bytes(chosen) > available {
+            chosen = layout(chosen.panel_columns / 2);
+        }
+        let needed = if is_in_memory { panels_bytes(chosen) + work_bytes(chosen) } else { least_bytes(chosen) };
+        graph.make_room("non-negative factors", needed)?;
+        let held = budget.reserve("sums of stripes", sums_bytes(chosen))?;
+        let array = |purpose, numbers| Array::zeroed(budget, purpose, numbers);
+        let buffer = |_| Ok(Mutex::new(array("pieces of factors", worker_numbers(chosen))?));
+        let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
+        let mut room_bytes = if is_in_memory { panels_bytes(chosen) } else { available - least_bytes(chosen) };
+        let temporary = runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
+        let mut panels = |rows| {
+            let space = Space { runtime, rows, width: chosen.block_width() };
+            Panels::new(space, chosen, temporary.to_owned(), &mut room_bytes)
+        };
+        let factor = |panels: Panels<'a>, alpha: f64, hold_rows: usize| {
+            let penalty = [alpha * options.l1_ratio, alpha * (1.0 - options.l1_ratio)];
+            let hold_numbers = if is_in_memory { 0 } else { hold_rows * chosen.panel_columns };
+            Ok::<_, Error>(Factor { panels, gram: Gram::new(), penalty, hold: array("a panel", hold_numbers)? })
+        };
+        let w = factor(panels(m)?, options.alpha_w * n as f64, m)?;
+        let h = factor(panels(n)?, options.alpha_h * m as f64, n)?;
+        let mut run = Run { solver: options.solver, w, h, product: panels(most_rows)?, buffers, _held: held };
+        let mean = sums.sum / (m as f64 * n as f64).max(1.0);
+        run.randomize((mean / columns as f64).sqrt(), options.seed)?;
+        Ok(run)
+    }
+
+    /// Fills the factors with random numbers, which the seed and their places decide.
+    fn randomize(&mut self, scale: f64, seed: u64) -> Result<()> {
+        let first = [0, self.w.panels.space.rows];
+        for (factor, first) in [&mut self.w, &mut self.h].into_iter().zip(first) {
+            let sums = change(&self.buffers, &mut factor.panels, None, &|piece| piece.randomize(first, scale, seed))?;
+            factor.gram = sums.gram;
+        }
+        Ok(())
+    }
+
+    /// Improves both factors until they are good enough.
+    fn run(
+        &mut self,
+        forward: &Counted<'a, '_>,
+        backward: &Counted<'a, '_>,
+        options: &NmfOptions,
+        squares: f64,
+    ) -> Result<Found> {
+        let mut losses: Vec<f64> = Vec::new();
+        let (mut first_violation, mut checked) = (0.0, 0.0);
+        let loss = |inner: f64, w: &Gram, h: &Gram| match squares - 2.0 * inner + inner_product(w, h) {
+            loss if loss.is_finite() => Ok(loss.max(0.0)),
+            _ => Err(forward.too_large()),
+        };
+        for iteration in 1..=options.max_iter {
+            let before = self.w.gram.clone();
+            let of_w = improve(forward, self.solver, &self.buffers, &mut self.product, &mut self.h, &mut self.w)?;
+            if iteration == 1 {
+                losses.push(loss(of_w.inner[0], &before, &self.h.gram)?);
+                checked = losses[0].sqrt();
+            }
+            let of_h = improve(backward, self.solver, &self.buffers, &mut self.product, &mut self.w, &mut self.h)?;
+            let now = loss(of_h.inner[1], &self.w.gram, &self.h.gram)?;
+            losses.push(now);
+            let violation = of_w.violation + of_h.violation;
+            if iteration == 1 {
+                first_violation = violation;
+            }
+            let is_good = match self.solver {
+                Solver::Hals => violation <= options.tol * first_violation,
+                Solver::MultiplicativeUpdates if iteration % CHECKED_ITERATIONS == 0 => {
+                    let fall = std::mem::replace(&mut checked, now.sqrt()) - now.sqrt();
+                    fall <= options.tol * losses[0].sqrt()
+                }
+                Solver::MultiplicativeUpdates => false,
+            };
+            if is_good || iteration == options.max_iter {
+                return Ok(Found { losses, iterations: iteration, converged: is_good });
+            }
+        }
+        unreachable!("there is an iteration that is the last")
+    }
+}
+
+/// Improves a factor, with the other one fixed.
+fn improve(
+    operator: &Counted<'_, '_>,
+    solver: Solver,
+    buffers: &[Mutex<Array<f64>>],
+    product: &mut Panels<'_>,
+    fixed: &mut Factor<'_>,
+    free: &mut Factor<'_>,
+) -> Result<Sums> {
+    product.set_rows(free.panels.space.rows);
+    for panel in 0..product.layout.panels() {
+        let factor = fixed.panels.panel(panel, &mut fixed.hold)?;
+        let width = product.layout.width(panel);
+        product.replace(panel, &mut free.hold, |found| operator.apply(factor, width, found))?;
+    }
+    let (mut gram, [push, shift]) = (fixed.gram.clone(), free.penalty);
+    let blocks = product.layout.blocks();
+    for square in gram.iter_mut().step_by(blocks + 1) {
+        (0..MOST_WIDTH).for_each(|i| square[i][i] += shift);
+    }
+    let sums = match solver {
+        Solver::Hals => {
+            change(buffers, &mut free.panels, Some(product), &|piece: &mut Piece<'_>| piece.descend(&gram, push))
+        }
+        Solver::MultiplicativeUpdates => {
+            change(buffers, &mut free.panels, Some(product), &|piece: &mut Piece<'_>| piece.scale(&gram, push))
+        }
+    }?;
+    free.gram.clone_from(&sums.gram);
+    Ok(sums)
+}
+
+/// Changes a factor piece by piece, and sums up what its products with itself and with what is given are then. If
+/// nothing is given, it is made of nothing.
+fn change(
+    buffers: &[Mutex<Array<f64>>],
+    panels: &mut Panels<'_>,
+    mut given: Option<&mut Panels<'_>>,
+    work: &(impl Fn(&mut Piece<'_>) + Sync),
+) -> Result<Sums> {
+    let (space, layout) = (panels.space, panels.layout);
+    let (stripe_rows, stripes) = panels.stripes();
+    let given = given.as_mut().map(|given| given.stripes().1);
+    let parts = space.stripes(|worker, rows| {
+        let stripe = rows.start / stripe_rows;
+        let (mut stripe, given) = (lock(&stripes[stripe]), given.as_ref().map(|given| lock(&given[stripe])));
+        let mut buffer = lock(&buffers[worker]);
+        let (factor, rest) = buffer.split_at_mut(layout.piece_numbers());
+        let (product, rest) = rest.split_at_mut(layout.piece_numbers());
+        let (scratch, staging) = rest.split_at_mut(layout.piece_numbers());
+        let (mut gram, mut inner) = (vec![ZERO; layout.blocks().pow(2)], [[0.0; MOST_WIDTH]; 2]);
+        let mut violations = [0.0; MOST_WIDTH];
+        for rows in space.pieces(rows, layout.piece_rows) {
+            if let Some(given) = &given {
+                stripe.read(&rows, factor, staging)?;
+                given.read(&rows, product, staging)?;
+            }
+            let (factor, product, scratch) = (&mut *factor, &mut *product, &mut *scratch);
+            let violations = &mut violations;
+            let mut piece = Piece { layout, rows: rows.clone(), factor, product, scratch, violations };
+            piece.add_inner(&mut inner[0]);
+            work(&mut piece);
+            piece.add_inner(&mut inner[1]);
+            piece.add_gram(&mut gram);
+            stripe.write(&rows, piece.factor, staging)?;
+        }
+        let sum = |lanes: [f64; MOST_WIDTH]| lanes.iter().sum();
+        Ok(Sums { gram, inner: inner.map(sum), violation: sum(violations) })
+    })?;
+    let none = Sums { gram: vec![ZERO; layout.blocks().pow(2)], inner: [0.0; 2], violation: 0.0 };
+    let mut sums = parts.into_iter().fold(none, |sum, part| Sums {
+        gram: sum.gram.iter().zip(&part.gram).map(|(one, other)| added(one, other)).collect(),
+        inner: std::array::from_fn(|i| sum.inner[i] + part.inner[i]),
+        violation: sum.violation + part.violation,
+    });
+    mirror(&mut sums.gram, layout.blocks());
+    Ok(sums)
+}
+
+/// Copies the blocks above the diagonal to those below.
+fn mirror(gram: &mut Gram, blocks: usize) {
+    for (row, column) in (0..blocks).flat_map(|row| (0..row).map(move |column| (row, column))) {
+        let other = gram[column * blocks + row];
+        gram[row * blocks + column] = std::array::from_fn(|i| std::array::from_fn(|k| other[k][i]));
+    }
+}
+
+/// The sum over the products of the entries of two matrices.
+fn inner_product(one: &Gram, other: &Gram) -> f64 {
+    let entries = |gram: &Gram| gram.clone().into_iter().flatten().flatten();
+    entries(one).zip(entries(other)).map(|(one, other)| one * other).sum()
+}
+
+impl Piece<'_> {
+    /// Where a block's numbers are.
+    fn block(&self, block: usize) -> Range<usize> {
+        let start = block * self.layout.block_numbers();
+        start..start + self.rows.len() * self.layout.block_width()
+    }
+
+    fn randomize(&mut self, first_row: usize, scale: f64, seed: u64) {
+        let (width, columns) = (self.layout.block_width(), self.layout.columns);
+        for block in 0..self.layout.blocks() {
+            let (range, first) = (self.block(block), block * width);
+            for (row, numbers) in self.rows.clone().zip(self.factor[range].chunks_exact_mut(width)) {
+                for (column, number) in (first..columns).zip(numbers) {
+                    // The first place has no random number where the seed is 0.
+                    let place = (first_row + row) * MOST_COMPONENTS + column + 1;
+                    *number = scale * (0.5 + 0.5 * uniform(seed, place as u64)).max(f64::EPSILON);
+                }
+            }
+        }
+    }
+
+    /// Writes the product of the factor and a block column of a small matrix, added to `start`, to the block's
+    /// scratch.
+    fn multiply(&mut self, gram: &Gram, block: usize, start: impl Fn(f64) -> f64) {
+        let (blocks, target) = (self.layout.blocks(), self.block(block));
+        let sum = &mut self.scratch[target.clone()];
+        sum.iter_mut().zip(&self.product[target]).for_each(|(sum, &product)| *sum = start(product));
+        for other in 0..blocks {
+            let start = other * self.layout.block_numbers();
+            let factor = &self.factor[start..start + sum.len()];
+            add_product(self.layout.block_width(), factor, &gram[other * blocks + block], sum);
+        }
+    }
+
+    /// Multiplicative updates: every number by the product's over that of the factor and its small matrix.
+    fn scale(&mut self, gram: &Gram, push: f64) {
+        for block in 0..self.layout.blocks() {
+            self.multiply(gram, block, |_| push);
+        }
+        for block in 0..self.layout.blocks() {
+            let range = self.block(block);
+            let given = self.product[range.clone()].iter().zip(&self.scratch[range.clone()]);
+            for (number, (&product, &divisor)) in self.factor[range].iter_mut().zip(given) {
+                *number *= product / if divisor == 0.0 { EPSILON } else { divisor };
+            }
+        }
+    }
+
+    /// Coordinate descent: one column after the other, in every row.
+    fn descend(&mut self, gram: &Gram, push: f64) {
+        for block in 0..self.layout.blocks() {
+            self.multiply(gram, block, |product| push - product);
+            let (range, square) = (self.block(block), &gram[block * (self.layout.blocks() + 1)]);
+            let (numbers, gradient) = (&mut self.factor[range.clone()], &self.scratch[range]);
+            descend(self.layout.block_width(), numbers, gradient, square, self.violations);
+        }
+    }
+
+    /// Adds what all numbers times those of the product sum up to.
+    fn add_inner(&self, lanes: &mut [f64; MOST_WIDTH]) {
+        for block in 0..self.layout.blocks() {
+            let range = self.block(block);
+            let (ones, ones_rest) = self.factor[range.clone()].as_chunks::<MOST_WIDTH>();
+            let (others, others_rest) = self.product[range].as_chunks::<MOST_WIDTH>();
+            for (one, other) in ones.iter().zip(others) {
+                (0..MOST_WIDTH).for_each(|lane| lanes[lane] += one[lane] * other[lane]);
+            }
+            lanes[0] += ones_rest.iter().zip(others_rest).map(|(one, other)| one * other).sum::<f64>();
+        }
+    }
+
+    /// Adds the dot products of the columns, in the blocks on and above the diagonal.
+    fn add_gram(&self, gram: &mut Gram) {
+        let blocks = self.layout.blocks();
+        for (row, column) in (0..blocks).flat_map(|row| (row..blocks).map(move |column| (row, column))) {
+            let (left, right) = (&self.factor[self.block(row)], &self.factor[self.block(column)]);
+            dots(self.layout.block_width(), left, right, &mut gram[row * blocks + column]);
+        }
+    }
+}

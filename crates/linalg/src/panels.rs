@@ -1,0 +1,339 @@
+//! Tall matrices of some dozens of columns, in memory or in a temporary file.
+//!
+//! *Encoding.* Columns lie in panels, row by row, as many of them as one pass multiplies. The width of a panel is a
+//! power of two, and what is behind the last column is zero: so a panel is multiplied without being copied. What works
+//! on whole rows takes pieces of all panels, as blocks of the width that kernels have. How wide panels are and where
+//! they lie changes no bit.
+
+use crate::kernels::MOST_WIDTH;
+use crate::tall::Space;
+use outcore_graph::Result;
+use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
+use outcore_io::{Array, Spill};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+const PURPOSE: &str = "panels of tall matrices";
+/// Numbers of a piece: a few pieces stay in the processor's cache.
+const PIECE_NUMBERS: usize = 1 << 15;
+
+/// How columns lie in panels and in blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub columns: usize,
+    /// The columns of a panel, a power of two; the last may have fewer.
+    pub panel_columns: usize,
+    /// The rows of a piece.
+    pub piece_rows: usize,
+}
+
+impl Layout {
+    /// The layout of so many columns, for matrices of at most so many rows.
+    pub fn new(columns: usize, panel_columns: usize, most_rows: usize) -> Self {
+        let layout = Layout { columns, panel_columns, piece_rows: 1 };
+        let piece_rows = PIECE_NUMBERS / (layout.blocks() * layout.block_width());
+        Layout { piece_rows: piece_rows.min(most_rows.max(1)), ..layout }
+    }
+
+    /// How many panels there are.
+    pub fn panels(self) -> usize {
+        self.columns.div_ceil(self.panel_columns)
+    }
+
+    /// The columns of a panel, with those of zeros.
+    pub fn width(self, panel: usize) -> usize {
+        self.panel_columns.min((self.columns - panel * self.panel_columns).next_power_of_two())
+    }
+
+    /// The columns of all panels.
+    pub fn padded_columns(self) -> usize {
+        (0..self.panels()).map(|panel| self.width(panel)).sum()
+    }
+
+    /// The columns of a block.
+    pub fn block_width(self) -> usize {
+        MOST_WIDTH.min(self.columns.next_power_of_two())
+    }
+
+    /// How many blocks a piece has.
+    pub fn blocks(self) -> usize {
+        self.columns.div_ceil(self.block_width())
+    }
+
+    /// The numbers of a block of a piece.
+    pub fn block_numbers(self) -> usize {
+        self.piece_rows * self.block_width()
+    }
+
+    /// The numbers of all blocks of a piece.
+    pub fn piece_numbers(self) -> usize {
+        self.blocks() * self.block_numbers()
+    }
+
+    /// Calls `work` with the parts of a panel's rows that lie side by side in a block, too: how many columns, from
+    /// where in the panel, in which block, and from where in it. What is behind the last block is zero.
+    fn for_each_part(self, panel: usize, mut work: impl FnMut(usize, usize, usize, usize)) {
+        let (width, block_width) = (self.width(panel), self.block_width());
+        let (first, count) = (panel * self.panel_columns, width.min(block_width));
+        for from in (0..width.min(self.columns - first)).step_by(count) {
+            let column = first + from;
+            work(count, from, column / block_width, column % block_width);
+        }
+    }
+}
+
+enum Panel {
+    Memory(Array<f64>),
+    /// Where in the file it begins.
+    Disk(u64),
+}
+
+/// A tall matrix.
+pub(crate) struct Panels<'a> {
+    /// Its rows, in blocks of the layout's width.
+    pub space: Space<'a>,
+    pub layout: Layout,
+    folder: PathBuf,
+    panels: Vec<Panel>,
+    spill: Option<Spill>,
+    most_rows: usize,
+}
+
+impl<'a> Panels<'a> {
+    /// Zeros. Panels are in memory as long as they fit `room_bytes`, from which they take what they need. A temporary
+    /// file for the others has no name in `folder`.
+    pub fn new(space: Space<'a>, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
+        let most_rows = space.rows;
+        let mut made = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows };
+        for panel in 0..layout.panels() {
+            let bytes = made.panel_bytes(panel);
+            let panel = match room_bytes.checked_sub(bytes) {
+                Some(rest) => {
+                    *room_bytes = rest;
+                    Panel::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, bytes as usize / 8)?)
+                }
+                None => Panel::Disk(made.spill()?.take(bytes)),
+            };
+            made.panels.push(panel);
+        }
+        Ok(made)
+    }
+
+    fn panel_bytes(&self, panel: usize) -> u64 {
+        8 * (self.most_rows * self.layout.width(panel)) as u64
+    }
+
+    fn spill(&mut self) -> Result<&Spill> {
+        match &mut self.spill {
+            Some(spill) => Ok(spill),
+            spill => {
+                let file = self.folder.join("outcore-panels");
+                Ok(spill.insert(Spill::create(self.space.runtime.backend(), &file)?))
+            }
+        }
+    }
+
+    /// Makes it a matrix of other numbers, with at most as many rows as it was made with.
+    pub fn set_rows(&mut self, rows: usize) {
+        assert!(rows <= self.most_rows);
+        self.space.rows = rows;
+    }
+
+    /// The rows in blocks as wide as a panel.
+    fn wide(&self, panel: usize) -> Space<'a> {
+        Space { width: self.layout.width(panel), ..self.space }
+    }
+
+    /// The numbers of a panel, which `hold` has room for if it is not in memory.
+    pub fn panel<'b>(&'b self, panel: usize, hold: &'b mut [f64]) -> Result<&'b [f64]> {
+        let space = self.wide(panel);
+        match (&self.panels[panel], &self.spill) {
+            (Panel::Memory(numbers), _) => Ok(&numbers[..space.numbers()]),
+            (&Panel::Disk(offset_bytes), Some(spill)) => {
+                let hold = &mut hold[..space.numbers()];
+                space.stripes_of(hold, |_, rows, numbers| {
+                    Ok(spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * space.place(&rows).start as u64)?)
+                })?;
+                Ok(hold)
+            }
+            (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
+        }
+    }
+
+    /// Replaces the numbers of a panel by what `compute` writes over any others; `hold` as above.
+    pub fn replace(
+        &mut self,
+        panel: usize,
+        hold: &mut [f64],
+        compute: impl FnOnce(&mut [f64]) -> Result<()>,
+    ) -> Result<()> {
+        let space = self.wide(panel);
+        match (&mut self.panels[panel], &self.spill) {
+            (Panel::Memory(numbers), _) => compute(&mut numbers[..space.numbers()]),
+            (&mut Panel::Disk(offset_bytes), Some(spill)) => {
+                compute(&mut hold[..space.numbers()])?;
+                write(&space, &hold[..space.numbers()], spill, offset_bytes)
+            }
+            (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
+        }
+    }
+
+    /// Its stripes, for workers that change them, and how many rows each has.
+    pub fn stripes(&mut self) -> (usize, Vec<Mutex<Stripe<'_>>>) {
+        let (stripe_rows, mut stripes) = self.space.empty_stripes::<Vec<Place<'_>>>();
+        let (layout, spill, rows) = (self.layout, self.spill.as_ref(), self.space.rows);
+        for (panel, store) in self.panels.iter_mut().enumerate() {
+            match store {
+                Panel::Memory(numbers) => {
+                    let width = layout.width(panel);
+                    let parts = numbers[..rows * width].chunks_mut(stripe_rows * width);
+                    stripes.iter_mut().zip(parts).for_each(|(stripe, part)| stripe.push(Place::Memory(part)));
+                }
+                &mut Panel::Disk(offset_bytes) => {
+                    stripes.iter_mut().for_each(|stripe| stripe.push(Place::Disk(offset_bytes)));
+                }
+            }
+        }
+        let stripe = |(i, panels)| Mutex::new(Stripe { layout, spill, start: i * stripe_rows, panels });
+        (stripe_rows, stripes.into_iter().enumerate().map(stripe).collect())
+    }
+
+    /// Moves panels out of memory until this much is free, as far as there are any.
+    pub fn leave(&mut self, bytes: u64) -> Result<()> {
+        for panel in 0..self.panels.len() {
+            if self.space.runtime.budget().available_bytes() >= bytes {
+                break;
+            }
+            if matches!(self.panels[panel], Panel::Disk(_)) {
+                continue;
+            }
+            let (space, panel_bytes) = (self.wide(panel), self.panel_bytes(panel));
+            let spill = self.spill()?.clone();
+            let offset_bytes = spill.take(panel_bytes);
+            if let Panel::Memory(numbers) = &self.panels[panel] {
+                write(&space, &numbers[..space.numbers()], &spill, offset_bytes)?;
+            }
+            self.panels[panel] = Panel::Disk(offset_bytes);
+        }
+        Ok(())
+    }
+
+    /// Calls `work` with pieces of all panels: the rows, the first column, how many there are, and the numbers, with
+    /// as many in each row as the panel is wide.
+    pub fn for_each_piece(
+        &self,
+        mut work: impl FnMut(Range<usize>, Range<usize>, usize, &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        let Layout { columns, panel_columns, piece_rows, .. } = self.layout;
+        let mut buffer = Array::zeroed(self.space.runtime.budget(), "a piece of a panel", piece_rows * panel_columns)?;
+        for piece in self.space.pieces(0..self.space.rows, piece_rows) {
+            for (panel, store) in self.panels.iter().enumerate() {
+                let space = self.wide(panel);
+                let (place, first) = (space.place(&piece), panel * panel_columns);
+                let numbers = match (store, &self.spill) {
+                    (Panel::Memory(numbers), _) => &numbers[place],
+                    (&Panel::Disk(offset_bytes), Some(spill)) => {
+                        let numbers = &mut buffer[..place.len()];
+                        spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * place.start as u64)?;
+                        &*numbers
+                    }
+                    (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
+                };
+                work(piece.clone(), first..columns.min(first + space.width), space.width, numbers)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write(space: &Space<'_>, numbers: &[f64], spill: &Spill, offset_bytes: u64) -> Result<()> {
+    space.stripes(|_, rows| {
+        let place = space.place(&rows);
+        Ok(spill.write(raw_bytes(&numbers[place.clone()]), offset_bytes + 8 * place.start as u64)?)
+    })?;
+    Ok(())
+}
+
+/// Where a stripe of a panel is.
+enum Place<'b> {
+    Memory(&'b mut [f64]),
+    /// Where in the file the panel begins.
+    Disk(u64),
+}
+
+/// A stripe of all panels.
+pub(crate) struct Stripe<'b> {
+    layout: Layout,
+    spill: Option<&'b Spill>,
+    /// The first row.
+    start: usize,
+    panels: Vec<Place<'b>>,
+}
+
+impl Stripe<'_> {
+    /// Copies a piece to blocks. `staging` has room for a piece of a panel.
+    pub fn read(&self, rows: &Range<usize>, blocks: &mut [f64], staging: &mut [f64]) -> Result<()> {
+        let (layout, block_width) = (self.layout, self.layout.block_width());
+        for (panel, place) in self.panels.iter().enumerate() {
+            let width = layout.width(panel);
+            let numbers = match (place, self.spill) {
+                (Place::Memory(numbers), _) => &numbers[(rows.start - self.start) * width..][..rows.len() * width],
+                (&Place::Disk(offset_bytes), Some(spill)) => {
+                    let numbers = &mut staging[..rows.len() * width];
+                    spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * (rows.start * width) as u64)?;
+                    &*numbers
+                }
+                (Place::Disk(_), None) => unreachable!("what is on disk is in a file"),
+            };
+            layout.for_each_part(panel, |count, from, block, to| {
+                let block = &mut blocks[block * layout.block_numbers()..][..rows.len() * block_width];
+                copy_columns(count, (numbers, width, from), (block, block_width, to));
+            });
+        }
+        Ok(())
+    }
+
+    /// Copies blocks to a piece.
+    pub fn write(&mut self, rows: &Range<usize>, blocks: &[f64], staging: &mut [f64]) -> Result<()> {
+        let (layout, block_width) = (self.layout, self.layout.block_width());
+        for (panel, place) in self.panels.iter_mut().enumerate() {
+            let width = layout.width(panel);
+            let offset_bytes = if let Place::Disk(offset_bytes) = place { Some(*offset_bytes) } else { None };
+            let numbers = match place {
+                Place::Memory(numbers) => &mut numbers[(rows.start - self.start) * width..][..rows.len() * width],
+                Place::Disk(_) => {
+                    staging[..rows.len() * width].fill(0.0);
+                    &mut staging[..rows.len() * width]
+                }
+            };
+            layout.for_each_part(panel, |count, to, block, from| {
+                let block = &blocks[block * layout.block_numbers()..][..rows.len() * block_width];
+                copy_columns(count, (block, block_width, from), (numbers, width, to));
+            });
+            if let (Some(offset_bytes), Some(spill)) = (offset_bytes, self.spill) {
+                spill.write(raw_bytes(numbers), offset_bytes + 8 * (rows.start * width) as u64)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies adjacent columns of a matrix to another one: numbers, how many a row has, and the first of the columns.
+fn copy_columns(count: usize, from: (&[f64], usize, usize), to: (&mut [f64], usize, usize)) {
+    match count {
+        1 => copy::<1>(from, to),
+        2 => copy::<2>(from, to),
+        4 => copy::<4>(from, to),
+        _ => copy::<MOST_WIDTH>(from, to),
+    }
+}
+
+fn copy<const C: usize>(
+    (from, from_width, from_column): (&[f64], usize, usize),
+    (to, to_width, to_column): (&mut [f64], usize, usize),
+) {
+    for (from, to) in from.chunks_exact(from_width).zip(to.chunks_exact_mut(to_width)) {
+        to[to_column..][..C].copy_from_slice(&from[from_column..][..C]);
+    }
+}

@@ -1,0 +1,265 @@
+//! Singular values and vectors by a random projection, in a number of passes that is known beforehand.
+//!
+//! *Idea.* The products of a matrix with random vectors span nearly what its first singular vectors span; multiplying by
+//! the transpose and the matrix again makes that better. The matrix is projected on this space, and what is left is
+//! small. Column means are taken away from products, never from the matrix.
+//!
+//! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011.
+
+use crate::basis::{Basis, Room};
+use crate::eigsh::padded;
+use crate::operator::{Costs, Counted, Operator, space};
+use crate::svds::{append_orthonormal, small_svd};
+use crate::tall::Space;
+use crate::vectors::Vectors;
+use faer::Mat;
+use outcore_graph::{Error, Result, Stats};
+use outcore_io::Array;
+use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// How an approximation of singular values is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomizedSvdOptions {
+    /// How many singular values.
+    pub k: usize,
+    /// How many random vectors beyond that.
+    pub oversamples: usize,
+    /// Passes over the matrix: 2, 4, 6 and so on. More make it more exact.
+    pub passes: usize,
+    /// Whether the mean of every column is taken away from it: principal components. A pass more.
+    pub center: bool,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for RandomizedSvdOptions {
+    fn default() -> Self {
+        RandomizedSvdOptions { k: 6, oversamples: 10, passes: 4, center: false, seed: 0 }
+    }
+}
+
+/// Approximate singular values and vectors.
+#[derive(Debug)]
+pub struct RandomizedSvd<'a> {
+    /// Left singular vectors, one for each row.
+    pub left: Vectors<'a>,
+    /// The singular values, in descending order.
+    pub values: Vec<f64>,
+    /// Right singular vectors, one for each column.
+    pub right: Vectors<'a>,
+    /// The mean of every column, in the order of ids, if it was taken away.
+    pub means: Option<Vec<f64>>,
+    /// How many vectors were multiplied, by the matrix or its transpose.
+    pub products: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Approximates the greatest singular values of a matrix, and their vectors.
+///
+/// *Cost.* As many passes as are asked for, by turns over rows and columns, and one more for means. Memory for `k +
+/// oversamples` vectors of both sides, twice while they are multiplied. Where there is less, vectors go to a temporary
+/// file, and fewer are multiplied at once, in more passes.
+///
+/// # Errors
+/// Options that cannot be; too little memory for a block of eight vectors of each side; a page that cannot be read or is
+/// damaged; a full disk; a request to stop.
+pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd<'a>> {
+    let &RandomizedSvdOptions { k, oversamples, passes, center, seed } = options;
+    let (rows, columns) = matrix.shape();
+    let least = rows.min(columns) as usize;
+    if k == 0 || k > least {
+        return Err(Error::Usage(format!("expected k from 1 to {least}, found {k}")));
+    }
+    if passes < 2 || passes % 2 == 1 {
+        return Err(Error::Usage(format!("expected an even number of passes, at least 2, found {passes}")));
+    }
+    let count = k.saturating_add(oversamples).min(least);
+    let Some(width) = [8, 4, 2, 1].into_iter().find(|&width| count.next_multiple_of(width) <= least) else {
+        unreachable!("every number is a multiple of 1")
+    };
+    let costs = RefCell::new(Costs::default());
+    let blocks = count.div_ceil(width);
+    let run = Run {
+        matrix,
+        blocks,
+        width,
+        forward: Counted::new(matrix, Operand::Matrix, &costs)?,
+        backward: Counted::new(matrix, Operand::Transpose, &costs)?,
+        means: if center { Some(means(matrix, &costs)?) } else { None },
+    };
+    let size = blocks * width;
+    let mut upper = Mat::zeros(size, size);
+    let mut left = run.multiply(Source::Random(seed), Operand::Matrix, &mut upper)?;
+    for _ in 0..passes / 2 - 1 {
+        let right = run.multiply(Source::Basis(left), Operand::Transpose, &mut upper)?;
+        left = run.multiply(Source::Basis(right), Operand::Matrix, &mut upper)?;
+    }
+    let (mut left, mut right) = run.multiply_last(left, &mut upper)?;
+    let transposed = upper.transpose().to_owned();
+    let (of_left, mut values, of_right) = small_svd(&transposed).ok_or_else(|| run.forward.too_large())?;
+    left.rotate(&padded(&of_left, size))?;
+    right.rotate(&padded(&of_right, size))?;
+    left.truncate(k.div_ceil(width));
+    right.truncate(k.div_ceil(width));
+    values.truncate(k);
+    let means = run.means.as_ref().map(|means| {
+        let mut ordered = vec![0.0; means.len()];
+        means.iter().enumerate().for_each(|(place, &mean)| ordered[matrix.column_at(place)] = mean);
+        ordered
+    });
+    drop(run);
+    let costs = costs.into_inner();
+    let pages = (matrix.pages_per_pass(Operand::Matrix) + matrix.pages_per_pass(Operand::Transpose)) / 2;
+    let stats = costs.stats.finish(matrix.graph().runtime(), pages);
+    let (left, right) =
+        (Vectors::new(left, matrix, k, Operand::Matrix), Vectors::new(right, matrix, k, Operand::Transpose));
+    Ok(RandomizedSvd { left, values, right, means, products: costs.products, stats })
+}
+
+/// The mean of every column, in the order of the image.
+fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
+    let operator = Counted::new(matrix, Operand::Transpose, costs)?;
+    let (columns, rows) = operator.shape();
+    let budget = matrix.graph().runtime().budget();
+    let mut ones = Array::zeroed(budget, "ones", rows)?;
+    ones.fill(1.0 / rows as f64);
+    let mut means = Array::zeroed(budget, "means of columns", columns)?;
+    operator.apply(&ones, 1, &mut means)?;
+    Ok(means)
+}
+
+/// What is multiplied.
+enum Source<'a> {
+    /// Random vectors.
+    Random(u64),
+    Basis(Basis<'a>),
+}
+
+struct Run<'a, 'c> {
+    matrix: &'a SparseMatrix,
+    blocks: usize,
+    width: usize,
+    forward: Counted<'a, 'c>,
+    backward: Counted<'a, 'c>,
+    means: Option<Array<f64>>,
+}
+
+impl<'a> Run<'a, '_> {
+    /// The product with all vectors of a basis, orthonormal, as a basis; what it was made of goes to `upper`.
+    fn multiply(&self, mut source: Source<'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
+        self.multiply_from(&mut source, operand, upper)
+    }
+
+    /// The same by the transpose, where the basis is kept.
+    fn multiply_last(&self, left: Basis<'a>, upper: &mut Mat<f64>) -> Result<(Basis<'a>, Basis<'a>)> {
+        let mut source = Source::Basis(left);
+        let right = self.multiply_from(&mut source, Operand::Transpose, upper)?;
+        match source {
+            Source::Basis(left) => Ok((left, right)),
+            Source::Random(_) => unreachable!("it is a basis"),
+        }
+    }
+
+    fn multiply_from(&self, source: &mut Source<'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
+        let (operator, other) = match operand {
+            Operand::Matrix => (&self.forward, &self.backward),
+            Operand::Transpose | Operand::Adjoint => (&self.backward, &self.forward),
+        };
+        let (from, to) = (space(operator, self.width), space(other, self.width));
+        upper.fill(0.0);
+        let budget = from.runtime.budget();
+        let least_bytes = Basis::least_bytes(&to, self.blocks);
+        let bytes_of = |together: usize| {
+            let columns = (together * self.width).next_power_of_two();
+            8 * (columns * (from.rows + to.rows)) as u64 + from.block_bytes() + least_bytes
+        };
+        let mut together = self.blocks.min(MOST_COLUMNS / self.width);
+        if let Source::Basis(basis) = source {
+            basis.leave(bytes_of(together))?;
+        }
+        while together > 1 && bytes_of(together) > budget.available_bytes() {
+            together -= 1;
+        }
+        self.matrix.graph().make_room("vectors of a random projection", bytes_of(together))?;
+        let mut found = Basis::new(to, Room::of(operator), self.blocks)?;
+        let columns = (together * self.width).next_power_of_two();
+        let mut part = Array::zeroed(budget, "vectors of a random projection", from.numbers())?;
+        let mut factor = Array::zeroed(budget, "vectors that are multiplied", columns * from.rows)?;
+        let mut product = Array::zeroed(budget, "their product", columns * to.rows)?;
+        for first in (0..self.blocks).step_by(together) {
+            let blocks = first..self.blocks.min(first + together);
+            let mut sums = Vec::new();
+            for block in blocks.clone() {
+                match source {
+                    Source::Random(seed) => from.randomize(&mut part, |_| true, seed.wrapping_add(block as u64))?,
+                    Source::Basis(basis) => basis.copy(block, &mut part)?,
+                }
+                sums.push(self.weighted_sums(&from, operand, &part)?);
+                spread(&from, &part, &mut factor, columns, (block - first) * self.width)?;
+            }
+            operator.apply(&factor, columns, &mut product)?;
+            for (block, sums) in blocks.zip(sums) {
+                let mut part = found.fresh()?;
+                gather(&to, &product, &mut part, columns, (block - first) * self.width)?;
+                self.take_means(&to, operand, &sums, &mut part)?;
+                append_orthonormal(operator, &mut found, part, upper, block as u64)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// What the means make of each vector: its products with the means, or the sum of its numbers.
+    fn weighted_sums(&self, from: &Space<'_>, operand: Operand, block: &[f64]) -> Result<Vec<f64>> {
+        let Some(means) = &self.means else { return Ok(Vec::new()) };
+        let sums = from.stripes(|_, rows| {
+            let mut sums = vec![0.0; from.width];
+            for (row, numbers) in rows.clone().zip(block[from.place(&rows)].chunks_exact(from.width)) {
+                let weight = if operand == Operand::Matrix { means[row] } else { 1.0 };
+                sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += weight * number);
+            }
+            Ok(sums)
+        })?;
+        let add = |sums: Vec<f64>, part: Vec<f64>| sums.iter().zip(part).map(|(sum, part)| sum + part).collect();
+        Ok(sums.into_iter().fold(vec![0.0; from.width], add))
+    }
+
+    /// Takes what the means make of the product away.
+    fn take_means(&self, to: &Space<'_>, operand: Operand, sums: &[f64], block: &mut [f64]) -> Result<()> {
+        let Some(means) = &self.means else { return Ok(()) };
+        to.stripes_of(block, |_, rows, block| {
+            for (row, numbers) in rows.zip(block.chunks_exact_mut(to.width)) {
+                let weight = if operand == Operand::Matrix { 1.0 } else { means[row] };
+                numbers.iter_mut().zip(sums).for_each(|(number, sum)| *number -= weight * sum);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// Copies a block to columns of a wider matrix.
+fn spread(space: &Space<'_>, block: &[f64], wide: &mut [f64], columns: usize, first: usize) -> Result<()> {
+    let wider = Space { width: columns, ..*space };
+    wider.stripes_of(wide, |_, rows, wide| {
+        let narrow = block[space.place(&rows)].chunks_exact(space.width);
+        wide.chunks_exact_mut(columns).zip(narrow).for_each(|(wide, row)| {
+            wide[first..first + space.width].copy_from_slice(row);
+        });
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Copies columns of a wider matrix to a block.
+fn gather(space: &Space<'_>, wide: &[f64], block: &mut [f64], columns: usize, first: usize) -> Result<()> {
+    space.stripes_of(block, |_, rows, block| {
+        let wide = wide[rows.start * columns..rows.end * columns].chunks_exact(columns);
+        block.chunks_exact_mut(space.width).zip(wide).for_each(|(row, wide)| {
+            row.copy_from_slice(&wide[first..first + space.width]);
+        });
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Singular values and vectors.
+//!
+//! *Idea.* The eigenvectors of `A^T A` are the right singular vectors of `A`; of `A A^T`, if that is smaller, the left
+//! ones. The Lanczos method for these is that of Golub and Kahan with one of its two bases. What it finds is multiplied by
+//! the matrix itself once more, and the small factor of the product gives singular values that are not roots of anything.
+//!
+//! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
+
+use crate::basis::{Basis, Room};
+use crate::eigsh::{
+    EigshOptions, REACHED, Subspace, Which, check_options, goal, is_small, orthonormal, padded, subspace,
+};
+use crate::lanczos::Goal;
+use crate::operator::{Costs, Counted, Operator, Squared, space};
+use crate::orthonormal::orthonormalize;
+use crate::tall::ZERO;
+use crate::vectors::Vectors;
+use faer::Mat;
+use outcore_graph::{Result, Stats};
+use outcore_io::Array;
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// How singular values are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct SvdsOptions {
+    /// How many.
+    pub k: usize,
+    /// The greatest residual, in units of the greatest singular value; 0 for what rounding allows.
+    pub tol: f64,
+    /// The most columns of the subspace, as with [`eigsh`](crate::eigsh).
+    pub ncv: Option<usize>,
+    /// Columns that are multiplied together: 1, 2, 4 or 8.
+    pub block: usize,
+    /// The most restarts of a full subspace.
+    pub max_iter: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for SvdsOptions {
+    fn default() -> Self {
+        SvdsOptions { k: 6, tol: 0.0, ncv: None, block: 2, max_iter: 1000, seed: 0 }
+    }
+}
+
+/// Singular values and vectors.
+#[derive(Debug)]
+pub struct Svd<'a> {
+    /// Left singular vectors, one for each row.
+    pub left: Vectors<'a>,
+    /// The singular values, in descending order.
+    pub values: Vec<f64>,
+    /// Right singular vectors, one for each column.
+    pub right: Vectors<'a>,
+    /// The length of `A^T u - s v` for each, or of `A v - s u` if there are more columns than rows, from a product with
+    /// the vector that is returned; the other one is rounding.
+    pub residuals: Vec<f64>,
+    /// How many of those that were wanted have converged; the others are the best that there are.
+    pub converged: usize,
+    /// The greatest residual that counts as converged.
+    pub residual_bound: f64,
+    /// How many vectors were multiplied, by the matrix or its transpose.
+    pub products: u64,
+    /// How often a full subspace was begun again.
+    pub restarts: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Finds the greatest singular values of a matrix, and their vectors.
+///
+/// Those that are less than 10^-7 of the greatest have only as many right digits as the square of that leaves.
+///
+/// *Cost.* Two blocks of `8 min(m, n)` bytes per column in memory, and one of `8 max(m, n)`; otherwise as
+/// [`eigsh`](crate::eigsh), with two passes per step, one over the rows and one over the columns.
+///
+/// # Errors
+/// As with [`eigsh`](crate::eigsh), but for those of matrices that are not square and symmetric.
+pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'a>> {
+    let (rows, columns) = matrix.shape();
+    let &SvdsOptions { k, tol, ncv, block, max_iter, seed } = options;
+    let eigen = EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed };
+    let least = rows.min(columns) as usize;
+    check_options(least, &eigen)?;
+    let goal = Goal { is_of_squares: true, ..goal(least, &eigen) };
+    // Whole blocks must not have more columns than there are rows.
+    let block = if is_small(least, &goal) { 1 } else { block };
+    // The vectors of the smaller side are those of the basis.
+    let (first, second) = match columns <= rows {
+        true => (Operand::Matrix, Operand::Transpose),
+        false => (Operand::Transpose, Operand::Matrix),
+    };
+    let costs = RefCell::new(Costs::default());
+    let Subspace { basis: near, restarts, .. } = subspace(&Squared::new(matrix, first, block, &costs)?, &goal, block)?;
+    let operators = (Counted::new(matrix, first, &costs)?, Counted::new(matrix, second, &costs)?);
+    let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
+    drop(operators);
+    let residual_bound = goal.tolerance.max(REACHED) * values.first().copied().unwrap_or(0.0);
+    let converged = residuals.iter().filter(|&&residual| residual <= residual_bound).count();
+    let pages = matrix.pages_per_pass(first) + matrix.pages_per_pass(second);
+    let costs = costs.into_inner();
+    let (products, stats) = (costs.products, costs.stats.finish(matrix.graph().runtime(), pages));
+    let (near, far) = (Vectors::new(near, matrix, k, second), Vectors::new(far, matrix, k, first));
+    let (left, right) = if first == Operand::Matrix { (far, near) } else { (near, far) };
+    Ok(Svd { left, values, right, residuals, converged, residual_bound, products, restarts, stats })
+}
+
+/// Singular vectors of both sides, with values in descending order.
+pub(crate) struct Pairs<'a> {
+    pub near: Basis<'a>,
+    pub far: Basis<'a>,
+    pub values: Vec<f64>,
+    pub residuals: Vec<f64>,
+}
+
+/// Singular pairs of the operator `first` in the space of some vectors, `near`; `second` is its transpose.
+fn refine<'a>(
+    first: &Counted<'a, '_>,
+    second: &Counted<'a, '_>,
+    mut near: Basis<'a>,
+    count: usize,
+) -> Result<Pairs<'a>> {
+    let width = near.space.width;
+    let (near_space, far_space) = (near.space, space(second, width));
+    near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()))?;
+    let mut factor = Array::zeroed(near_space.runtime.budget(), "singular vectors", near_space.numbers())?;
+    orthonormal(&mut near, count, &mut factor)?;
+    let mut far = Basis::new(far_space, Room::of(first), near.len())?;
+    let mut upper = Mat::zeros(near.len() * width, near.len() * width);
+    for block in 0..near.len() {
+        near.copy(block, &mut factor)?;
+        let mut product = far.fresh()?;
+        first.apply(&factor, width, &mut product)?;
+        append_orthonormal(first, &mut far, product, &mut upper, block as u64)?;
+    }
+    let size = upper.nrows();
+    let small = upper.submatrix(0, 0, count, count).to_owned();
+    let (left, values, right) = small_svd(&small).ok_or_else(|| first.too_large())?;
+    near.rotate(&padded(&right, size))?;
+    far.rotate(&padded(&left, size))?;
+    near.leave(near_space.block_bytes() + far_space.block_bytes())?;
+    let mut other = far.fresh()?;
+    let mut residuals = Vec::new();
+    for block in 0..far.len() {
+        far.copy(block, &mut other)?;
+        second.apply(&other, width, &mut factor)?;
+        let columns = block * width..count.min((block + 1) * width);
+        let mut scale = vec![ZERO];
+        columns.clone().for_each(|column| scale[0][column % width][column % width] = values[column]);
+        near.subtract(block..block + 1, &scale, &mut factor)?;
+        let squares = near_space.dots(&factor, &factor)?;
+        residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
+    }
+    far.give_back(other);
+    Ok(Pairs { near, far, values, residuals })
+}
+
+/// Makes a block orthonormal and orthogonal to all blocks of a basis, and appends it; writes what it was made of to the
+/// columns of an upper triangular matrix.
+pub(crate) fn append_orthonormal<'a>(
+    operator: &dyn Operator<'a>,
+    basis: &mut Basis<'_>,
+    mut block: Array<f64>,
+    upper: &mut Mat<f64>,
+    seed: u64,
+) -> Result<()> {
+    let (known, width) = (basis.len(), basis.space.width);
+    let before = basis.space.dots(&block, &block)?;
+    let longest = (0..width).map(|column| before[column][column].sqrt()).fold(0.0, f64::max);
+    let mut shares = basis.project_out(0..known, &mut block)?;
+    for (share, again) in shares.iter_mut().zip(basis.project_out(0..known, &mut block)?) {
+        *share = crate::tall::added(share, &again);
+    }
+    let norm = (0..known * width).map(|at| upper[(at, at)].abs()).fold(longest, f64::max);
+    let found = orthonormalize(basis, known, &mut block, crate::lanczos::ROUNDING * norm, seed)?;
+    if !found.finite {
+        return Err(operator.too_large());
+    }
+    for (of, square) in shares.iter().chain([&found.upper]).enumerate() {
+        (0..width * width).for_each(|at| {
+            upper[(of * width + at / width, known * width + at % width)] = square[at / width][at % width];
+        });
+    }
+    basis.push(block);
+    Ok(())
+}
+
+/// The singular value decomposition of a small matrix, values in descending order: left vectors, values, right vectors.
+pub(crate) fn small_svd(small: &Mat<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64>)> {
+    let found = small.svd().ok()?;
+    let values: Vec<f64> = found.S().column_vector().iter().copied().collect();
+    values.iter().all(|value| value.is_finite()).then(|| (found.U().to_owned(), values, found.V().to_owned()))
+}

@@ -1,0 +1,148 @@
+"""Eigenvalues and singular values beside SciPy's."""
+
+import pickle
+
+import numpy as np
+import outcore as oc
+import pytest
+import scipy.io
+import scipy.sparse
+from conftest import data_folder
+from scipy.sparse.linalg import eigsh, svds
+
+
+def symmetric(size=1500, seed=1):
+    matrix = scipy.sparse.random_array((size, size), density=0.004, rng=np.random.default_rng(seed)).tocsr()
+    return (matrix + matrix.T).tocsr()
+
+
+def agree(result, matrix, values, scale):
+    """Checks eigenpairs of a matrix whose greatest eigenvalue is so large."""
+    (own, vectors), tolerance = result, 1e-11
+    np.testing.assert_allclose(own, np.sort(values), atol=tolerance * scale)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(own)), atol=1e-12)
+    residuals = np.linalg.norm(matrix @ vectors - vectors * own, axis=0)
+    assert residuals.max() <= tolerance * scale
+    np.testing.assert_allclose(residuals, result.residuals, atol=1e-13 * scale)
+
+
+@pytest.mark.parametrize("which", ["LM", "LA", "SA"])
+def test_eigenvalues_are_scipys(tmp_path, which):
+    matrix = symmetric()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        for k in (1, 6, 9):
+            result = oc.linalg.eigsh(own, k, which=which)
+            agree(result, matrix, eigsh(matrix, k, which=which, rng=1)[0], 7)
+            assert result.products > k and result.stats["cache_hits"] > 0 and result.restarts >= 0
+            assert np.array_equal(oc.linalg.eigsh(own, k, which=which, return_eigenvectors=False), result.eigenvalues)
+        # Looser is cheaper.
+        assert oc.linalg.eigsh(own, 6, which=which, tol=1e-4).products < oc.linalg.eigsh(own, 6, which=which).products
+
+
+def test_a_matrix_may_be_a_path_or_a_graph(tmp_path):
+    oc.import_graph([(i, i + 1) for i in range(400)], tmp_path / "path.oc", directed=False)
+    expected = 2 * np.cos(np.pi * np.arange(3, 0, -1) / 402)
+    for matrix in (tmp_path / "path.oc", str(tmp_path / "path.oc"), oc.Graph(tmp_path / "path.oc")):
+        np.testing.assert_allclose(oc.linalg.eigsh(matrix, 3, which="LA").eigenvalues, expected, rtol=1e-13)
+
+
+def test_vectors_may_go_to_a_file_and_count_under_the_limit_otherwise(tmp_path):
+    size, sizes = 300_000, (25_000 * 0.9 ** np.arange(24)).astype(int)
+    # Stars, whose eigenvalues stand apart.
+    centers = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    leaves = np.setdiff1d(np.arange(size), centers)
+    sources = np.repeat(centers, sizes)[: len(leaves)]
+    oc.import_graph((np.resize(sources, len(leaves)), leaves), tmp_path / "path.oc", directed=False)
+    out = np.lib.format.open_memmap(tmp_path / "v.npy", mode="w+", dtype=np.float64, shape=(size, 12))
+    # 29 MB of vectors, and 96 MB of a subspace, under a limit of 36 MiB.
+    with oc.SparseMatrix(tmp_path / "path.oc", memory="36MiB") as own:
+        with pytest.raises(oc.MemoryLimitError, match="vectors as a NumPy array"):
+            oc.linalg.eigsh(own, 12, which="LA", tol=1e-6, ncv=40)
+        result = oc.linalg.eigsh(own, 12, which="LA", tol=1e-6, ncv=40, out=out)
+    assert result.eigenvectors is out
+    with oc.SparseMatrix(tmp_path / "path.oc", memory="1GiB", threads=1) as own:
+        again = oc.linalg.eigsh(own, 12, which="LA", tol=1e-6, ncv=40)
+    assert np.array_equal(again.eigenvalues, result.eigenvalues) and np.array_equal(again.eigenvectors, out)
+    with pytest.raises((TypeError, ValueError)):
+        oc.linalg.eigsh(tmp_path / "path.oc", 3, out=np.zeros((size, 2)))
+
+
+def test_what_did_not_converge_is_in_the_error(tmp_path):
+    with oc.SparseMatrix.from_scipy(symmetric(), tmp_path / "m.oc") as own:
+        with pytest.raises(oc.ConvergenceError, match=r"\d of 8 pairs converged") as caught:
+            oc.linalg.eigsh(own, 8, ncv=20, maxiter=1)
+        values, vectors = caught.value.result
+        assert len(values) == 8 and vectors.shape == (1500, 8) and caught.value.result.restarts == 1
+        with pytest.raises(oc.ConvergenceError) as caught:
+            oc.linalg.svds(own, 8, ncv=20, maxiter=1)
+        assert caught.value.result.left.shape == (1500, 8)
+
+
+def test_what_cannot_be_is_refused(tmp_path):
+    matrix = scipy.sparse.random_array((600, 600), density=0.01, rng=np.random.default_rng(3))
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        for call, text in (
+            (lambda: oc.linalg.eigsh(own, 3), "expected a symmetric matrix"),
+            (lambda: oc.linalg.eigsh(own, 0), "expected k from 1 to 600"),
+            (lambda: oc.linalg.eigsh(own, 3, which="SM"), "SM"),
+            (lambda: oc.linalg.svds(own, 601), "expected k from 1 to 600"),
+            (lambda: oc.linalg.randomized_svd(own, 3, passes=3), "expected an even number of passes"),
+        ):
+            with pytest.raises((oc.UsageError, ValueError), match=text):
+                call()
+    with pytest.raises(oc.NoImageError):
+        oc.linalg.eigsh(tmp_path / "none.oc")
+
+
+def test_real_matrices(tmp_path):
+    folder = data_folder()
+    if folder is None:
+        pytest.skip("the shared data is absent: real matrices were not compared (OUTCORE_DATA says where it is)")
+    compared = 0
+    for file in sorted((folder / "matrices").glob("*.mtx*")):
+        try:
+            matrix = scipy.io.mmread(file)
+        except Exception:
+            continue
+        if not scipy.sparse.issparse(matrix) or np.iscomplexobj(matrix) or min(matrix.shape) < 8 or not np.isfinite(matrix.data).all():
+            continue
+        matrix = matrix.astype(float).tocsr()
+        with oc.import_matrix(file, tmp_path / "m.oc", replace=True) as own:
+            dense = np.linalg.svd(matrix.toarray(), compute_uv=False)[:4]
+            np.testing.assert_allclose(oc.linalg.svds(own, 4).singular_values[::-1], dense, rtol=1e-10)
+            if matrix.shape[0] == matrix.shape[1] and abs(matrix - matrix.T).max() == 0:
+                values = np.linalg.eigvalsh(matrix.toarray())
+                scale = np.abs(values).max()
+                agree(oc.linalg.eigsh(own, 4, which="LA"), matrix, values[-4:], scale)
+                agree(oc.linalg.eigsh(own, 4, which="SA"), matrix, values[:4], scale)
+            compared += 1
+    assert compared > 3
+
+
+@pytest.mark.parametrize("shape", [(900, 500), (500, 900)])
+def test_singular_values_are_scipys(tmp_path, shape):
+    matrix = scipy.sparse.random_array(shape, density=0.01, rng=np.random.default_rng(4)).tocsr()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        u, s, vh = result = oc.linalg.svds(own, 5)
+        np.testing.assert_allclose(s, svds(matrix, 5, rng=1)[1], rtol=1e-12)
+        np.testing.assert_allclose(matrix @ vh.T, u * s, atol=1e-12)
+        np.testing.assert_allclose(matrix.T @ u, vh.T * s, atol=1e-11)
+        np.testing.assert_allclose(np.linalg.norm(matrix.T @ u - vh.T * s, axis=0), result.residuals, atol=1e-12)
+        assert np.array_equal(oc.linalg.svds(own, 5, return_singular_vectors=False), s)
+        copy = pickle.loads(pickle.dumps(result))
+        assert np.array_equal(copy[1], s) and np.array_equal(copy.right, result.right)
+
+
+def test_principal_components_are_those_of_the_dense_matrix(tmp_path):
+    random = np.random.default_rng(5)
+    parts = [scipy.sparse.random_array(shape, density=0.2, rng=random) for shape in ((800, 4), (4, 300))]
+    matrix = (parts[0] @ parts[1]).tocsr()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        for center in (False, True):
+            dense = matrix.toarray() - (matrix.mean(axis=0) if center else 0)
+            u, s, vh = result = oc.linalg.randomized_svd(own, 4, center=center)
+            np.testing.assert_allclose(s, np.linalg.svd(dense, compute_uv=False)[:4], rtol=1e-9)
+            np.testing.assert_allclose((u * s) @ vh, dense, atol=1e-9)
+            assert (result.means is None) != center
+            if center:
+                np.testing.assert_allclose(result.means, np.asarray(matrix.mean(axis=0)).ravel(), rtol=1e-12)
