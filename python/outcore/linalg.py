@@ -16,7 +16,7 @@ from outcore._matrix import SparseMatrix
 from outcore._outcore import Graph
 
 __all__ = [
-    "EigshResult", "NmfResult", "Solution", "SvdResult", "cg", "eigsh", "gmres", "minres", "nmf", "randomized_svd",
+    "EigshResult", "NmfResult", "Solution", "SvdResult", "cg", "eigs", "eigsh", "gmres", "minres", "nmf", "randomized_svd",
     "svds",
 ]  # fmt: skip
 
@@ -44,7 +44,7 @@ class EigshResult(_Result):
     """Eigenvalues and eigenvectors: `values, vectors = result`, and what is known of them."""
 
     eigenvalues: np.ndarray
-    """The eigenvalues, in ascending order."""
+    """The eigenvalues: of `eigsh` in ascending order, of `eigs` the most wanted first."""
     eigenvectors: np.ndarray | None
     """A column of length 1 for each, unless they were not wanted."""
     residuals: np.ndarray
@@ -159,6 +159,60 @@ def eigsh(
         vectors=return_eigenvectors, out=out,
     )  # fmt: skip
     values, vectors = np.array(found.pop("values")), found.pop("vectors", None)
+    residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
+    members = (values, vectors) if return_eigenvectors else (values,)
+    result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
+    _require(converged, k, bound, result)
+    return result if return_eigenvectors else values
+
+
+def eigs(
+    A: _Matrix,
+    k: int = 6,
+    *,
+    which: Literal["LM", "LR", "SR", "LI", "SI"] = "LM",
+    ncv: int | None = None,
+    maxiter: int = 1000,
+    tol: float = 0.0,
+    return_eigenvectors: bool = True,
+    seed: int = 0,
+) -> Any:
+    """Finds k eigenvalues and eigenvectors of a square matrix that need not be symmetric.
+
+    When all wanted ones have converged the method begins again with a random vector beside them, so copies of repeated
+    eigenvalues are found, too, though nothing proves that none is missed.
+
+    Args:
+        A: A matrix of shape `(n, n)`.
+        k: How many, from 1 to n. Of a conjugate pair that does not fit only the one with the positive imaginary part is
+            returned.
+        which: "LM", those of greatest magnitude; "LR" and "SR", those with the greatest and least real parts; "LI" and
+            "SI", those whose imaginary parts are greatest and least in absolute terms.
+        ncv, maxiter, tol, return_eigenvectors, seed: As with `eigsh`.
+
+    Returns:
+        An `EigshResult`: complex eigenvalues, the most wanted first, and complex vectors of length 1, as a tuple.
+
+    Cost: at least `32 n` bytes of memory, and `16 n k` for the result; up to `8 n ncv` bytes of disk; a pass over the
+    lists for each vector that is multiplied.
+
+    Raises:
+        UsageError: A matrix that is not square, or options that cannot be.
+        MemoryLimitError: Too little memory for four vectors, or for the result.
+        ConvergenceError: Too few pairs converged; its `result` is an `EigshResult` with the best that there are.
+
+    Stewart, A Krylov-Schur algorithm for large eigenproblems, SIAM J. Matrix Anal. 2001.
+
+    >>> oc.import_graph([(0, 1), (1, 2), (2, 0)], "turn.oc", replace=True)["edges"]
+    3
+    >>> oc.linalg.eigs("turn.oc", 3, which="LR").eigenvalues.round(6)
+    array([ 1. +0.j      , -0.5+0.866025j, -0.5-0.866025j])
+    """
+    matrix = _opened(A)
+    found = _outcore.eigs(
+        matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, max_iter=maxiter, seed=seed, vectors=return_eigenvectors
+    )
+    values, vectors = found.pop("values"), found.pop("vectors", None)
     residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
     members = (values, vectors) if return_eigenvectors else (values,)
     result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)

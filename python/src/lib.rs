@@ -48,7 +48,7 @@ mod _outcore {
     #[pymodule_export]
     use super::import::{import_files, import_tables};
     #[pymodule_export]
-    use super::linalg::{eigsh, nmf, randomized_svd, solve, svds};
+    use super::linalg::{eigs, eigsh, nmf, randomized_svd, solve, svds};
     #[pymodule_export]
     use super::matrix::PyMatrix;
     #[pymodule_export]

@@ -6,7 +6,9 @@ use crate::import::choose;
 use crate::matrix::PyMatrix;
 use crate::runtime::run;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2};
-use outcore::linalg::{self, EigshOptions, NmfOptions, RandomizedSvdOptions, SolveOptions, SvdsOptions, Vectors};
+use outcore::linalg::{
+    self, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SolveOptions, Spectrum, SvdsOptions, Vectors,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -76,6 +78,51 @@ pub fn eigsh<'py>(
     facts.set_item("stats", stats(py, &found.stats)?)?;
     if vectors {
         facts.set_item("vectors", delivered(py, matrix, &mut found.vectors, out)?)?;
+    }
+    Ok(facts)
+}
+
+/// See `outcore.linalg.eigs`: values, vectors if they are wanted, and what is known of them.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (matrix, *, k, which, tol, ncv, max_iter, seed, vectors))]
+pub fn eigs<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    k: usize,
+    which: &str,
+    tol: f64,
+    ncv: Option<usize>,
+    max_iter: u64,
+    seed: u64,
+    vectors: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let which = Spectrum::from_name(which).map_err(|error| raise(py, error))?;
+    let options = EigsOptions { k, which, tol, ncv, max_iter, seed };
+    let graph = matrix.matrix.graph();
+    if vectors {
+        require_room(py, matrix, 2 * matrix.matrix.shape().0, k)?;
+    }
+    let mut found = run(py, graph.runtime(), || linalg::eigs(&matrix.matrix, &options))?;
+    let facts = PyDict::new(py);
+    facts.set_item("values", PyArray1::from_slice(py, &found.values))?;
+    facts.set_item("residuals", &found.residuals)?;
+    facts.set_item("residual_bound", found.residual_bound)?;
+    facts.set_item("converged", found.converged)?;
+    facts.set_item("products", found.products)?;
+    facts.set_item("restarts", found.restarts)?;
+    facts.set_item("stats", stats(py, &found.stats)?)?;
+    if vectors {
+        let (rows, count) = found.vectors.shape();
+        let bytes = 16 * (rows * count) as u64;
+        found.vectors.leave(bytes).map_err(|error| raise(py, error))?;
+        let reservation = set_aside(py, graph.image(), VECTORS, bytes)?;
+        let array = PyArray2::<linalg::c64>::zeros(py, [rows, count], false);
+        keep(array.as_any(), reservation)?;
+        let mut out = array.readwrite();
+        let numbers = out.as_slice_mut()?;
+        run(py, graph.runtime(), || found.vectors.write(numbers))?;
+        facts.set_item("vectors", array)?;
     }
     Ok(facts)
 }

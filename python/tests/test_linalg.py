@@ -199,3 +199,21 @@ def test_complex_matrices_are_refused(tmp_path):
                 call(own, 1)
         with pytest.raises(oc.UsageError, match="expected real values"):
             oc.linalg.cg(own, np.ones(3))
+
+
+def test_eigenvalues_of_unsymmetric_matrices_are_scipys(tmp_path):
+    matrix = scipy.sparse.random_array((800, 800), density=0.02, rng=np.random.default_rng(9)).tocsr()
+    matrix = matrix + scipy.sparse.diags_array(np.linspace(0, 10, 800))
+    known = np.linalg.eigvals(matrix.toarray())
+    keys = {"LM": abs, "LR": lambda value: value.real, "SR": lambda value: -value.real, "LI": lambda value: abs(value.imag)}
+    with oc.SparseMatrix.from_scipy(matrix.tocsr(), tmp_path / "m.oc") as own:
+        for which, key in keys.items():
+            values, vectors = found = oc.linalg.eigs(own, 6, which=which)
+            expected = sorted(map(key, known), reverse=True)[:6]
+            np.testing.assert_allclose(sorted(map(key, values), reverse=True), expected, rtol=1e-9)
+            assert np.abs(known[:, None] - values).min(axis=0).max() < 1e-9
+            residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+            np.testing.assert_allclose(residuals, found.residuals, atol=1e-12)
+            np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1)
+        with pytest.raises(oc.UsageError, match="SM"):
+            oc.linalg.eigs(own, 6, which="SM")

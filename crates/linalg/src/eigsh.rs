@@ -19,7 +19,7 @@ const LEAST_COLUMNS: usize = 20;
 /// A basis takes no more of the disk than this, unless more columns are asked for or needed.
 const MOST_BASIS_BYTES: u64 = 64 << 30;
 /// Matrices with so few rows are solved as dense ones.
-const DENSE_ROWS: usize = 256;
+pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
 const DENSE_COPIES: u64 = 5;
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
@@ -276,15 +276,14 @@ pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
 }
 
 /// How many columns a basis has if nobody says it.
-fn usual_columns(rows: usize, k: usize) -> usize {
+pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
     let most = MOST_BASIS_BYTES / (8 * rows as u64).max(1);
     (2 * k + MORE_COLUMNS).min((most as usize).max(LEAST_COLUMNS).max(2 * k + 1))
 }
 
-/// The wanted eigenvectors of an operator with few rows.
-fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
-    let Space { rows, width, runtime } = basis.space;
-    let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
+/// The entries of an operator with few rows.
+pub(crate) fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat<f64>> {
+    let Space { rows, width, .. } = basis.space;
     let (mut unit, mut product) = (basis.fresh()?, basis.fresh()?);
     let mut matrix = Mat::zeros(rows, rows);
     for first in (0..rows).step_by(width) {
@@ -296,14 +295,22 @@ fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> 
             (0..rows).for_each(|row| matrix[(row, column)] = product[row * width + i]);
         }
     }
+    basis.give_back(unit);
+    basis.give_back(product);
+    Ok(matrix)
+}
+
+/// The wanted eigenvectors of an operator with few rows.
+fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
+    let Space { rows, width, runtime } = basis.space;
+    let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
+    let matrix = entries(operator, &mut basis)?;
     let symmetric = Mat::from_fn(rows, rows, |i, k| matrix[(i, k)] / 2.0 + matrix[(k, i)] / 2.0);
     let (values, vectors) = symmetric_eigen(&symmetric).ok_or_else(|| operator.too_large())?;
     let mut order: Vec<usize> = (0..rows).collect();
     order.sort_by(|&a, &b| goal.end.key(values[b]).total_cmp(&goal.end.key(values[a])));
     order.truncate(goal.count);
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    basis.give_back(unit);
-    basis.give_back(product);
     for columns in order.chunks(width) {
         let mut block = basis.fresh()?;
         block.fill(0.0);

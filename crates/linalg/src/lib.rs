@@ -1,17 +1,20 @@
 //! Eigenvalues, factors and linear systems of sparse matrices larger than memory, over products that read them pass by
 //! pass.
 //!
-//! [`eigsh`] finds eigenpairs of a symmetric matrix, [`svds`] and [`randomized_svd`] singular values, [`nmf`]
-//! non-negative factors; [`cg`], [`minres`] and [`gmres`] solve systems of equations. What is common to all: vectors
-//! are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there is room
-//! and otherwise in a temporary file (`basis.rs`, `panels.rs`). Sums over rows are in an order that depends on their
-//! number alone. Small dense matrices inside belong to the library faer.
+//! [`eigsh`] finds eigenpairs of a symmetric matrix, [`eigs`] those of any square one, [`svds`] and [`randomized_svd`]
+//! singular values, [`nmf`] non-negative factors; [`cg`], [`minres`] and [`gmres`] solve systems of equations. What is
+//! common to all: vectors are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory
+//! as far as there is room and otherwise in a temporary file (`basis.rs`, `panels.rs`). Sums over rows are in an order
+//! that depends on their number alone. Small dense matrices inside belong to the library faer, but for a real Schur form
+//! with its parts in order, which it does not offer (`schur.rs`).
 
 mod basis;
 mod cg;
+mod eigs;
 mod eigsh;
 mod gmres;
 mod kernels;
+mod krylov_schur;
 mod lanczos;
 mod minres;
 mod nmf;
@@ -19,14 +22,17 @@ mod operator;
 mod orthonormal;
 mod panels;
 mod randomized;
+mod schur;
 mod svds;
 mod systems;
 mod tall;
 mod vectors;
 
+pub use eigs::{ComplexPairs, EigsOptions, Spectrum, eigs};
 pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
+pub use faer::c64;
 pub use nmf::{MOST_COMPONENTS, Nmf, NmfOptions, Solver, nmf};
 pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
 pub use svds::{Svd, SvdsOptions, svds};
 pub use systems::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
-pub use vectors::Vectors;
+pub use vectors::{ComplexVectors, Vectors};

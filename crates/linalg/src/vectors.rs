@@ -3,6 +3,7 @@
 use crate::basis::Basis;
 use crate::panels::Panels;
 use crate::tall::Space;
+use faer::c64;
 use outcore_graph::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::ops::Range;
@@ -70,22 +71,85 @@ impl<'a> Vectors<'a> {
         if numbers.len() != rows * count {
             return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
         }
+        self.for_each_row(|row, columns, found| numbers[row * count..][columns].copy_from_slice(found))
+    }
+
+    /// Calls `work` with a row, in the order of ids, some adjacent columns, and the numbers that are there.
+    fn for_each_row(&self, mut work: impl FnMut(usize, Range<usize>, &[f64])) -> Result<()> {
         let mut put = |rows: Range<usize>, columns: Range<usize>, width: usize, piece: &[f64]| {
             for (row, found) in rows.zip(piece.chunks_exact(width)) {
                 let place = match self.side {
                     Operand::Matrix => self.matrix.row_at(row),
                     Operand::Transpose | Operand::Adjoint => self.matrix.column_at(row),
                 };
-                numbers[place * count..][columns.clone()].copy_from_slice(&found[..columns.len()]);
+                work(place, columns.clone(), &found[..columns.len()]);
             }
             self.space().runtime.cancel().check().map_err(Error::from)
         };
         let width = self.space().width;
         match &self.store {
             Store::Basis(basis) => basis.for_each_piece(|rows, block, piece| {
-                put(rows, block * width..count.min((block + 1) * width), width, piece)
+                put(rows, block * width..self.count.min((block + 1) * width), width, piece)
             }),
             Store::Panels(panels) => panels.for_each_piece(put),
         }
+    }
+}
+
+/// Complex vectors that were found, in the same places: conjugate pairs share their columns.
+#[derive(Debug)]
+pub struct ComplexVectors<'a> {
+    parts: Vectors<'a>,
+    columns: Vec<Parts>,
+}
+
+/// Where the parts of a complex vector are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    /// The column of the real part.
+    pub re: usize,
+    /// What the column behind it is multiplied by: 0 for a real vector, which has none; 1, or -1 for the conjugate.
+    pub sign: f64,
+}
+
+impl<'a> ComplexVectors<'a> {
+    pub(crate) fn new(parts: Vectors<'a>, columns: Vec<Parts>) -> Self {
+        ComplexVectors { parts, columns }
+    }
+
+    /// How many rows and columns there are.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.parts.shape().0, self.columns.len())
+    }
+
+    /// Makes this much memory free, if it can, by moving vectors to the temporary file.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn leave(&mut self, bytes: u64) -> Result<()> {
+        self.parts.leave(bytes)
+    }
+
+    /// Writes all numbers row by row, with rows in the order of ids.
+    ///
+    /// # Errors
+    /// Too few or too many numbers, a temporary file that cannot be read.
+    pub fn write(&self, numbers: &mut [c64]) -> Result<()> {
+        let (rows, count) = self.shape();
+        if numbers.len() != rows * count {
+            return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
+        }
+        numbers.fill(c64::new(0.0, 0.0));
+        self.parts.for_each_row(|row, part, found| {
+            let numbers = &mut numbers[row * count..][..count];
+            for (number, &Parts { re, sign }) in numbers.iter_mut().zip(&self.columns) {
+                if part.contains(&re) {
+                    number.re = found[re - part.start];
+                }
+                if sign != 0.0 && part.contains(&(re + 1)) {
+                    number.im = sign * found[re + 1 - part.start];
+                }
+            }
+        })
     }
 }

@@ -1,0 +1,336 @@
+//! Eigenvalues of unsymmetric matrices, and what belongs to them.
+
+use crate::basis::{Basis, Room};
+use crate::eigsh::{DENSE_ROWS, REACHED, entries, usual_columns};
+use crate::kernels::Square;
+use crate::krylov_schur::{Goal, KrylovSchur, Part};
+use crate::operator::{Costs, Counted, Operator, space};
+use crate::schur::Schur;
+use crate::tall::{Space, ZERO};
+use crate::vectors::{ComplexVectors, Parts, Vectors};
+use faer::{Mat, c64};
+use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_io::Array;
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// What the subspace is asked for at best, in units of the greatest eigenvalue.
+const LEAST_TOLERANCE: f64 = 4e-14;
+/// Small dense matrices that are in memory at once.
+const DENSE_COPIES: u64 = 6;
+/// So many columns more than wanted ones a subspace has at least.
+const MORE_COLUMNS: usize = 3;
+
+/// Which eigenvalues of an unsymmetric matrix are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spectrum {
+    /// Those of greatest magnitude.
+    #[default]
+    LargestMagnitude,
+    /// Those with the greatest real parts.
+    LargestReal,
+    /// Those with the least real parts.
+    SmallestReal,
+    /// Those whose imaginary parts are greatest in absolute terms.
+    LargestImaginary,
+    /// Those whose imaginary parts are least in absolute terms.
+    SmallestImaginary,
+}
+
+impl Choice for Spectrum {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Spectrum::LargestMagnitude, "LM", "Those of greatest magnitude"),
+        (Spectrum::LargestReal, "LR", "Those with the greatest real parts"),
+        (Spectrum::SmallestReal, "SR", "Those with the least real parts"),
+        (Spectrum::LargestImaginary, "LI", "Those whose imaginary parts are greatest in absolute terms"),
+        (Spectrum::SmallestImaginary, "SI", "Those whose imaginary parts are least in absolute terms"),
+    ];
+}
+
+impl Spectrum {
+    /// The part of the spectrum that SciPy calls so.
+    ///
+    /// # Errors
+    /// Another name. `SM`, the least magnitude, is none: its method solves systems, which products cannot.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let names = || Self::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ");
+        Self::named(name).ok_or_else(|| {
+            let reason = match name {
+                "SM" => " (eigenvalues near zero need solutions of systems with the matrix, not products)",
+                _ => "",
+            };
+            Error::Usage(format!("expected one of {} for which, found {name:?}{reason}", names()))
+        })
+    }
+
+    fn part(self) -> Part {
+        match self {
+            Spectrum::LargestMagnitude => Part::Magnitude,
+            Spectrum::LargestReal => Part::LargestReal,
+            Spectrum::SmallestReal => Part::SmallestReal,
+            Spectrum::LargestImaginary => Part::LargestImaginary,
+            Spectrum::SmallestImaginary => Part::SmallestImaginary,
+        }
+    }
+}
+
+/// How eigenvalues of an unsymmetric matrix are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct EigsOptions {
+    /// How many. Of a conjugate pair that does not fit only the one with the positive imaginary part is returned.
+    pub k: usize,
+    /// Which.
+    pub which: Spectrum,
+    /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
+    pub tol: f64,
+    /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
+    pub ncv: Option<usize>,
+    /// The most restarts of a full subspace.
+    pub max_iter: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for EigsOptions {
+    fn default() -> Self {
+        EigsOptions { k: 6, which: Spectrum::default(), tol: 0.0, ncv: None, max_iter: 1000, seed: 0 }
+    }
+}
+
+/// Complex eigenvalues and eigenvectors.
+#[derive(Debug)]
+pub struct ComplexPairs<'a> {
+    /// The eigenvalues, the most wanted first; of a conjugate pair that with the positive imaginary part first.
+    pub values: Vec<c64>,
+    /// An eigenvector of length 1 for each: a real one for a real eigenvalue, conjugate ones for a pair.
+    pub vectors: ComplexVectors<'a>,
+    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
+    pub residuals: Vec<f64>,
+    /// How many of those that were wanted have converged; the others are the best that there are.
+    pub converged: usize,
+    /// The greatest residual that counts as converged.
+    pub residual_bound: f64,
+    /// How many vectors were multiplied.
+    pub products: u64,
+    /// How often a full subspace was begun again, or one in which more eigenvalues had turned up.
+    pub restarts: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Finds some eigenvalues of a square matrix, and their vectors, by the Krylov-Schur method.
+///
+/// When all wanted ones have converged the method begins again with a random vector beside them, for as many steps as
+/// before: so copies of repeated eigenvalues are found, too, though nothing proves that none is missed. Where a spectrum
+/// is crowded and `ncv` not much larger than `k`, some may be. Eigenvalues whose vectors are nearly parallel are only as
+/// exact as they can be, whatever their residuals; and no residual is asked to be less than the rounding of the longest
+/// product. The subspace is in memory as far as there is room, and otherwise in a temporary file beside the image, or
+/// where the runtime says. The bits of the result depend on neither.
+///
+/// *Cost.* At least four vectors of `8 n` bytes in memory, and six small dense matrices of `ncv` columns. A pass over
+/// all lists for each vector that is multiplied, and four reads of the subspace where that is on disk.
+///
+/// # Errors
+/// A matrix that is not square; options that cannot be; entries that are not finite; too little memory; a page that
+/// cannot be read or is damaged; a full disk; a request to stop.
+pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
+    let (rows, columns) = matrix.shape();
+    if rows != columns {
+        return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
+    }
+    check_options(rows as usize, options)?;
+    let costs = RefCell::new(Costs::default());
+    let Solved { mut pairs, basis, residual_bound, restarts } =
+        solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
+    let key = |pair: &Pair| options.which.part().key(pair.value);
+    pairs.sort_by(|one, other| key(other).total_cmp(&key(one)));
+    pairs.truncate(options.k);
+    let count = basis.len();
+    let vectors = Vectors::new(basis, matrix, count, Operand::Matrix);
+    let costs = costs.into_inner();
+    Ok(ComplexPairs {
+        values: pairs.iter().map(|pair| pair.value).collect(),
+        vectors: ComplexVectors::new(vectors, pairs.iter().map(|pair| pair.parts).collect()),
+        residuals: pairs.iter().map(|pair| pair.residual).collect(),
+        converged: pairs.iter().filter(|pair| pair.residual <= residual_bound).count(),
+        residual_bound,
+        products: costs.products,
+        restarts,
+        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
+    })
+}
+
+/// Refuses options that cannot be for so many rows.
+fn check_options(rows: usize, options: &EigsOptions) -> Result<()> {
+    let &EigsOptions { k, tol, ncv, .. } = options;
+    let usage = |text: String| Err(Error::Usage(text));
+    if k == 0 || k > rows {
+        return usage(format!("expected k from 1 to {rows}, the number of rows, found {k}"));
+    }
+    if !(0.0..1.0).contains(&tol) {
+        return usage(format!("expected tol from 0 to 1, found {tol}"));
+    }
+    match ncv {
+        Some(found) if found < k + MORE_COLUMNS => {
+            let least = k + MORE_COLUMNS;
+            usage(format!("expected ncv of at least {least}, which is k and {MORE_COLUMNS} more, found {found}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An eigenvalue and its vector.
+struct Pair {
+    value: c64,
+    parts: Parts,
+    residual: f64,
+}
+
+/// What was found: both of all conjugate pairs, in any order.
+struct Solved<'a> {
+    pairs: Vec<Pair>,
+    /// The vectors, real and imaginary parts side by side.
+    basis: Basis<'a>,
+    residual_bound: f64,
+    restarts: u64,
+}
+
+fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solved<'a>> {
+    let (k, space, graph) = (options.k, space(operator, 1), operator.matrix().graph());
+    let most_columns = options.ncv.unwrap_or_else(|| usual_columns(space.rows, k)).max(k + MORE_COLUMNS);
+    let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + 1));
+    let (most_blocks, small) = if is_small { (k + 1, space.rows) } else { (most_columns + 2, most_columns + 1) };
+    let small_bytes = DENSE_COPIES * 8 * (small * small) as u64;
+    // Two vectors and their products are checked at the end.
+    let vector_bytes = Basis::least_bytes(&space, most_blocks).saturating_add(2 * space.block_bytes());
+    graph.make_room("eigenvectors", vector_bytes.saturating_add(small_bytes))?;
+    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
+    let part = options.which.part();
+    let (schur, wanted, norm, restarts) = if is_small {
+        let matrix = entries(operator, &mut basis)?;
+        let mut schur = Schur::new(&matrix).ok_or_else(|| operator.too_large())?;
+        schur.sort(k, |one, other| part.is_before(one, other));
+        let wanted = schur.end_of_block(k);
+        push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted)))?;
+        let norm = matrix.col_iter().map(|column| column.norm_l2()).fold(0.0, f64::max);
+        (schur, wanted, norm, 0)
+    } else {
+        let goal = Goal {
+            count: k,
+            part,
+            // What is locked and what is found behind it have residuals that add up.
+            tolerance: (options.tol / 2.0).max(LEAST_TOLERANCE),
+            least_tolerance: LEAST_TOLERANCE,
+            most_columns,
+            most_restarts: options.max_iter,
+            seed: options.seed,
+        };
+        let mut run = KrylovSchur::new(operator, basis, goal)?;
+        let (schur, wanted) = run.run()?;
+        basis = run.basis;
+        basis.truncate(basis.len() - 1);
+        basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted)))?;
+        (schur, wanted, run.norm, run.restarts)
+    };
+    let pairs = measured(operator, &mut basis, &schur, wanted)?;
+    let residual_bound = (options.tol.max(REACHED) * schur.largest()).max(REACHED * norm);
+    Ok(Solved { pairs, basis, residual_bound, restarts })
+}
+
+/// Appends the columns of a small matrix with as many rows as the vectors.
+fn push_columns(basis: &mut Basis<'_>, columns: &Mat<f64>) -> Result<()> {
+    for column in columns.col_iter() {
+        let mut vector = basis.fresh()?;
+        vector.iter_mut().zip(column.iter()).for_each(|(to, &number)| *to = number);
+        basis.push(vector);
+    }
+    Ok(())
+}
+
+/// Vectors that are multiplied together: two real ones, the parts of a complex one, or a real one.
+struct Group {
+    first: usize,
+    columns: usize,
+    is_complex: bool,
+}
+
+fn groups(schur: &Schur, wanted: usize) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for first in schur.blocks(wanted) {
+        let is_complex = schur.rows_at(first) == 2;
+        match groups.last_mut() {
+            Some(last) if !is_complex && last.columns == 1 => last.columns = 2,
+            _ => groups.push(Group { first, columns: schur.rows_at(first), is_complex }),
+        }
+    }
+    groups
+}
+
+/// Makes the vectors length 1, and computes the eigenvalues and residuals that belong to them from products.
+fn measured<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, schur: &Schur, wanted: usize) -> Result<Vec<Pair>> {
+    let rows = basis.space.rows;
+    let space = Space { width: 2, ..basis.space };
+    basis.leave(2 * space.block_bytes())?;
+    let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
+    let (mut factor, mut product) = (block()?, block()?);
+    let (mut pairs, mut scales) = (Vec::new(), Mat::<f64>::zeros(wanted, wanted));
+    for group in groups(schur, wanted) {
+        factor.fill(0.0);
+        for column in 0..group.columns {
+            basis.copy(group.first + column, &mut product[..rows])?;
+            factor.iter_mut().skip(column).step_by(2).zip(&*product).for_each(|(to, &number)| *to = number);
+        }
+        operator.apply(&factor, 2, &mut product)?;
+        let (gram, dots) = (space.dots(&factor, &factor)?, space.dots(&factor, &product)?);
+        if !(0..4).all(|at| dots[at / 2][at % 2].is_finite()) {
+            return Err(operator.too_large());
+        }
+        let (values, lengths) = group.values(&gram, &dots);
+        space.add_product(&factor, &group.minus(&values), &mut product)?;
+        let errors = space.dots(&product, &product)?;
+        group.pairs(&values, &lengths, &errors, &mut pairs);
+        (group.first..).zip(lengths).for_each(|(column, length)| scales[(column, column)] = 1.0 / length);
+    }
+    drop((factor, product));
+    basis.rotate(&scales)?;
+    Ok(pairs)
+}
+
+impl Group {
+    /// The Rayleigh quotients, and the length of the vector that each column belongs to.
+    fn values(&self, gram: &Square, dots: &Square) -> (Vec<c64>, Vec<f64>) {
+        if self.is_complex {
+            let square = gram[0][0] + gram[1][1];
+            let value = c64::new(dots[0][0] + dots[1][1], dots[0][1] - dots[1][0]) / square;
+            return (vec![value], vec![square.sqrt(); 2]);
+        }
+        let value = |i: usize| c64::new(dots[i][i] / gram[i][i], 0.0);
+        ((0..self.columns).map(value).collect(), (0..self.columns).map(|i| gram[i][i].sqrt()).collect())
+    }
+
+    /// What the columns are multiplied by, to be taken from their products.
+    fn minus(&self, values: &[c64]) -> Square {
+        let mut minus = ZERO;
+        match *values {
+            [c64 { re, im }] if self.is_complex => {
+                [minus[0][0], minus[0][1], minus[1][0], minus[1][1]] = [-re, -im, im, -re];
+            }
+            _ => values.iter().enumerate().for_each(|(i, value)| minus[i][i] = -value.re),
+        }
+        minus
+    }
+
+    fn pairs(&self, values: &[c64], lengths: &[f64], errors: &Square, pairs: &mut Vec<Pair>) {
+        for (i, (&value, length)) in values.iter().zip(lengths).enumerate() {
+            let error = if self.is_complex { errors[0][0] + errors[1][1] } else { errors[i][i] };
+            let residual = error.sqrt() / length;
+            let sign = if self.is_complex { 1.0f64.copysign(value.im) } else { 0.0 };
+            let (re, value) = (self.first + i, c64::new(value.re, value.im.abs()));
+            pairs.push(Pair { value, parts: Parts { re, sign }, residual });
+            if self.is_complex {
+                pairs.push(Pair { value: value.conj(), parts: Parts { re, sign: -sign }, residual });
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Eigenvalues of an unsymmetric operator by the Krylov-Schur method.
+//!
+//! *Idea.* A step multiplies the last vector of a basis, takes away what lies in the basis, and makes the rest the next
+//! vector (Arnoldi's method). The operator's projection on the basis is a small matrix. Its Schur form, with the wanted
+//! eigenvalues first, says which space is kept when the basis is full: from `A V = V H + v b^T` and `H Z = Z T` follows
+//! `A (V Z) = (V Z) T + v (b^T Z)`, and so for the first columns alone. The method goes on behind them.
+//!
+//! *Real numbers.* The form is the real one, and pairs of conjugate eigenvalues are kept or left as a whole: so all
+//! vectors are real.
+//!
+//! *Converged.* The residual of the wanted space is `v (b^T Z)`, in its first columns, and no eigenvector in it has a
+//! longer one. That is asked of the space, not of single vectors: where these are nearly parallel it is still known.
+//!
+//! *Missed copies.* One vector sees one copy of a repeated eigenvalue. So when all wanted ones have converged, their
+//! space is locked, and the method begins again with a random vector orthogonal to it, for as many steps as the first
+//! time, a full basis at most. What is then wanted more has to converge, too. No bound is known for unsymmetric matrices
+//! that would say more.
+//!
+//! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
+
+use crate::basis::Basis;
+use crate::operator::Operator;
+use crate::orthonormal::{orthonormalize, random};
+use crate::schur::Schur;
+use faer::{Mat, c64};
+use outcore_graph::Result;
+use outcore_io::Array;
+
+/// Products that are shorter than this, in lengths of the longest, are nothing but rounding.
+const ROUNDING: f64 = 1e-14;
+/// A basis that fills is looked at this often.
+const LOOKS: usize = 8;
+/// And not more often than after so many steps.
+const LEAST_STEPS: usize = 8;
+
+/// Which eigenvalues are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Magnitude,
+    LargestReal,
+    SmallestReal,
+    LargestImaginary,
+    SmallestImaginary,
+}
+
+impl Part {
+    /// Greater for what is wanted more.
+    pub fn key(self, value: c64) -> f64 {
+        match self {
+            Part::Magnitude => value.norm(),
+            Part::LargestReal => value.re,
+            Part::SmallestReal => -value.re,
+            Part::LargestImaginary => value.im.abs(),
+            Part::SmallestImaginary => -value.im.abs(),
+        }
+    }
+
+    /// Whether one is wanted more than the other; of equals that of greater magnitude.
+    pub fn is_before(self, one: c64, other: c64) -> bool {
+        let keys = |value: c64| (self.key(value), value.norm());
+        keys(one) > keys(other)
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    /// How many eigenvalues.
+    pub count: usize,
+    pub part: Part,
+    /// The greatest residual, in units of the greatest eigenvalue's magnitude.
+    pub tolerance: f64,
+    /// The least residual that is asked for, in lengths of the longest product.
+    pub least_tolerance: f64,
+    /// The most columns of the basis.
+    pub most_columns: usize,
+    pub most_restarts: u64,
+    pub seed: u64,
+}
+
+/// A run.
+pub(crate) struct KrylovSchur<'o, 'a> {
+    operator: &'o dyn Operator<'a>,
+    pub basis: Basis<'a>,
+    goal: Goal,
+    /// The operator's projection on the basis. The row of the last vector couples it to the others.
+    projection: Mat<f64>,
+    /// The greatest length of a product with a vector so far.
+    pub norm: f64,
+    seed: u64,
+    /// Steps since the last random start.
+    steps: usize,
+    pub restarts: u64,
+}
+
+impl<'o, 'a> KrylovSchur<'o, 'a> {
+    /// A run with a random first vector.
+    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Result<Self> {
+        let (projection, seed) = (Mat::zeros(goal.most_columns + 1, goal.most_columns + 1), goal.seed);
+        let mut run = KrylovSchur { operator, basis, goal, projection, norm: 0.0, seed, steps: 0, restarts: 0 };
+        run.begin()?;
+        Ok(run)
+    }
+
+    /// Columns of the basis but for the last, which is not multiplied yet.
+    fn columns(&self) -> usize {
+        self.basis.len() - 1
+    }
+
+    fn next_seed(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x1_0000);
+        self.seed
+    }
+
+    /// Appends a random vector, to which nothing of the small matrix is coupled.
+    fn begin(&mut self) -> Result<()> {
+        let seed = self.next_seed();
+        let mut vector = self.basis.fresh()?;
+        random(&self.basis, &mut vector, seed)?;
+        self.basis.push(vector);
+        self.steps = 0;
+        Ok(())
+    }
+
+    /// Multiplies the last vector and appends what is new.
+    fn extend(&mut self) -> Result<()> {
+        let last = self.columns();
+        let mut next = self.basis.fresh()?;
+        self.operator.apply(self.basis.last(), 1, &mut next)?;
+        let shares = self.basis.project_out(0..last + 1, &mut next)?;
+        // A second time, for what rounding left.
+        let again = self.basis.project_out(0..last + 1, &mut next)?;
+        let shares = shares.iter().zip(&again).map(|(one, more)| one[0][0] + more[0][0]);
+        shares.enumerate().for_each(|(row, share)| self.projection[(row, last)] = share);
+        let known = self.projection.col(last).get(..last + 1).norm_l2();
+        let seed = self.next_seed();
+        let found = orthonormalize(&self.basis, last + 1, &mut next, ROUNDING * self.norm.max(known), seed)?;
+        if !found.finite {
+            return Err(self.operator.too_large());
+        }
+        let length = found.upper[0][0];
+        self.norm = self.norm.max(known.hypot(length));
+        self.couple(&[&vec![0.0; last], &[length][..]].concat());
+        self.basis.push(next);
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Says what the next vector is coupled to.
+    fn couple(&mut self, row: &[f64]) {
+        let next = row.len();
+        row.iter().enumerate().for_each(|(column, &entry)| self.projection[(next, column)] = entry);
+    }
+
+    /// The small matrix's Schur form, with the wanted eigenvalues first, and how the last vector is coupled to it.
+    fn schur(&self, count: usize) -> Result<(Schur, Vec<f64>)> {
+        let size = self.columns();
+        let small = self.projection.get(..size, ..size).to_owned();
+        let mut schur = Schur::new(&small).ok_or_else(|| self.operator.too_large())?;
+        schur.sort(count, |one, other| self.goal.part.is_before(one, other));
+        let coupling = self.coupling(&schur);
+        Ok((schur, coupling))
+    }
+
+    fn coupling(&self, schur: &Schur) -> Vec<f64> {
+        let size = self.columns();
+        let row = self.projection.row(size).get(..size) * schur.space(size);
+        row.iter().copied().collect()
+    }
+
+    /// How much each of the wanted eigenvalues is wanted.
+    fn keys(&self, schur: &Schur, wanted: usize) -> Vec<f64> {
+        let twice = |row: usize| std::iter::repeat_n(self.goal.part.key(schur.value(row)), schur.rows_at(row));
+        schur.blocks(wanted).into_iter().flat_map(twice).take(self.goal.count).collect()
+    }
+
+    /// Keeps the first vectors of a Schur form, whose space has converged, and begins again behind them.
+    fn lock(&mut self, schur: &Schur, count: usize) -> Result<()> {
+        if let Some(last) = self.keep(schur, count)? {
+            self.basis.give_back(last);
+        }
+        self.begin()
+    }
+
+    /// Keeps the first vectors of a Schur form. The last vector is taken out of the basis.
+    fn keep(&mut self, schur: &Schur, count: usize) -> Result<Option<Array<f64>>> {
+        let last = self.basis.pop();
+        self.basis.rotate(&schur.space(count))?;
+        self.projection.fill(0.0);
+        self.projection.get_mut(..count, ..count).copy_from(schur.front(count));
+        Ok(last)
+    }
+
+    /// Keeps the best of the basis, and goes on behind it.
+    fn restart(&mut self, mut schur: Schur, wanted: usize) -> Result<()> {
+        let size = self.columns();
+        let keep = wanted + (size - wanted) / 2;
+        schur.sort(keep, |one, other| self.goal.part.is_before(one, other));
+        let count = schur.end_of_block(keep);
+        let coupling = self.coupling(&schur);
+        let Some(mut last) = self.keep(&schur, count)? else { unreachable!("the last vector is in memory") };
+        // What rounding left.
+        self.basis.project_out(0..count, &mut last)?;
+        let seed = self.next_seed();
+        let length = orthonormalize(&self.basis, count, &mut last, 0.0, seed)?.upper[0][0];
+        self.couple(&coupling[..count].iter().map(|entry| entry * length).collect::<Vec<_>>());
+        self.basis.push(last);
+        self.restarts += 1;
+        Ok(())
+    }
+
+    /// Runs until all wanted eigenvalues have converged and none more turn up, or there were too many restarts. Returns
+    /// the Schur form and how many rows of it are wanted: one more if the last has a conjugate.
+    pub fn run(&mut self) -> Result<(Schur, usize)> {
+        let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
+        let between = LEAST_STEPS.max(most_columns / LOOKS);
+        // The keys of what is locked, and the steps of the first run.
+        let (mut locked, mut enough): (Vec<f64>, usize) = (Vec::new(), 0);
+        loop {
+            self.extend()?;
+            let (size, is_full) = (self.columns(), self.columns() == most_columns);
+            if size <= count || !(is_full || self.steps.is_multiple_of(between)) {
+                continue;
+            }
+            let (schur, coupling) = self.schur(count)?;
+            let wanted = schur.end_of_block(count);
+            let floor = (tolerance * schur.largest()).max(least_tolerance * self.norm);
+            let residual = coupling[..wanted].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+            if residual <= floor {
+                let keys = self.keys(&schur, wanted);
+                let is_known = locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor) && !locked.is_empty();
+                if is_known && (is_full || self.steps >= enough) || self.restarts > most_restarts {
+                    return Ok((schur, wanted));
+                }
+                if !is_known {
+                    enough = enough.max(self.steps.min(most_columns));
+                    self.restarts += u64::from(!locked.is_empty());
+                    locked = keys;
+                    self.lock(&schur, wanted)?;
+                }
+                continue;
+            }
+            if is_full {
+                if self.restarts >= most_restarts {
+                    return Ok((schur, wanted));
+                }
+                self.restart(schur, wanted)?;
+            }
+        }
+    }
+}
