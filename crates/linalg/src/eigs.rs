@@ -121,11 +121,11 @@ pub struct ComplexPairs<'a> {
 /// Finds some eigenvalues of a square matrix, and their vectors, by the Krylov-Schur method.
 ///
 /// When all wanted ones have converged the method begins again with a random vector beside them, for as many steps as
-/// before: so copies of repeated eigenvalues are found, too, though nothing proves that none is missed. Where a spectrum
-/// is crowded and `ncv` not much larger than `k`, some may be. Eigenvalues whose vectors are nearly parallel are only as
-/// exact as they can be, whatever their residuals; and no residual is asked to be less than the rounding of the longest
-/// product. The subspace is in memory as far as there is room, and otherwise in a temporary file beside the image, or
-/// where the runtime says. The bits of the result depend on neither.
+/// before: so copies of repeated eigenvalues are found, too, though nothing proves that none is missed. Where a
+/// spectrum is crowded and `ncv` not much larger than `k`, some may be. Eigenvalues whose vectors are nearly parallel
+/// are only as exact as they can be, whatever their residuals; and no residual is asked to be less than the rounding
+/// of the longest product. The subspace is in memory as far as there is room, and otherwise in a temporary file beside
+/// the image, or where the runtime says. The bits of the result depend on neither.
 ///
 /// *Cost.* At least four vectors of `8 n` bytes in memory, and six small dense matrices of `ncv` columns. A pass over
 /// all lists for each vector that is multiplied, and four reads of the subspace where that is on disk.

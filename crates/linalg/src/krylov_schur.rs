@@ -13,8 +13,8 @@
 //!
 //! *Missed copies.* One vector sees one copy of a repeated eigenvalue. So when all wanted ones have converged, their
 //! space is locked, and the method begins again with a random vector orthogonal to it, for as many steps as the first
-//! time, a full basis at most. What is then wanted more has to converge, too. No bound is known for unsymmetric matrices
-//! that would say more.
+//! time, a full basis at most. What is then wanted more has to converge, too. No bound is known for unsymmetric
+//! matrices that would say more.
 //!
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
