@@ -259,7 +259,7 @@ pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usiz
     }
     let mut run = Lanczos::new(operator, basis, *goal)?;
     let ritz = run.run()?;
-    let (mut basis, restarts) = (run.basis, run.restarts);
+    let (scale, mut basis, restarts) = (run.scale(&ritz), run.basis, run.restarts);
     basis.truncate(basis.len() - 1);
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| ritz.values[a].total_cmp(&ritz.values[b]));
@@ -267,7 +267,7 @@ pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usiz
         order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
     });
     basis.rotate(&vectors)?;
-    Ok(Subspace { basis, scale: magnitude(&ritz.values), restarts })
+    Ok(Subspace { basis, scale, restarts })
 }
 
 /// Whether a matrix of so many rows is solved as a dense one.

@@ -32,6 +32,8 @@ use outcore_io::Array;
 const SEMI: [f64; 2] = [1e-12, 1e-9];
 /// How orthogonal vectors are that everything was just taken away from.
 const ORTHOGONAL: f64 = 2e-15;
+/// Vectors of length 1 of which no more is left, when everything is taken away, were nothing but rounding.
+const KEPT: f64 = 0.5;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED: f64 = 1e-3;
 /// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
@@ -196,6 +198,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let (last, width) = (self.basis.len() - 1, self.width());
         let mut next = self.basis.fresh()?;
         self.operator.apply(self.basis.last(), width, &mut next)?;
+        let lengths = self.basis.space.dots(&next, &next)?;
+        self.norm = (0..width).map(|column| lengths[column][column].sqrt()).fold(self.norm, f64::max);
         let coupled = (0..last).find(|&block| self.square(block, last) != ZERO).unwrap_or(last);
         let known: Vec<Square> = (coupled..last).map(|block| self.square(block, last)).collect();
         self.basis.subtract(coupled..last, &known, &mut next)?;
@@ -209,7 +213,6 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             symmetric[i][k] = (diagonal[i][k] + diagonal[k][i]) / 2.0;
         });
         self.set_square(last, last, &symmetric);
-        self.norm = (0..width * width).map(|at| symmetric[at / width][at % width].abs()).fold(self.norm, f64::max);
         let seed = self.next_seed();
         let floor = ROUNDING * self.norm;
         let found = orthonormalize(&self.basis, last + 1, &mut next, floor, seed)?;
@@ -217,7 +220,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             return Err(self.operator.too_large());
         }
         let mut upper = found.upper;
-        self.norm = (0..width).map(|column| upper[column][column]).fold(self.norm, f64::max);
+        let mut is_new = found.replaced;
         let estimate = if found.replaced || self.forced > 0 { None } else { Some(self.foretell(last, &upper)) };
         let was_forced = std::mem::take(&mut self.forced);
         let semi = (self.goal.tolerance / 10.0).clamp(SEMI[0], SEMI[1]);
@@ -228,12 +231,13 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         });
         if is_lost {
             self.basis.project_out(0..last + 1, &mut next)?;
-            let again = orthonormalize(&self.basis, last + 1, &mut next, 0.0, seed)?;
+            let again = orthonormalize(&self.basis, last + 1, &mut next, KEPT, seed)?;
             upper = product(&again.upper, &upper, width);
+            is_new = again.replaced;
         }
         // What was taken away from one block comes back from the other: so both of two are cleaned.
         self.forced = match was_forced {
-            0 => u32::from(is_lost || found.replaced),
+            0 => u32::from(is_lost || is_new),
             more => more - 1,
         };
         self.set_square(last + 1, last, &upper);
@@ -315,7 +319,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         // What rounding left, and what the old vectors had of each other.
         self.basis.project_out(0..keep / width, &mut block)?;
         let seed = self.next_seed();
-        let upper = orthonormalize(&self.basis, keep / width, &mut block, 0.0, seed)?.upper;
+        let upper = orthonormalize(&self.basis, keep / width, &mut block, KEPT, seed)?.upper;
         let next = product(&upper, &next, width);
         self.append(block);
         for to in 0..keep / width {
@@ -369,7 +373,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 continue;
             }
             let ritz = self.ritz()?;
-            let scale = magnitude(&ritz.values);
+            let scale = self.scale(&ritz);
             let floor = tolerance * scale;
             let has_converged = |i: usize| ritz.residuals[i] <= self.goal.floor(ritz.values[i], scale);
             let converged = (0..count).take_while(|&i| has_converged(i)).count();
@@ -392,6 +396,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 self.restart(&ritz, count + (self.columns() - count) * 2 / 5)?;
             }
         }
+    }
+
+    /// The greatest magnitude of an eigenvalue, as far as it is known.
+    pub fn scale(&self, ritz: &Ritz) -> f64 {
+        self.norm.max(magnitude(&ritz.values))
     }
 
     /// Whether no eigenvalue was missed that is wanted more than the last of those that are.
