@@ -154,7 +154,7 @@ def run_outcore(what, job, folder):
         "eigsh": lambda own: oc.linalg.eigsh(own, k=job["k"], which="LM", tol=TOLERANCE),
         "svds": lambda own: oc.linalg.svds(own, k=job["k"], tol=TOLERANCE),
         "randomized": lambda own: oc.linalg.randomized_svd(
-            own, RANK, n_oversamples=OVERSAMPLES, n_iter=POWERS, random_state=0
+            own, RANK, n_oversamples=OVERSAMPLES, passes=2 * POWERS + 2, random_state=0
         ),
         "nmf": lambda own: oc.linalg.nmf(own, FACTORS, max_iter=1),
     }[what]

@@ -16,9 +16,19 @@ from outcore._matrix import SparseMatrix
 from outcore._outcore import Graph
 
 __all__ = [
-    "EigshResult", "NmfResult", "Solution", "SvdResult", "cg", "eigs", "eigsh", "gmres", "minres", "nmf", "randomized_svd",
+    "EigshResult",
+    "NmfResult",
+    "Solution",
+    "SvdResult",
+    "cg",
+    "eigs",
+    "eigsh",
+    "gmres",
+    "minres",
+    "nmf",
+    "randomized_svd",
     "svds",
-]  # fmt: skip
+]
 
 _Matrix = SparseMatrix | Graph | str | os.PathLike[str]
 

@@ -5,8 +5,8 @@
 //! singular values, [`nmf`] non-negative factors; [`cg`], [`minres`] and [`gmres`] solve systems of equations. What is
 //! common to all: vectors are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory
 //! as far as there is room and otherwise in a temporary file (`basis.rs`, `panels.rs`). Sums over rows are in an order
-//! that depends on their number alone. Small dense matrices inside belong to the library faer, but for a real Schur form
-//! with its parts in order, which it does not offer (`schur.rs`).
+//! that depends on their number alone. Small dense matrices inside belong to the library faer, but for a real Schur
+//! form with its parts in order, which it does not offer (`schur.rs`).
 
 mod basis;
 mod cg;

@@ -84,6 +84,18 @@ fn repeated_eigenvalues_are_found_as_often_as_they_are_there() {
             compare(&Entries::hypercube(10), known.clone(), &EigshOptions { block, which, ..options(14) });
         }
     }
+    for seed in 0..6 {
+        let options = EigshOptions { seed, block: [1, 2, 4, 8][seed as usize % 4], ..options(14) };
+        compare(&Entries::hypercube(10), known.clone(), &options);
+    }
+    // Fewer vectors than a block has.
+    let mut ones = Entries::new(300, 300);
+    (0..300).for_each(|row| (0..=row).for_each(|column| ones.add_both(&[(row, column, 0.01)])));
+    for block in [2, 8] {
+        let mut known = vec![0.0; 300];
+        known[0] = 3.0;
+        ENDS.map(|which| compare(&ones, known.clone(), &EigshOptions { block, which, ..options(5) }));
+    }
     // Many copies of one small graph.
     let known: Vec<f64> = (0..300).flat_map(|_| [2.0f64.sqrt(), 0.0, -(2.0f64.sqrt()), 0.0]).collect();
     let mut copies = Entries::new(1200, 1200);
