@@ -18,15 +18,21 @@ __all__ = [
     "Table",
     "algorithms",
     "bytes_text",
+    "eigs",
+    "eigsh",
     "estimate",
     "generate",
     "import_files",
     "import_tables",
+    "nmf",
     "parse_bytes",
     "__version__",
     "program_raised",
     "program_symbols",
+    "randomized_svd",
     "run_algorithm",
+    "solve",
+    "svds",
     "vertex_program",
 ]
 
@@ -166,3 +172,65 @@ def import_tables(
     options: dict[str, Any],
 ) -> dict[str, Any]: ...
 def generate(shape: str, output: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]: ...
+def eigsh(
+    matrix: Matrix,
+    *,
+    k: int,
+    which: str,
+    tol: float,
+    ncv: int | None,
+    block: int,
+    max_iter: int,
+    seed: int,
+    vectors: bool,
+    out: np.ndarray | None,
+) -> dict[str, Any]: ...
+def eigs(
+    matrix: Matrix,
+    *,
+    k: int,
+    which: str,
+    tol: float,
+    ncv: int | None,
+    max_iter: int,
+    seed: int,
+    vectors: bool,
+) -> dict[str, Any]: ...
+def svds(
+    matrix: Matrix,
+    *,
+    k: int,
+    tol: float,
+    ncv: int | None,
+    block: int,
+    max_iter: int,
+    seed: int,
+    vectors: bool,
+) -> dict[str, Any]: ...
+def randomized_svd(
+    matrix: Matrix, *, k: int, oversamples: int, passes: int, center: bool, seed: int
+) -> dict[str, Any]: ...
+def nmf(
+    matrix: Matrix,
+    *,
+    n_components: int,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    alpha_w: float,
+    alpha_h: float,
+    l1_ratio: float,
+    seed: int,
+) -> dict[str, Any]: ...
+def solve(
+    method: str,
+    matrix: Matrix,
+    b: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
+    maxiter: int | None,
+    x0: np.ndarray | None,
+    restart: int,
+    preconditioner: str,
+) -> dict[str, Any]: ...

@@ -12,6 +12,7 @@ import pytest
 from outcore._stubs import stubs
 
 OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._OF_SCIPY)]
+OBJECTS += [(f"linalg.{name}", getattr(oc.linalg, name)) for name in oc.linalg.__all__]
 OBJECTS += [
     (f"{name}.{own}", value)
     for name, kind in OBJECTS
