@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from outcore import _outcore
-from outcore._errors import ConvergenceError
+from outcore._errors import ConvergenceError, UsageError
 from outcore._matrix import SparseMatrix
 from outcore._outcore import Graph
 
@@ -170,6 +170,11 @@ def eigsh(
     array([1.      , 1.732051])
     """
     matrix = _opened(A)
+    if out is not None:
+        wanted = (matrix.shape[0], k)
+        if out.shape != wanted or out.dtype != np.float64 or not out.flags.c_contiguous or not out.flags.writeable:
+            text = f"{wanted[0]} x {wanted[1]} numbers of float64, row by row and writeable"
+            raise UsageError(f"expected an array for {text}, found one of shape {out.shape} and {out.dtype}")
     found = _outcore.eigsh(
         matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
         vectors=return_eigenvectors, out=out,
