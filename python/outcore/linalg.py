@@ -14,6 +14,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import ConvergenceError, UsageError
 from outcore._matrix import SparseMatrix
+from outcore._options import checked
 from outcore._outcore import Graph
 
 __all__ = [
@@ -30,8 +31,6 @@ __all__ = [
     "randomized_svd",
     "svds",
 ]
-
-_Matrix = SparseMatrix | Graph | str | os.PathLike[str]
 
 
 class _Result(Sequence[Any]):
@@ -114,8 +113,9 @@ class Solution(_Result):
     """Steps of the method."""
 
 
+@checked
 def eigsh(
-    A: _Matrix,
+    A: Any,
     k: int = 6,
     *,
     which: Literal["LM", "LA", "SA"] = "LM",
@@ -123,7 +123,7 @@ def eigsh(
     maxiter: int = 1000,
     tol: float = 0.0,
     return_eigenvectors: bool = True,
-    block: Literal[1, 2, 4, 8] = 2,
+    block: int = 2,
     seed: int = 0,
     out: np.ndarray | None = None,
 ) -> Any:
@@ -143,8 +143,8 @@ def eigsh(
         maxiter: The most restarts of a full subspace.
         tol: The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
         return_eigenvectors: Whether vectors are returned.
-        block: How many vectors are multiplied in a pass over the matrix. Each takes `16 n` bytes of memory. More make
-            fewer passes, and multiplications of more vectors.
+        block: How many vectors are multiplied in a pass over the matrix: 1, 2, 4 or 8. Each takes `16 n` bytes of
+            memory. More make fewer passes, and multiplications of more vectors.
         seed: Where random numbers begin.
         out: An array of shape `(n, k)` for the vectors, such as one of `numpy.lib.format.open_memmap`, whose memory
             does not count under the limit.
@@ -187,8 +187,9 @@ def eigsh(
     return result if return_eigenvectors else values
 
 
+@checked
 def eigs(
-    A: _Matrix,
+    A: Any,
     k: int = 6,
     *,
     which: Literal["LM", "LR", "SR", "LI", "SI"] = "LM",
@@ -241,15 +242,16 @@ def eigs(
     return result if return_eigenvectors else values
 
 
+@checked
 def svds(
-    A: _Matrix,
+    A: Any,
     k: int = 6,
     *,
     ncv: int | None = None,
     tol: float = 0.0,
     maxiter: int = 1000,
     return_singular_vectors: bool = True,
-    block: Literal[1, 2, 4, 8] = 2,
+    block: int = 2,
     seed: int = 0,
 ) -> Any:
     """Finds the k greatest singular values of a matrix, and their vectors.
@@ -297,8 +299,9 @@ def svds(
     return result if return_singular_vectors else values
 
 
+@checked
 def randomized_svd(
-    A: _Matrix,
+    A: Any,
     k: int,
     *,
     passes: int = 4,
@@ -343,8 +346,9 @@ def randomized_svd(
     return SvdResult(members, left=left, singular_values=values, right=right, residuals=None, **found)
 
 
+@checked
 def nmf(
-    A: _Matrix,
+    A: Any,
     n_components: int = 8,
     *,
     solver: Literal["hals", "mu"] = "hals",
@@ -392,7 +396,7 @@ def nmf(
     return NmfResult((found.pop("w"), found.pop("h_transposed").T), **found)
 
 
-def cg(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
+def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
     """Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
 
     Args:
@@ -426,7 +430,7 @@ def cg(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
     return _solved("cg", A, b, x0, **options)
 
 
-def minres(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
+def minres(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
     """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
 
     Of a singular system without a solution it finds a vector with the least residual, and says that it has not
@@ -437,7 +441,7 @@ def minres(A: _Matrix, b: Any, x0: Any = None, **options: Any) -> Any:
     return _solved("minres", A, b, x0, **options)
 
 
-def gmres(A: _Matrix, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) -> Any:
+def gmres(A: Any, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) -> Any:
     """Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted; other arguments
     are those of `cg`.
 
@@ -451,9 +455,10 @@ def gmres(A: _Matrix, b: Any, x0: Any = None, *, restart: int = 20, **options: A
     return _solved("gmres", A, b, x0, restart=restart, **options)
 
 
+@checked
 def _solved(
     method: str,
-    A: _Matrix,
+    A: Any,
     b: Any,
     x0: Any,
     *,
@@ -463,14 +468,17 @@ def _solved(
     M: Literal["jacobi"] | None = None,
     restart: int = 20,
 ) -> Solution:
-    def vector(given: Any) -> np.ndarray:
-        column = np.asarray(given, dtype=np.float64)
+    def vector(name: str, given: Any) -> np.ndarray:
+        column = np.asarray(given)
         # SciPy takes a matrix of one column, too.
-        return np.ascontiguousarray(column.reshape(-1) if column.ndim == 2 and column.shape[1] == 1 else column)
+        if column.dtype.kind not in "biuf" or column.ndim not in (1, 2) or column.shape[1:] not in ((), (1,)):
+            found = f"{column.dtype} of shape {column.shape}"
+            raise TypeError(f"expected {name} as a vector of real numbers, found {found}")
+        return np.ascontiguousarray(column.reshape(-1), dtype=np.float64)
 
     found = _outcore.solve(
-        method, _opened(A)._matrix, vector(b), rtol=rtol, atol=atol, maxiter=maxiter,
-        x0=None if x0 is None else vector(x0), restart=restart, preconditioner="none" if M is None else M,
+        method, _opened(A)._matrix, vector("b", b), rtol=rtol, atol=atol, maxiter=maxiter,
+        x0=None if x0 is None else vector("x0", x0), restart=restart, preconditioner="none" if M is None else M,
     )  # fmt: skip
     info = 0 if found["converged"] else max(found["iterations"], 1)
     return Solution((found["x"], info), **found)
@@ -488,5 +496,10 @@ def _require(converged: int, k: int, bound: float, result: Any) -> None:
         raise error
 
 
-def _opened(matrix: _Matrix) -> SparseMatrix:
-    return matrix if isinstance(matrix, SparseMatrix) else SparseMatrix(matrix)
+def _opened(matrix: Any) -> SparseMatrix:
+    if isinstance(matrix, SparseMatrix):
+        return matrix
+    if not isinstance(matrix, (Graph, str, os.PathLike)):
+        text = "an outcore.SparseMatrix, a graph or the path of an image"
+        raise TypeError(f"expected {text}, found {type(matrix).__name__}; outcore.import_matrix makes an image of it")
+    return SparseMatrix(matrix)

@@ -88,8 +88,20 @@ def test_what_cannot_be_is_refused(tmp_path):
             (lambda: oc.linalg.eigsh(own, 3, which="SM"), "SM"),
             (lambda: oc.linalg.svds(own, 601), "expected k from 1 to 600"),
             (lambda: oc.linalg.randomized_svd(own, 3, passes=3), "expected an even number of passes"),
+            (lambda: oc.linalg.eigsh(own, -1), "k="),
+            (lambda: oc.linalg.eigsh(own, 3, block=3), "block"),
+            (lambda: oc.linalg.nmf(own, 3, solver="cd"), "solver"),
+            (lambda: oc.linalg.gmres(own, np.ones(600), M="ilu"), "preconditioner"),
         ):
-            with pytest.raises((oc.UsageError, ValueError), match=text):
+            with pytest.raises(oc.UsageError, match=text):
+                call()
+        for call, text in (
+            (lambda: oc.linalg.eigsh(matrix, 3), "expected an outcore.SparseMatrix"),
+            (lambda: oc.linalg.eigsh(own, 2.5), "k="),
+            (lambda: oc.linalg.cg(own, np.ones(600) * 1j), "expected b as a vector of real numbers"),
+            (lambda: oc.linalg.cg(own, np.ones((600, 2))), "expected b as a vector of real numbers"),
+        ):
+            with pytest.raises(TypeError, match=text):
                 call()
     with pytest.raises(oc.NoImageError):
         oc.linalg.eigsh(tmp_path / "none.oc")
