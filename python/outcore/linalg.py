@@ -179,12 +179,7 @@ def eigsh(
         matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
         vectors=return_eigenvectors, out=out,
     )  # fmt: skip
-    values, vectors = np.array(found.pop("values")), found.pop("vectors", None)
-    residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
-    members = (values, vectors) if return_eigenvectors else (values,)
-    result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
-    _require(converged, k, bound, result)
-    return result if return_eigenvectors else values
+    return _eigenpairs(found, k, return_eigenvectors)
 
 
 @checked
@@ -234,12 +229,7 @@ def eigs(
     found = _outcore.eigs(
         matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, max_iter=maxiter, seed=seed, vectors=return_eigenvectors
     )
-    values, vectors = found.pop("values"), found.pop("vectors", None)
-    residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
-    members = (values, vectors) if return_eigenvectors else (values,)
-    result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
-    _require(converged, k, bound, result)
-    return result if return_eigenvectors else values
+    return _eigenpairs(found, k, return_eigenvectors)
 
 
 @checked
@@ -482,6 +472,15 @@ def _solved(
     )  # fmt: skip
     info = 0 if found["converged"] else max(found["iterations"], 1)
     return Solution((found["x"], info), **found)
+
+
+def _eigenpairs(found: dict[str, Any], k: int, return_eigenvectors: bool) -> Any:
+    values, vectors = np.array(found.pop("values")), found.pop("vectors", None)
+    residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
+    members = (values, vectors) if return_eigenvectors else (values,)
+    result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
+    _require(converged, k, bound, result)
+    return result if return_eigenvectors else values
 
 
 def _require(converged: int, k: int, bound: float, result: Any) -> None:

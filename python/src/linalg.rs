@@ -3,9 +3,9 @@
 use crate::columns::{keep, set_aside};
 use crate::errors::raise;
 use crate::import::choose;
-use crate::matrix::PyMatrix;
+use crate::matrix::{PyMatrix, costs};
 use crate::runtime::run;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2};
 use outcore::linalg::{
     self, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SolveOptions, Spectrum, SvdsOptions, Vectors,
 };
@@ -20,6 +20,19 @@ fn require_room(py: Python<'_>, matrix: &PyMatrix, rows: u64, count: usize) -> P
     matrix.matrix.graph().make_room(VECTORS, bytes).map_err(|error| raise(py, error))
 }
 
+/// An array whose memory is set aside for as long as it lives.
+fn new_array<'py, T: Element>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    shape: [usize; 2],
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    let bytes = (shape[0] * shape[1] * size_of::<T>()) as u64;
+    let reservation = set_aside(py, matrix.matrix.graph().image(), VECTORS, bytes)?;
+    let array = PyArray2::zeros(py, shape, false);
+    keep(array.as_any(), reservation)?;
+    Ok(array)
+}
+
 /// Vectors as an array of Python's: the one that was given, or a new one whose memory is set aside.
 fn delivered<'py>(
     py: Python<'py>,
@@ -32,12 +45,8 @@ fn delivered<'py>(
     let mut out = match out {
         Some(out) => out,
         None => {
-            let bytes = 8 * (rows * count) as u64;
-            vectors.leave(bytes).map_err(|error| raise(py, error))?;
-            let reservation = set_aside(py, graph.image(), VECTORS, bytes)?;
-            let array = PyArray2::zeros(py, [rows, count], false);
-            keep(array.as_any(), reservation)?;
-            array.readwrite()
+            vectors.leave(8 * (rows * count) as u64).map_err(|error| raise(py, error))?;
+            new_array(py, matrix, [rows, count])?.readwrite()
         }
     };
     let numbers = out.as_slice_mut()?;
@@ -68,14 +77,9 @@ pub fn eigsh<'py>(
         require_room(py, matrix, matrix.matrix.shape().0, k)?;
     }
     let mut found = run(py, graph.runtime(), || linalg::eigsh(&matrix.matrix, &options))?;
-    let facts = PyDict::new(py);
+    let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("values", &found.values)?;
-    facts.set_item("residuals", &found.residuals)?;
-    facts.set_item("residual_bound", found.residual_bound)?;
-    facts.set_item("converged", found.converged)?;
-    facts.set_item("products", found.products)?;
-    facts.set_item("restarts", found.restarts)?;
-    facts.set_item("stats", stats(py, &found.stats)?)?;
+    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
     if vectors {
         facts.set_item("vectors", delivered(py, matrix, &mut found.vectors, out)?)?;
     }
@@ -104,21 +108,13 @@ pub fn eigs<'py>(
         require_room(py, matrix, 2 * matrix.matrix.shape().0, k)?;
     }
     let mut found = run(py, graph.runtime(), || linalg::eigs(&matrix.matrix, &options))?;
-    let facts = PyDict::new(py);
+    let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("values", PyArray1::from_slice(py, &found.values))?;
-    facts.set_item("residuals", &found.residuals)?;
-    facts.set_item("residual_bound", found.residual_bound)?;
-    facts.set_item("converged", found.converged)?;
-    facts.set_item("products", found.products)?;
-    facts.set_item("restarts", found.restarts)?;
-    facts.set_item("stats", stats(py, &found.stats)?)?;
+    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
     if vectors {
         let (rows, count) = found.vectors.shape();
-        let bytes = 16 * (rows * count) as u64;
-        found.vectors.leave(bytes).map_err(|error| raise(py, error))?;
-        let reservation = set_aside(py, graph.image(), VECTORS, bytes)?;
-        let array = PyArray2::<linalg::c64>::zeros(py, [rows, count], false);
-        keep(array.as_any(), reservation)?;
+        found.vectors.leave(16 * (rows * count) as u64).map_err(|error| raise(py, error))?;
+        let array = new_array::<linalg::c64>(py, matrix, [rows, count])?;
         let mut out = array.readwrite();
         let numbers = out.as_slice_mut()?;
         run(py, graph.runtime(), || found.vectors.write(numbers))?;
@@ -148,14 +144,9 @@ pub fn svds<'py>(
     }
     let options = SvdsOptions { k, tol, ncv, block, max_iter, seed };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::svds(&matrix.matrix, &options))?;
-    let facts = PyDict::new(py);
+    let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("values", &found.values)?;
-    facts.set_item("residuals", &found.residuals)?;
-    facts.set_item("residual_bound", found.residual_bound)?;
-    facts.set_item("converged", found.converged)?;
-    facts.set_item("products", found.products)?;
-    facts.set_item("restarts", found.restarts)?;
-    facts.set_item("stats", stats(py, &found.stats)?)?;
+    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
     if vectors {
         facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
         facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
@@ -179,11 +170,9 @@ pub fn randomized_svd<'py>(
     require_room(py, matrix, rows + columns, k)?;
     let options = RandomizedSvdOptions { k, oversamples, passes, center, seed };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::randomized_svd(&matrix.matrix, &options))?;
-    let facts = PyDict::new(py);
+    let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("values", &found.values)?;
     facts.set_item("means", found.means.as_ref().map(|means| PyArray1::from_slice(py, means)))?;
-    facts.set_item("products", found.products)?;
-    facts.set_item("stats", stats(py, &found.stats)?)?;
     facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
     facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
     Ok(facts)
@@ -210,12 +199,10 @@ pub fn nmf<'py>(
     let solver = choose(py, "solver", solver)?;
     let options = NmfOptions { n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::nmf(&matrix.matrix, &options))?;
-    let facts = PyDict::new(py);
+    let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("losses", PyArray1::from_slice(py, &found.losses))?;
     facts.set_item("iterations", found.iterations)?;
     facts.set_item("converged", found.converged)?;
-    facts.set_item("products", found.products)?;
-    facts.set_item("stats", stats(py, &found.stats)?)?;
     facts.set_item("w", delivered(py, matrix, &mut found.w, None)?)?;
     facts.set_item("h_transposed", delivered(py, matrix, &mut found.h_transposed, None)?)?;
     Ok(facts)
@@ -247,15 +234,13 @@ pub fn solve<'py>(
     let options = SolveOptions { rtol, atol, maxiter, x0, restart, preconditioner };
     let graph = matrix.matrix.graph();
     let found = run(py, graph.runtime(), || solve(&matrix.matrix, b, &options))?;
-    let facts = PyDict::new(py);
+    let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("residual", found.residual)?;
     facts.set_item("residual_bound", found.residual_bound)?;
     facts.set_item("converged", found.converged)?;
     facts.set_item("stopped_by", found.stopped_by.name())?;
     facts.set_item("iterations", found.iterations)?;
-    facts.set_item("products", found.products)?;
     facts.set_item("residuals", PyArray1::from_slice(py, &found.residuals))?;
-    facts.set_item("stats", stats(py, &found.stats)?)?;
     let reservation = set_aside(py, graph.image(), "a solution as a NumPy array", 8 * found.x.len() as u64)?;
     let x = PyArray1::from_slice(py, &found.x);
     keep(x.as_any(), reservation)?;
@@ -263,9 +248,24 @@ pub fn solve<'py>(
     Ok(facts)
 }
 
-/// What a run cost, without its steps.
-fn stats<'py>(py: Python<'py>, stats: &outcore::Stats) -> PyResult<Bound<'py, PyAny>> {
-    let stats = crate::to_dict(py, stats)?;
-    stats.cast::<PyDict>()?.del_item("steps")?;
-    Ok(stats)
+/// What every result has: how many vectors were multiplied, and what it cost.
+fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("products", products)?;
+    facts.set_item("stats", costs(py, stats)?)?;
+    Ok(facts)
+}
+
+/// What is known of eigenpairs and singular pairs.
+fn set_pairs(
+    facts: &Bound<'_, PyDict>,
+    residuals: &[f64],
+    residual_bound: f64,
+    converged: usize,
+    restarts: u64,
+) -> PyResult<()> {
+    facts.set_item("residuals", residuals)?;
+    facts.set_item("residual_bound", residual_bound)?;
+    facts.set_item("converged", converged)?;
+    facts.set_item("restarts", restarts)
 }

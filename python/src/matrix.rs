@@ -6,7 +6,7 @@ use crate::graph::PyGraph;
 use crate::import::choose;
 use crate::runtime::run;
 use numpy::{PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
-use outcore::{Operand, SparseMatrix};
+use outcore::{Operand, SparseMatrix, Stats};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -88,8 +88,13 @@ impl PyMatrix {
         let columns = factor.shape()[1] / if self.matrix.is_complex() { 2 } else { 1 };
         let (factor, product) = (factor.as_slice()?, product.as_slice_mut()?);
         let multiply = || self.matrix.multiply(semiring, operand, factor, columns, product);
-        let stats = crate::to_dict(py, &run(py, graph.runtime(), multiply)?)?;
-        stats.cast::<PyDict>()?.del_item("steps")?;
-        Ok(stats)
+        costs(py, &run(py, graph.runtime(), multiply)?)
     }
+}
+
+/// What products cost, without their steps.
+pub(crate) fn costs<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyAny>> {
+    let stats = crate::to_dict(py, stats)?;
+    stats.cast::<PyDict>()?.del_item("steps")?;
+    Ok(stats)
 }

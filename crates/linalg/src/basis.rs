@@ -7,7 +7,7 @@ use crate::kernels::{Square, add_product, dots};
 use crate::operator::Operator;
 use crate::tall::{Space, ZERO, added};
 use faer::Mat;
-use outcore_graph::{PAGE_BYTES, Result};
+use outcore_graph::{Graph, PAGE_BYTES, Result};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Spill, folder, lock};
 use std::ops::Range;
@@ -35,10 +35,22 @@ pub(crate) struct Room {
 impl Room {
     /// Beside the image, or where the runtime says; and as much as a page cache of all that a product reads.
     pub fn of<'a>(operator: &dyn Operator<'a>) -> Self {
-        let graph = operator.matrix().graph();
-        let temporary = graph.runtime().temporary().map_or(folder(graph.path()), |temporary| temporary);
-        Room { folder: temporary.to_owned(), left_bytes: PAGE_BYTES * operator.pages() }
+        Room { folder: temporary_folder(operator.matrix().graph()), left_bytes: PAGE_BYTES * operator.pages() }
     }
+}
+
+/// Where temporary files of vectors go: beside the image, or where the runtime says.
+pub(crate) fn temporary_folder(graph: &Graph) -> PathBuf {
+    graph.runtime().temporary().map_or(folder(graph.path()), |temporary| temporary).to_owned()
+}
+
+/// Writes a block to its place in a file.
+pub(crate) fn write_block(space: &Space<'_>, block: &[f64], spill: &Spill, offset_bytes: u64) -> Result<()> {
+    space.stripes(|_, rows| {
+        let place = space.place(&rows);
+        Ok(spill.write(raw_bytes(&block[place.clone()]), offset_bytes + 8 * place.start as u64)?)
+    })?;
+    Ok(())
 }
 
 /// Blocks of vectors.
@@ -155,21 +167,12 @@ impl<'a> Basis<'a> {
         };
         let offset_bytes = self.free.pop().unwrap_or_else(|| spill.take(self.space.block_bytes()));
         if let Block::Memory(block) = &self.blocks[oldest] {
-            self.space.stripes(|_, rows| {
-                let place = self.space.place(&rows);
-                Ok(spill.write(raw_bytes(&block[place.clone()]), offset_bytes + 8 * place.start as u64)?)
-            })?;
+            write_block(&self.space, block, spill, offset_bytes)?;
         }
         match std::mem::replace(&mut self.blocks[oldest], Block::Disk(offset_bytes)) {
             Block::Memory(block) => Ok(Some(block)),
             Block::Disk(_) => Ok(None),
         }
-    }
-
-    fn read(&self, offset_bytes: u64, place: Range<usize>, buffer: &mut [f64]) -> Result<()> {
-        let Some(spill) = &self.spill else { return Ok(()) };
-        let piece = &mut buffer[..place.len()];
-        Ok(spill.read(raw_bytes_mut(piece), offset_bytes + 8 * place.start as u64)?)
     }
 
     /// Hands `work` a piece of a block.
@@ -181,13 +184,14 @@ impl<'a> Basis<'a> {
         work: impl FnOnce(&[f64]) -> T,
     ) -> Result<T> {
         let place = self.space.place(rows);
-        match &self.blocks[block] {
-            Block::Memory(numbers) => Ok(work(&numbers[place])),
-            &Block::Disk(offset_bytes) => {
-                let mut buffer = lock(&self.buffers[worker]);
-                self.read(offset_bytes, place.clone(), &mut buffer)?;
-                Ok(work(&buffer[..place.len()]))
+        match (&self.blocks[block], &self.spill) {
+            (Block::Memory(numbers), _) => Ok(work(&numbers[place])),
+            (&Block::Disk(offset_bytes), Some(spill)) => {
+                let piece = &mut lock(&self.buffers[worker])[..place.len()];
+                spill.read(raw_bytes_mut(piece), offset_bytes + 8 * place.start as u64)?;
+                Ok(work(piece))
             }
+            (Block::Disk(_), None) => unreachable!("what is on disk is in a file"),
         }
     }
 

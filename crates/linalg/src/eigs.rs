@@ -1,10 +1,10 @@
 //! Eigenvalues of unsymmetric matrices, and what belongs to them.
 
 use crate::basis::{Basis, Room};
-use crate::eigsh::{DENSE_ROWS, REACHED, entries, usual_columns};
+use crate::eigsh::{DENSE_ROWS, REACHED, check_wanted, entries, usual_columns};
 use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
-use crate::operator::{Costs, Counted, Operator, space};
+use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::schur::Schur;
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
@@ -134,11 +134,7 @@ pub struct ComplexPairs<'a> {
 /// A matrix that is not square; options that cannot be; entries that are not finite; too little memory; a page that
 /// cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
-    let (rows, columns) = matrix.shape();
-    if rows != columns {
-        return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
-    }
-    check_options(rows as usize, options)?;
+    check_options(square_rows(matrix)?, options)?;
     let costs = RefCell::new(Costs::default());
     let Solved { mut pairs, basis, residual_bound, restarts } =
         solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
@@ -163,17 +159,12 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
 /// Refuses options that cannot be for so many rows.
 fn check_options(rows: usize, options: &EigsOptions) -> Result<()> {
     let &EigsOptions { k, tol, ncv, .. } = options;
-    let usage = |text: String| Err(Error::Usage(text));
-    if k == 0 || k > rows {
-        return usage(format!("expected k from 1 to {rows}, the number of rows, found {k}"));
-    }
-    if !(0.0..1.0).contains(&tol) {
-        return usage(format!("expected tol from 0 to 1, found {tol}"));
-    }
+    check_wanted(rows, k, tol)?;
     match ncv {
         Some(found) if found < k + MORE_COLUMNS => {
             let least = k + MORE_COLUMNS;
-            usage(format!("expected ncv of at least {least}, which is k and {MORE_COLUMNS} more, found {found}"))
+            let text = format!("expected ncv of at least {least}, which is k and {MORE_COLUMNS} more, found {found}");
+            Err(Error::Usage(text))
         }
         _ => Ok(()),
     }

@@ -3,10 +3,11 @@
 use crate::basis::{Basis, Room};
 use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
-use crate::operator::{Costs, Counted, Operator, space};
+use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
-use faer::Mat;
+use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+use faer::{Mat, Par, Side};
 use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
@@ -118,11 +119,7 @@ pub struct Eigenpairs<'a> {
 /// A matrix that is not square, or not symmetric; options that cannot be; entries that are not finite; too little
 /// memory; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
-    let (rows, columns) = matrix.shape();
-    if !matrix.is_square() {
-        return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
-    }
-    check_options(rows as usize, options)?;
+    check_options(square_rows(matrix)?, options)?;
     let costs = RefCell::new(Costs::default());
     let solved = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
@@ -140,12 +137,7 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
 pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
     let &EigshOptions { k, tol, ncv, block, .. } = options;
     let usage = |text: String| Err(Error::Usage(text));
-    if k == 0 || k > rows {
-        return usage(format!("expected k from 1 to {rows}, the number of rows, found {k}"));
-    }
-    if !(0.0..1.0).contains(&tol) {
-        return usage(format!("expected tol from 0 to 1, found {tol}"));
-    }
+    check_wanted(rows, k, tol)?;
     if ![1, 2, 4, 8].contains(&block) {
         return usage(format!("expected a block of 1, 2, 4 or 8 columns, found {block}"));
     }
@@ -155,6 +147,17 @@ pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a number of vectors, or a tolerance, that cannot be for so many rows.
+pub(crate) fn check_wanted(rows: usize, k: usize, tol: f64) -> Result<()> {
+    if k == 0 || k > rows {
+        return Err(Error::Usage(format!("expected k from 1 to {rows}, the number of rows, found {k}")));
+    }
+    if !(0.0..1.0).contains(&tol) {
+        return Err(Error::Usage(format!("expected tol from 0 to 1, found {tol}")));
+    }
+    Ok(())
 }
 
 /// Compares the products of the matrix and of its transpose with a random vector, unless it is stored as symmetric.
@@ -329,7 +332,7 @@ fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> 
     basis.leave(2 * space.block_bytes())?;
     let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
     let (mut factor, mut product) = (block()?, block()?);
-    orthonormal(&mut basis, count, &mut factor)?;
+    orthonormal(operator, &mut basis, count, &mut factor)?;
     for round in 0.. {
         let mut small = Mat::zeros(count, count);
         let mut residuals = Vec::new();
@@ -363,30 +366,22 @@ fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> 
 }
 
 /// Makes the first vectors of a basis orthonormal; they nearly are.
-pub(crate) fn orthonormal(basis: &mut Basis<'_>, count: usize, factor: &mut [f64]) -> Result<()> {
+pub(crate) fn orthonormal<'a>(
+    operator: &dyn Operator<'a>,
+    basis: &mut Basis<'a>,
+    count: usize,
+    factor: &mut [f64],
+) -> Result<()> {
     let width = basis.space.width;
     let mut gram = Mat::zeros(count, count);
     for at in 0..basis.len() {
         basis.copy(at, factor)?;
         set_columns(&mut gram, at, &basis.dots(0..basis.len(), factor)?, width);
     }
-    // The inverse of the upper Cholesky factor, column by column.
-    let mut upper = Mat::<f64>::zeros(count, count);
-    for column in 0..count {
-        for row in 0..=column {
-            let known: f64 = (0..row).map(|i| upper[(i, row)] * upper[(i, column)]).sum();
-            let left = gram[(row, column)] - known;
-            upper[(row, column)] = if row == column { left.sqrt() } else { left / upper[(row, row)] };
-        }
-    }
-    let mut inverse = Mat::<f64>::zeros(count, count);
-    for column in 0..count {
-        for row in (0..=column).rev() {
-            let unit = if row == column { 1.0 } else { 0.0 };
-            let known: f64 = (row + 1..=column).map(|i| upper[(row, i)] * inverse[(i, column)]).sum();
-            inverse[(row, column)] = (unit - known) / upper[(row, row)];
-        }
-    }
+    // What is multiplied by the inverse of the Gram matrix's upper Cholesky factor is orthonormal.
+    let factor = gram.llt(Side::Lower).map_err(|_| operator.too_large())?;
+    let mut inverse = Mat::<f64>::identity(count, count);
+    solve_upper_triangular_in_place(factor.L().transpose(), inverse.as_mut(), Par::Seq);
     basis.rotate(&padded(&inverse, basis.len() * width))
 }
 

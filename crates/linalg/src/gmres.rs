@@ -11,9 +11,8 @@ use crate::basis::{Basis, Room};
 use crate::operator::Operator;
 use crate::systems::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
-use outcore_graph::{PAGE_BYTES, Result};
-use outcore_io::{Array, folder};
-use outcore_matrix::Operand;
+use outcore_graph::Result;
+use outcore_io::Array;
 
 /// What is left of a vector and shorter than this, in units of what it was, is nothing but rounding.
 const ROUNDING: f64 = 1e-14;
@@ -110,11 +109,8 @@ impl<'a> Method<'a> for Gmres<'a> {
     }
 
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
-        let (space, matrix) = (system.space, system.operator.matrix);
-        let temporary = space.runtime.temporary().map_or(folder(matrix.graph().path()), |temporary| temporary);
-        let left_bytes = PAGE_BYTES * matrix.pages_per_pass(Operand::Matrix);
-        let restart = options.restart.min(space.rows);
-        let basis = Basis::new(space, Room { folder: temporary.to_owned(), left_bytes }, restart + 1)?;
+        let restart = options.restart.min(system.space.rows);
+        let basis = Basis::new(system.space, Room::of(&system.operator), restart + 1)?;
         Ok(Gmres { basis, restart, longest: 0.0 })
     }
 

@@ -20,14 +20,12 @@
 
 use crate::basis::Basis;
 use crate::operator::Operator;
-use crate::orthonormal::{orthonormalize, random};
+use crate::orthonormal::{ROUNDING, orthonormalize, random};
 use crate::schur::Schur;
 use faer::{Mat, c64};
 use outcore_graph::Result;
 use outcore_io::Array;
 
-/// Products that are shorter than this, in lengths of the longest, are nothing but rounding.
-const ROUNDING: f64 = 1e-14;
 /// A basis that fills is looked at this often.
 const LOOKS: usize = 8;
 /// And not more often than after so many steps.

@@ -21,7 +21,7 @@
 use crate::basis::Basis;
 use crate::kernels::Square;
 use crate::operator::Operator;
-use crate::orthonormal::{inverse, orthonormalize, product, random};
+use crate::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
 use crate::tall::{ZERO, added};
 use faer::{Mat, Side};
 use outcore_graph::Result;
@@ -36,8 +36,6 @@ const ORTHOGONAL: f64 = 2e-15;
 const KEPT: f64 = 0.5;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED: f64 = 1e-3;
-/// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
-pub(crate) const ROUNDING: f64 = 1e-14;
 
 /// Which eigenvalues are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

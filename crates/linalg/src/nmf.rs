@@ -18,13 +18,14 @@
 //! algorithms for large scale nonnegative matrix and tensor factorizations*, IEICE Trans. Fundamentals 2009; Zheng,
 //! *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.3.
 
+use crate::basis::temporary_folder;
 use crate::kernels::{MOST_WIDTH, Square, add_product, descend, dots};
 use crate::operator::{Costs, Counted, Operator};
 use crate::panels::{Layout, Panels};
 use crate::tall::{Space, ZERO, added, uniform};
 use crate::vectors::Vectors;
 use outcore_graph::{Choice, Error, Result, Stats};
-use outcore_io::{Array, Reservation, folder, lock};
+use outcore_io::{Array, Reservation, lock};
 use outcore_matrix::{EntrySums, MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -254,10 +255,9 @@ impl<'a> Run<'a> {
         let buffer = |_| Ok(Mutex::new(array("pieces of factors", worker_numbers(chosen))?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
         let mut room_bytes = if is_in_memory { panels_bytes(chosen) } else { available - least_bytes(chosen) };
-        let temporary = runtime.temporary().map_or(folder(graph.path()), |temporary| temporary);
         let mut panels = |rows| {
             let space = Space { runtime, rows, width: chosen.block_width() };
-            Panels::new(space, chosen, temporary.to_owned(), &mut room_bytes)
+            Panels::new(space, chosen, temporary_folder(graph), &mut room_bytes)
         };
         let factor = |panels: Panels<'a>, alpha: f64, hold_rows: usize| {
             let penalty = [alpha * options.l1_ratio, alpha * (1.0 - options.l1_ratio)];
@@ -432,8 +432,7 @@ impl Piece<'_> {
             let (range, first) = (self.block(block), block * width);
             for (row, numbers) in self.rows.clone().zip(self.factor[range].chunks_exact_mut(width)) {
                 for (column, number) in (first..columns).zip(numbers) {
-                    // The first place has no random number where the seed is 0.
-                    let place = (first_row + row) * MOST_COMPONENTS + column + 1;
+                    let place = (first_row + row) * MOST_COMPONENTS + column;
                     *number = scale * (0.5 + 0.5 * uniform(seed, place as u64)).max(f64::EPSILON);
                 }
             }

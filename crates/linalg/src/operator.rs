@@ -125,6 +125,19 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
     }
 }
 
+/// How many rows and columns a square matrix has.
+///
+/// # Errors
+/// It is not square, or stored as one whose rows are other vertices than its columns.
+pub(crate) fn square_rows(matrix: &SparseMatrix) -> Result<usize> {
+    let (rows, columns) = matrix.shape();
+    if matrix.is_square() {
+        return Ok(rows as usize);
+    }
+    let stored = if rows == columns { " that is stored as a rectangular one" } else { "" };
+    Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}{stored}")))
+}
+
 /// The space of an operator's factors, in blocks of so many columns.
 pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> {
     Space { runtime: operator.matrix().graph().runtime(), rows: operator.shape().1, width }

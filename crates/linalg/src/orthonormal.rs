@@ -7,9 +7,11 @@
 
 use crate::basis::Basis;
 use crate::kernels::Square;
-use crate::tall::{Space, ZERO};
+use crate::tall::ZERO;
 use outcore_graph::Result;
 
+/// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
+pub(crate) const ROUNDING: f64 = 1e-14;
 /// Below this a pivot of a Gram matrix with ones on its diagonal has lost too many digits.
 const GOOD_PIVOT: f64 = 1e-8;
 /// A round that begins this near to orthonormal columns ends with such.
@@ -71,7 +73,7 @@ pub(crate) fn orthonormalize(
 }
 
 /// The unit matrix.
-pub(crate) fn identity(width: usize) -> Square {
+fn identity(width: usize) -> Square {
     let mut square = ZERO;
     (0..width).for_each(|i| square[i][i] = 1.0);
     square
@@ -130,9 +132,7 @@ pub(crate) fn product(one: &Square, other: &Square, width: usize) -> Square {
 
 /// A random block of orthonormal columns, orthogonal to all blocks of a basis.
 pub(crate) fn random(basis: &Basis<'_>, block: &mut [f64], seed: u64) -> Result<()> {
-    let Space { width, .. } = basis.space;
     block.fill(0.0);
     orthonormalize(basis, basis.len(), block, 0.0, seed)?;
-    debug_assert!(width > 0);
     Ok(())
 }

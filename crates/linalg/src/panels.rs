@@ -5,6 +5,7 @@
 //! on whole rows takes pieces of all panels, as blocks of the width that kernels have. How wide panels are and where
 //! they lie changes no bit.
 
+use crate::basis::write_block;
 use crate::kernels::MOST_WIDTH;
 use crate::tall::Space;
 use outcore_graph::Result;
@@ -173,7 +174,7 @@ impl<'a> Panels<'a> {
             (Panel::Memory(numbers), _) => compute(&mut numbers[..space.numbers()]),
             (&mut Panel::Disk(offset_bytes), Some(spill)) => {
                 compute(&mut hold[..space.numbers()])?;
-                write(&space, &hold[..space.numbers()], spill, offset_bytes)
+                write_block(&space, &hold[..space.numbers()], spill, offset_bytes)
             }
             (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
         }
@@ -212,7 +213,7 @@ impl<'a> Panels<'a> {
             let spill = self.spill()?.clone();
             let offset_bytes = spill.take(panel_bytes);
             if let Panel::Memory(numbers) = &self.panels[panel] {
-                write(&space, &numbers[..space.numbers()], &spill, offset_bytes)?;
+                write_block(&space, &numbers[..space.numbers()], &spill, offset_bytes)?;
             }
             self.panels[panel] = Panel::Disk(offset_bytes);
         }
@@ -245,14 +246,6 @@ impl<'a> Panels<'a> {
         }
         Ok(())
     }
-}
-
-fn write(space: &Space<'_>, numbers: &[f64], spill: &Spill, offset_bytes: u64) -> Result<()> {
-    space.stripes(|_, rows| {
-        let place = space.place(&rows);
-        Ok(spill.write(raw_bytes(&numbers[place.clone()]), offset_bytes + 8 * place.start as u64)?)
-    })?;
-    Ok(())
 }
 
 /// Where a stripe of a panel is.

@@ -13,7 +13,7 @@ use crate::eigsh::{
 };
 use crate::lanczos::Goal;
 use crate::operator::{Costs, Counted, Operator, Squared, space};
-use crate::orthonormal::orthonormalize;
+use crate::orthonormal::{ROUNDING, orthonormalize};
 use crate::tall::ZERO;
 use crate::vectors::Vectors;
 use faer::Mat;
@@ -132,7 +132,7 @@ fn refine<'a>(
     let (near_space, far_space) = (near.space, space(second, width));
     near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()))?;
     let mut factor = Array::zeroed(near_space.runtime.budget(), "singular vectors", near_space.numbers())?;
-    orthonormal(&mut near, count, &mut factor)?;
+    orthonormal(first, &mut near, count, &mut factor)?;
     let mut far = Basis::new(far_space, Room::of(first), near.len())?;
     let mut upper = Mat::zeros(near.len() * width, near.len() * width);
     for block in 0..near.len() {
@@ -180,7 +180,7 @@ pub(crate) fn append_orthonormal<'a>(
         *share = crate::tall::added(share, &again);
     }
     let norm = (0..known * width).map(|at| upper[(at, at)].abs()).fold(longest, f64::max);
-    let found = orthonormalize(basis, known, &mut block, crate::lanczos::ROUNDING * norm, seed)?;
+    let found = orthonormalize(basis, known, &mut block, ROUNDING * norm, seed)?;
     if !found.finite {
         return Err(operator.too_large());
     }

@@ -13,7 +13,7 @@ use crate::cg::Cg;
 use crate::eigsh::check_symmetric;
 use crate::gmres::Gmres;
 use crate::minres::Minres;
-use crate::operator::{Costs, Counted, Operator, space};
+use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::buffer::shared;
@@ -329,19 +329,13 @@ fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &Solve
 
 /// Refuses what cannot be.
 fn check(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<()> {
-    let (rows, columns) = matrix.shape();
+    let rows = square_rows(matrix)?;
     let usage = |text: String| Err(Error::Usage(text));
-    if !matrix.is_square() {
-        let stored = if rows == columns { " that is stored as a rectangular one" } else { "" };
-        return usage(format!("expected a square matrix, found one of {rows} x {columns}{stored}"));
-    }
     for (name, numbers) in [("b", Some(b)), ("x0", options.x0)] {
         let Some(numbers) = numbers else { continue };
-        if numbers.len() as u64 != rows {
+        if numbers.len() != rows {
             let found = numbers.len();
-            return usage(format!(
-                "expected {rows} numbers in {name} for a matrix of {rows} x {columns}, found {found}"
-            ));
+            return usage(format!("expected {rows} numbers in {name} for a matrix of {rows} x {rows}, found {found}"));
         }
         if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
             return usage(format!("expected finite numbers in {name}, found {} in row {row}", numbers[row]));

@@ -224,6 +224,7 @@ impl SparseMatrix {
         columns: usize,
         product: &mut [f64],
     ) -> Result<Stats> {
+        self.check_shapes(semiring, operand, factor, columns, product)?;
         let graph = &self.graph;
         let mut stats = StatsBuilder::start();
         stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
@@ -247,6 +248,7 @@ impl SparseMatrix {
         product: &mut [f64],
         stats: &mut StatsBuilder,
     ) -> Result<()> {
+        self.check_shapes(Semiring::PlusTimes, operand, factor, columns, product)?;
         let given = Given { factor, columns, places: None };
         self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS / self.parts(), stats)
     }
@@ -261,23 +263,36 @@ impl SparseMatrix {
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let (edges, rows, inner) = self.rows_of(operand);
+        let numbers = given.columns * self.parts();
+        let _kept = self.keep_values(operand)?;
+        let (given, product, width) = (Given { columns: numbers, ..given }, shared(product), most * self.parts());
+        for from in (0..numbers).step_by(width) {
+            Part { matrix: self, operand, edges, rows, inner, given, product, from }
+                .multiply(semiring, width, stats)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses shapes that do not fit, and semirings that complex values have not.
+    fn check_shapes(
+        &self,
+        semiring: Semiring,
+        operand: Operand,
+        factor: &[f64],
+        columns: usize,
+        product: &[f64],
+    ) -> Result<()> {
+        let (_, rows, inner) = self.rows_of(operand);
         if self.is_complex && semiring != Semiring::PlusTimes {
             let text = format!("expected the semiring plus-times, as values are complex, found {}", semiring.name());
             return Err(Error::Usage(text));
         }
-        let Given { factor, columns, .. } = given;
         let numbers = columns * self.parts();
         if factor.len() != inner.count * numbers || product.len() != rows.count * numbers {
             let kind = if self.is_complex { "complex " } else { "" };
             let expected = format!("a matrix of {} x {} and {columns} {kind}columns", rows.count, inner.count);
             let found = format!("{} numbers for {}", factor.len(), product.len());
             return Err(Error::Usage(format!("expected numbers for {expected}, found {found}")));
-        }
-        let _kept = self.keep_values(operand)?;
-        let (given, product, width) = (Given { columns: numbers, ..given }, shared(product), most * self.parts());
-        for from in (0..numbers).step_by(width) {
-            Part { matrix: self, operand, edges, rows, inner, given, product, from }
-                .multiply(semiring, width, stats)?;
         }
         Ok(())
     }

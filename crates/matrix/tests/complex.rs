@@ -1,5 +1,8 @@
 //! Products of complex matrices on disk, beside those of an obvious program, and with themselves.
 
+mod common;
+
+use common::{bits, import_file, numbers, product, random, runtime};
 use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import, open};
 use outcore_graph::{
     Choice, Direction, Error, Graph, GraphOptions, ImageFile, PAGE_BYTES, Result, check, export, read_manifest,
@@ -25,11 +28,6 @@ fn multiply(one: Complex, other: Complex) -> Complex {
 
 fn conjugate(number: Complex) -> Complex {
     [number[0], -number[1]]
-}
-
-fn random(state: &mut u64, below: u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*state >> 33) % below
 }
 
 /// A file of a complex matrix, and the entries that it means; small whole numbers, so that sums are exact in any order.
@@ -112,40 +110,13 @@ fn import_text(runtime: &Runtime, folder: &Path, text: &str, image: &Path, order
     import_file(runtime, &file, image, order)
 }
 
-fn import_file(runtime: &Runtime, file: &Path, image: &Path, order: OrderChoice) -> Result<ImportReport> {
-    let source = open(runtime, &[file.to_owned()], &InputOptions { is_matrix: true, ..InputOptions::default() })?;
-    let duplicates = Duplicates::Sum;
-    let options = ImportOptions { duplicates, order, replace: true, allow_empty: true, ..ImportOptions::default() };
-    import(runtime, source, image, &options)
-}
-
-fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
-    // Tests that run at the same time are one process.
-    let beside_process = true;
-    let options = RuntimeOptions { threads: Some(threads), memory_bytes, beside_process, ..RuntimeOptions::default() };
-    Arc::new(Runtime::new(options).unwrap())
-}
-
 fn matrix(runtime: &Arc<Runtime>, image: &Path) -> SparseMatrix {
-    let graph = Graph::open(runtime, image, GraphOptions::default()).unwrap();
-    SparseMatrix::new(Arc::new(graph), true).unwrap()
+    common::matrix(runtime, image, true)
 }
 
 /// So many complex columns of whole numbers.
 fn factor(rows: u64, columns: usize) -> Vec<f64> {
-    (0..rows * 2 * columns as u64).map(|i| ((i * 31 + i / 7) % 17) as f64 - 5.0).collect()
-}
-
-fn product(matrix: &SparseMatrix, operand: Operand, factor: &[f64], columns: usize) -> Vec<f64> {
-    let (rows, inner) = matrix.shape();
-    let rows = if operand == Operand::Matrix { rows } else { inner };
-    let mut product = vec![f64::NAN; rows as usize * 2 * columns];
-    matrix.multiply(Semiring::PlusTimes, operand, factor, columns, &mut product).unwrap();
-    product
-}
-
-fn bits(numbers: &[f64]) -> Vec<u64> {
-    numbers.iter().map(|number| number.to_bits()).collect()
+    numbers(rows * 2 * columns as u64)
 }
 
 #[test]
@@ -164,7 +135,7 @@ fn products_are_those_of_an_obvious_program() {
                 for columns in [1, 2, 3, 5, 16, 17] {
                     let factor = factor(size, columns);
                     for operand in OPERANDS {
-                        let found = product(&matrix, operand, &factor, columns);
+                        let found = product(&matrix, Semiring::PlusTimes, operand, &factor, columns);
                         let expected = given.multiply(operand, &factor, columns);
                         assert!(found == expected, "{symmetry} {size} {order:?} {columns} {operand:?}");
                     }
@@ -195,7 +166,10 @@ fn rectangular_ones_are_exported_as_they_were() {
                     let inner = if operand == Operand::Matrix { columns } else { rows };
                     let factor = factor(inner, 3);
                     let expected = given.multiply(operand, &factor, 3);
-                    assert!(product(&matrix, operand, &factor, 3) == expected, "{rows} x {columns} {operand:?}");
+                    assert!(
+                        product(&matrix, Semiring::PlusTimes, operand, &factor, 3) == expected,
+                        "{rows} x {columns} {operand:?}"
+                    );
                 }
             }
         }
@@ -209,7 +183,10 @@ fn rectangular_ones_are_exported_as_they_were() {
     import_file(&runtime, &file, &again, OrderChoice::Input).unwrap();
     let (factor, again) = (factor(50, 2), matrix(&runtime, &again));
     assert!(again.is_symmetric());
-    assert!(product(&again, Operand::Matrix, &factor, 2) == given.multiply(Operand::Matrix, &factor, 2));
+    assert!(
+        product(&again, Semiring::PlusTimes, Operand::Matrix, &factor, 2)
+            == given.multiply(Operand::Matrix, &factor, 2)
+    );
 }
 
 #[test]
@@ -223,7 +200,7 @@ fn empty_matrices_have_products_and_zeros_are_entries() {
         let matrix = matrix(&runtime, &image);
         assert!(matrix.is_complex() && check(matrix.graph()).is_ok());
         for columns in [1, 9] {
-            let found = product(&matrix, Operand::Matrix, &factor(size / 3, columns), columns);
+            let found = product(&matrix, Semiring::PlusTimes, Operand::Matrix, &factor(size / 3, columns), columns);
             assert!(found.len() as u64 == 2 * size * columns as u64 && found.iter().all(|&sum| sum == 0.0));
         }
     }
@@ -266,7 +243,7 @@ fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
         assert!(whole.graph().lists_over_pages(direction).len() > 1, "lists that span pages");
     }
     for operand in OPERANDS {
-        let expected = product(&whole, operand, &factor, columns);
+        let expected = product(&whole, Semiring::PlusTimes, operand, &factor, columns);
         for (threads, limit, backend) in [(1, 24, "auto"), (2, 24, "posix"), (8, 48, "auto")] {
             let options = RuntimeOptions {
                 threads: Some(threads),
@@ -276,7 +253,7 @@ fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
                 ..RuntimeOptions::default()
             };
             let matrix = matrix(&Arc::new(Runtime::new(options).unwrap()), &image);
-            let found = product(&matrix, operand, &factor, columns);
+            let found = product(&matrix, Semiring::PlusTimes, operand, &factor, columns);
             assert!(bits(&found) == bits(&expected), "{threads} {limit} {backend} {operand:?}");
         }
         for column in 0..columns {
@@ -284,7 +261,7 @@ fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
                 let parts = all.as_chunks::<2>().0.iter().skip(column).step_by(columns);
                 parts.flatten().copied().collect::<Vec<_>>()
             };
-            let found = product(&whole, operand, &pick(&factor), 1);
+            let found = product(&whole, Semiring::PlusTimes, operand, &pick(&factor), 1);
             assert!(bits(&found) == bits(&pick(&expected)), "column {column} {operand:?}");
         }
     }

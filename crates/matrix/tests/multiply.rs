@@ -1,5 +1,8 @@
 //! Products of sparse matrices on disk, beside those of an obvious program, and with themselves.
 
+mod common;
+
+use common::{bits, import_file, matrix, numbers, product, random, runtime};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions, StatsBuilder, check, export};
@@ -9,11 +12,6 @@ use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-fn random(state: &mut u64, below: u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*state >> 33) % below
-}
 
 /// A matrix as its entries, small whole numbers, so that sums are exact in any order.
 struct Given {
@@ -59,18 +57,8 @@ impl Given {
         }
         let file = folder.join("given.mtx");
         std::fs::write(&file, text).unwrap();
-        let runtime = runtime(2, None);
         let image = folder.join(format!("{kind}-{symmetry}-{order:?}.oc"));
-        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
-        let source = open(&runtime, &[file], &input).unwrap();
-        let options = ImportOptions {
-            duplicates: Duplicates::Sum,
-            order,
-            replace: true,
-            allow_empty: true,
-            ..ImportOptions::default()
-        };
-        import(&runtime, source, &image, &options).unwrap();
+        import_file(&runtime(2, None), &file, &image, order).unwrap();
         image
     }
 
@@ -107,30 +95,8 @@ impl Given {
     }
 }
 
-fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
-    Arc::new(
-        Runtime::new(RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() }).unwrap(),
-    )
-}
-
-fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
-    SparseMatrix::new(Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap()), values).unwrap()
-}
-
 fn factor(rows: u64, columns: usize) -> Vec<f64> {
-    (0..rows * columns as u64).map(|i| ((i * 31 + i / 7) % 17) as f64 - 5.0).collect()
-}
-
-fn product(matrix: &SparseMatrix, semiring: Semiring, operand: Operand, factor: &[f64], columns: usize) -> Vec<f64> {
-    let (rows, inner) = matrix.shape();
-    let rows = if operand == Operand::Matrix { rows } else { inner };
-    let mut product = vec![f64::NAN; rows as usize * columns];
-    matrix.multiply(semiring, operand, factor, columns, &mut product).unwrap();
-    product
-}
-
-fn bits(numbers: &[f64]) -> Vec<u64> {
-    numbers.iter().map(|number| number.to_bits()).collect()
+    numbers(rows * columns as u64)
 }
 
 #[test]

@@ -1,22 +1,15 @@
 //! Sums over entries, beside those of an obvious program.
 
+mod common;
+
+use common::{matrix, random, runtime};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Direction, Graph, GraphOptions, StatsBuilder};
-use outcore_io::{Runtime, RuntimeOptions};
-use outcore_matrix::{EntrySums, SparseMatrix};
+use outcore_io::Runtime;
+use outcore_matrix::EntrySums;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-fn random(state: &mut u64, below: u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*state >> 33) % below
-}
-
-fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
-    let options = RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() };
-    Arc::new(Runtime::new(RuntimeOptions { beside_process: memory_bytes.is_some(), ..options }).unwrap())
-}
 
 fn image(file: &Path, is_matrix: bool, options: &ImportOptions) -> PathBuf {
     let (runtime, image) = (runtime(2, None), file.with_extension("oc"));
@@ -26,8 +19,7 @@ fn image(file: &Path, is_matrix: bool, options: &ImportOptions) -> PathBuf {
 }
 
 fn sums(runtime: &Arc<Runtime>, image: &Path, values: bool) -> EntrySums {
-    let graph = Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap());
-    let matrix = SparseMatrix::new(graph, values).unwrap();
+    let matrix = matrix(runtime, image, values);
     let mut stats = StatsBuilder::start();
     let sums = matrix.entry_sums(&mut stats).unwrap();
     assert_eq!(matrix.sum_of_squares().unwrap().to_bits(), sums.sum_of_squares.to_bits());

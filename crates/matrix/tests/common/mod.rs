@@ -1,0 +1,55 @@
+//! What tests of matrices have in common.
+#![allow(dead_code)]
+
+use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import, open};
+use outcore_graph::{Graph, GraphOptions, Result};
+use outcore_io::{Runtime, RuntimeOptions};
+use outcore_matrix::{Operand, Semiring, SparseMatrix};
+use std::path::Path;
+use std::sync::Arc;
+
+pub fn random(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*state >> 33) % below
+}
+
+/// A runtime whose limit is its own, whatever other tests of this process hold.
+pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
+    let options = RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() };
+    Arc::new(Runtime::new(RuntimeOptions { beside_process: memory_bytes.is_some(), ..options }).unwrap())
+}
+
+pub fn import_file(runtime: &Runtime, file: &Path, image: &Path, order: OrderChoice) -> Result<ImportReport> {
+    let source = open(runtime, &[file.to_owned()], &InputOptions { is_matrix: true, ..InputOptions::default() })?;
+    let duplicates = Duplicates::Sum;
+    let options = ImportOptions { duplicates, order, replace: true, allow_empty: true, ..ImportOptions::default() };
+    import(runtime, source, image, &options)
+}
+
+pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
+    SparseMatrix::new(Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap()), values).unwrap()
+}
+
+/// So many small whole numbers.
+pub fn numbers(count: u64) -> Vec<f64> {
+    (0..count).map(|i| ((i * 31 + i / 7) % 17) as f64 - 5.0).collect()
+}
+
+/// The product, where every number of a dense matrix is two if the matrix is complex.
+pub fn product(
+    matrix: &SparseMatrix,
+    semiring: Semiring,
+    operand: Operand,
+    factor: &[f64],
+    columns: usize,
+) -> Vec<f64> {
+    let (rows, inner) = matrix.shape();
+    let rows = if operand == Operand::Matrix { rows } else { inner } as usize;
+    let mut product = vec![f64::NAN; rows * columns * if matrix.is_complex() { 2 } else { 1 }];
+    matrix.multiply(semiring, operand, factor, columns, &mut product).unwrap();
+    product
+}
+
+pub fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_bits()).collect()
+}
