@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
-use outcore_linalg::{ComplexPairs, EigsOptions, EigshOptions, Spectrum, c64, eigs, eigsh};
+use outcore_graph::import::{self, ImportOptions, InputOptions};
+use outcore_linalg::{ComplexPairs, EigsOptions, EigshOptions, SolveOptions, Spectrum, c64, eigs, eigsh, gmres};
 use std::f64::consts::PI;
 
 const PARTS: [Spectrum; 5] = [
@@ -390,4 +391,25 @@ fn what_cannot_be_is_refused() {
     let names = "expected one of LM, LR, SR, LI, SI for which, found";
     assert!(Spectrum::from_name("SM").unwrap_err().to_string().contains(&format!("{names} \"SM\" (eigenvalues near")));
     assert!(Spectrum::from_name("XX").unwrap_err().to_string().contains(names));
+}
+
+#[test]
+fn square_matrices_whose_rows_are_other_vertices_than_their_columns_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (runtime, file, image) = (runtime(1, None), folder.path().join("edges.txt"), folder.path().join("apart.oc"));
+    std::fs::write(&file, "1 4\n2 5\n3 6\n1 5\n").unwrap();
+    let source = import::open(&runtime, &[file], &InputOptions::default()).unwrap();
+    let options = ImportOptions { rows: Some(3), directed: Some(true), ..ImportOptions::default() };
+    import::import(&runtime, source, &image, &options).unwrap();
+    let apart = matrix(&runtime, &image, false);
+    assert_eq!(apart.shape(), (3, 3));
+    let refusals = [
+        eigs(&apart, &EigsOptions { k: 1, ..EigsOptions::default() }).map(|_| ()),
+        eigsh(&apart, &EigshOptions { k: 1, ..EigshOptions::default() }).map(|_| ()),
+        gmres(&apart, &[1.0; 3], &SolveOptions::default()).map(|_| ()),
+    ];
+    for refusal in refusals {
+        let text = refusal.unwrap_err().to_string();
+        assert!(text.contains("found one of 3 x 3 that is stored as a rectangular one"), "{text}");
+    }
 }
