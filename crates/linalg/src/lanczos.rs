@@ -30,10 +30,18 @@ use outcore_io::Array;
 /// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
 /// small matrix, and thus in the residuals.
 const SEMI: [f64; 2] = [1e-12, 1e-9];
+/// The part of the tolerance that residuals have by the small matrix: the rest is for what it does not know.
+const SHARE: f64 = 0.5;
+/// The same for what was locked: so many times its residual, but no more than this or a tenth of the root of the
+/// tolerance.
+const LOOSER: f64 = 1e4;
+const LOCKED: f64 = 1e-4;
 /// How orthogonal vectors are that everything was just taken away from.
 const ORTHOGONAL: f64 = 2e-15;
 /// Vectors of length 1 of which no more is left, when everything is taken away, were nothing but rounding.
 const KEPT: f64 = 0.5;
+/// Eigenvalues that are no further apart, in units of the greatest, may be one that is repeated.
+const EQUAL: f64 = 1e-5;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED: f64 = 1e-3;
 
@@ -73,12 +81,13 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    /// The residual with which an eigenvalue has converged, if the greatest is `scale`.
+    /// The residual with which an eigenvalue has converged, as the small matrix has it, if the greatest is `scale`.
     fn floor(&self, value: f64, scale: f64) -> f64 {
+        let tolerance = SHARE * self.tolerance;
         match self.is_of_squares {
             // For a singular pair the residual is this one over the singular value.
-            true => (self.tolerance * (scale * value.max(0.0)).sqrt()).max(ROUNDING * scale),
-            false => self.tolerance * scale,
+            true => (tolerance * (scale * value.max(0.0)).sqrt()).max(ROUNDING * scale),
+            false => tolerance * scale,
         }
     }
 }
@@ -101,6 +110,8 @@ pub(crate) struct Lanczos<'o, 'a> {
     projection: Mat<f64>,
     /// Which columns of the basis are vectors: the others fill a block up.
     live: Vec<bool>,
+    /// The length of the residual of each that the small matrix does not know: that of what was locked.
+    hidden: Vec<f64>,
     /// What the recurrence says of the dot products of all vectors with the last block but one, and with the last.
     before: Mat<f64>,
     now: Mat<f64>,
@@ -124,6 +135,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             goal,
             projection: Mat::zeros(size, size),
             live: Vec::new(),
+            hidden: Vec::new(),
             before: Mat::zeros(size, width),
             now: Mat::zeros(size, width),
             forced: 0,
@@ -167,6 +179,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.basis.push(block);
         self.live.truncate(known);
         self.live.resize(known + width, true);
+        self.hidden.truncate(known);
+        self.hidden.resize(known + width, 0.0);
         self.before = std::mem::replace(&mut self.now, Mat::zeros(self.projection.nrows(), width));
         (0..known).for_each(|row| (0..width).for_each(|column| self.now[(row, column)] = ORTHOGONAL));
         (0..width).for_each(|column| self.now[(known + column, column)] = 1.0);
@@ -221,12 +235,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let mut is_new = found.replaced;
         let estimate = if found.replaced || self.forced > 0 { None } else { Some(self.foretell(last, &upper)) };
         let was_forced = std::mem::take(&mut self.forced);
-        let semi = (self.goal.tolerance / 10.0).clamp(SEMI[0], SEMI[1]);
-        let is_lost = estimate.as_ref().is_some_and(|estimate| {
-            let rows = (0..(last + 1) * width).filter(|&row| self.live[row]);
-            rows.flat_map(|row| (0..width).map(move |column| (row, column)))
-                .any(|at| estimate[at].is_nan() || estimate[at].abs() >= semi)
-        });
+        let is_lost = estimate.as_ref().is_some_and(|estimate| self.is_lost(estimate));
         if is_lost {
             self.basis.project_out(0..last + 1, &mut next)?;
             let again = orthonormalize(&self.basis, last + 1, &mut next, KEPT, seed)?;
@@ -249,6 +258,18 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         Ok(())
     }
 
+    /// Whether a block whose dot products with all vectors are these is too far from orthogonal. What was locked with a
+    /// residual comes back with every product: such vectors are taken away later, for it does no harm to the residuals,
+    /// as the last products are with all wanted vectors together.
+    fn is_lost(&self, estimate: &Mat<f64>) -> bool {
+        let tolerance = self.goal.tolerance;
+        let (semi, most) = ((tolerance / 10.0).clamp(SEMI[0], SEMI[1]), (tolerance.sqrt() / 10.0).min(LOCKED));
+        (0..estimate.nrows()).filter(|&row| self.live[row]).any(|row| {
+            let bound = (LOOSER * self.hidden[row] / self.norm).clamp(semi, most.max(semi));
+            (0..estimate.ncols()).any(|column| estimate[(row, column)].is_nan() || estimate[(row, column)].abs() >= bound)
+        })
+    }
+
     /// The dot products of all vectors with the next block, as the recurrence has them: both sides of
     /// `next upper = A last - last diagonal - before coupling`, multiplied by all vectors, whose products with the
     /// operator the small matrix knows.
@@ -262,10 +283,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 _ => self.square(last - 1, last),
             },
         );
-        let noise = ORTHOGONAL * self.norm;
         let mut estimate = Mat::zeros(size, width);
         let part = self.projection.submatrix(0, 0, size, size) * self.now.submatrix(0, 0, size, width);
         for row in 0..size {
+            let noise = (ORTHOGONAL * self.norm).max(self.hidden[row]);
             let mut line = [0.0; crate::kernels::MOST_WIDTH];
             for (column, entry) in line.iter_mut().enumerate().take(width) {
                 let known: f64 = (0..width)
@@ -312,8 +333,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let keep = keep.next_multiple_of(width);
         let (size, next) = (self.columns(), self.square(self.basis.len() - 1, self.basis.len() - 2));
         let Some(mut block) = self.basis.pop() else { unreachable!("the last block is in memory") };
-        self.basis.rotate(&ritz.vectors.submatrix(0, 0, size, keep).to_owned())?;
-        self.clear(&ritz.values[..keep], keep);
+        let vectors = ritz.vectors.submatrix(0, 0, size, keep).to_owned();
+        self.basis.rotate(&vectors)?;
+        let hidden = self.hidden_by(&vectors);
+        self.clear(&ritz.values[..keep], hidden);
         // What rounding left, and what the old vectors had of each other.
         self.basis.project_out(0..keep / width, &mut block)?;
         let seed = self.next_seed();
@@ -345,18 +368,27 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             false => 0.0,
         });
         self.basis.rotate(&vectors)?;
-        self.clear(&ritz.values[..count], keep);
+        let mut hidden = self.hidden_by(&vectors);
+        hidden.iter_mut().zip(&ritz.residuals[..count]).for_each(|(hidden, seen)| *hidden = hidden.hypot(*seen));
+        self.clear(&ritz.values[..count], hidden);
         self.forced = 2;
         self.begin(block)
     }
 
-    /// The small matrix of these eigenvalues.
-    fn clear(&mut self, values: &[f64], columns: usize) {
+    /// The lengths of the residuals of products with the basis that the small matrix does not know.
+    fn hidden_by(&self, vectors: &Mat<f64>) -> Vec<f64> {
+        let part = |column: usize, row: usize| (self.hidden[row] * vectors[(row, column)]).powi(2);
+        (0..vectors.ncols()).map(|i| (0..vectors.nrows()).map(|row| part(i, row)).sum::<f64>().sqrt()).collect()
+    }
+
+    /// The small matrix of these eigenvalues, whose vectors have these residuals hidden.
+    fn clear(&mut self, values: &[f64], hidden: Vec<f64>) {
         let (size, width) = (self.projection.nrows(), self.width());
         self.projection = Mat::zeros(size, size);
         self.now = Mat::zeros(size, width);
         values.iter().enumerate().for_each(|(i, &value)| self.projection[(i, i)] = value);
-        self.live = (0..columns).map(|column| column < values.len()).collect();
+        self.live = (0..hidden.len()).map(|column| column < values.len()).collect();
+        self.hidden = hidden;
     }
 
     /// Runs until all wanted pairs have converged and none is missed, or there were too many restarts; returns the best
@@ -377,13 +409,14 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             let converged = (0..count).take_while(|&i| has_converged(i)).count();
             if converged == count {
                 let wanted = &ritz.values[..count];
+                let Some(crowd) = self.least_crowd(wanted, scale) else { return Ok(ritz) };
                 let is_known = locked.len() == count && wanted.iter().zip(&locked).all(|(a, b)| (a - b).abs() <= floor);
                 if !is_known {
                     self.lock(&ritz, count)?;
                     locked = wanted.to_vec();
                     continue;
                 }
-                if self.is_complete(&ritz, floor) {
+                if self.is_complete(&ritz, crowd, floor) {
                     return Ok(ritz);
                 }
             }
@@ -396,16 +429,28 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         }
     }
 
+    /// The key of the equal values that are wanted least, of those of which copies may be missing: as many at least as a
+    /// block has columns, and not those of the last wanted value.
+    fn least_crowd(&self, wanted: &[f64], scale: f64) -> Option<f64> {
+        let (width, apart) = (self.width(), scale * EQUAL.max(10.0 * self.goal.tolerance));
+        let least = |values: &[f64]| values.iter().map(|&value| self.goal.end.key(value)).fold(f64::INFINITY, f64::min);
+        let last = least(wanted);
+        let mut sorted = wanted.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let crowds = sorted.windows(width).filter(|crowd| crowd[width - 1] - crowd[0] <= width as f64 * apart);
+        crowds.map(least).filter(|&key| key > last + scale * self.goal.tolerance).reduce(f64::min)
+    }
+
     /// The greatest magnitude of an eigenvalue, as far as it is known.
     pub fn scale(&self, ritz: &Ritz) -> f64 {
         self.norm.max(magnitude(&ritz.values))
     }
 
-    /// Whether no eigenvalue was missed that is wanted more than the last of those that are.
-    fn is_complete(&self, ritz: &Ritz, floor: f64) -> bool {
+    /// Whether no eigenvalue was missed that is wanted as much as some key says.
+    fn is_complete(&self, ritz: &Ritz, last: f64, floor: f64) -> bool {
         let Goal { count, end, .. } = self.goal;
         let Some(&rest) = ritz.values.get(count) else { return false };
-        let (last, rest_key) = (end.key(ritz.values[count - 1]), end.key(rest));
+        let rest_key = end.key(rest);
         if ritz.residuals[count] <= floor {
             return true;
         }
