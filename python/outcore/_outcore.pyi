@@ -182,6 +182,7 @@ def eigsh(
     block: int,
     max_iter: int,
     seed: int,
+    checkpoint: str | os.PathLike[str] | None,
     vectors: bool,
     out: np.ndarray | None,
 ) -> dict[str, Any]: ...
@@ -194,6 +195,7 @@ def eigs(
     ncv: int | None,
     max_iter: int,
     seed: int,
+    checkpoint: str | os.PathLike[str] | None,
     vectors: bool,
 ) -> dict[str, Any]: ...
 def svds(
@@ -205,6 +207,7 @@ def svds(
     block: int,
     max_iter: int,
     seed: int,
+    checkpoint: str | os.PathLike[str] | None,
     vectors: bool,
 ) -> dict[str, Any]: ...
 def randomized_svd(

@@ -125,13 +125,14 @@ def eigsh(
     return_eigenvectors: bool = True,
     block: int = 2,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
     out: np.ndarray | None = None,
 ) -> Any:
     """Finds k eigenvalues and eigenvectors of a symmetric matrix.
 
-    Repeated eigenvalues are found as often as they are there: when all wanted pairs have converged, the method begins
-    again with random vectors orthogonal to them, until a bound says that a missed one has a probability below 10^-3 to
-    the power of the block.
+    Repeated eigenvalues are found as often as they are there: where as many wanted ones as a block has columns are
+    equal, the method begins again with random vectors orthogonal to all that were found, until a bound says that a
+    missed one has a probability below 10^-3 to the power of the block.
 
     Args:
         A: A symmetric matrix of shape `(n, n)`. One that is stored as a general one is compared with its transpose, by
@@ -146,6 +147,9 @@ def eigsh(
         block: How many vectors are multiplied in a pass over the matrix: 1, 2, 4 or 8. Each takes `16 n` bytes of
             memory. More make fewer passes, and multiplications of more vectors.
         seed: Where random numbers begin.
+        checkpoint: A folder that the run is kept in while it goes on, which takes a twentieth of the time at most. The
+            same call goes on from there with the same bits, where the one before was killed or had too few restarts.
+            The folder takes `8 n ncv` bytes, and is yours to remove. It belongs to this matrix and these options.
         out: An array of shape `(n, k)` for the vectors, such as one of `numpy.lib.format.open_memmap`, whose memory
             does not count under the limit.
 
@@ -177,7 +181,7 @@ def eigsh(
             raise UsageError(f"expected an array for {text}, found one of shape {out.shape} and {out.dtype}")
     found = _outcore.eigsh(
         matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
-        vectors=return_eigenvectors, out=out,
+        checkpoint=checkpoint, vectors=return_eigenvectors, out=out,
     )  # fmt: skip
     return _eigenpairs(found, k, return_eigenvectors)
 
@@ -193,6 +197,7 @@ def eigs(
     tol: float = 0.0,
     return_eigenvectors: bool = True,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Finds k eigenvalues and eigenvectors of a square matrix that need not be symmetric.
 
@@ -227,8 +232,9 @@ def eigs(
     """
     matrix = _opened(A)
     found = _outcore.eigs(
-        matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, max_iter=maxiter, seed=seed, vectors=return_eigenvectors
-    )
+        matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, max_iter=maxiter, seed=seed,
+        checkpoint=checkpoint, vectors=return_eigenvectors,
+    )  # fmt: skip
     return _eigenpairs(found, k, return_eigenvectors)
 
 
@@ -243,6 +249,7 @@ def svds(
     return_singular_vectors: bool = True,
     block: int = 2,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Finds the k greatest singular values of a matrix, and their vectors.
 
@@ -276,8 +283,9 @@ def svds(
     """
     matrix = _opened(A)
     found = _outcore.svds(
-        matrix._matrix, k=k, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed, vectors=return_singular_vectors
-    )
+        matrix._matrix, k=k, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
+        checkpoint=checkpoint, vectors=return_singular_vectors,
+    )  # fmt: skip
     values, residuals = np.array(found.pop("values"))[::-1], np.array(found.pop("residuals"))[::-1]
     left, right = (found.pop(side)[:, ::-1] if side in found else None for side in ("left", "right"))
     bound, converged = found.pop("residual_bound"), found.pop("converged")

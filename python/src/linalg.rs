@@ -11,6 +11,7 @@ use outcore::linalg::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::PathBuf;
 
 const VECTORS: &str = "vectors as a NumPy array";
 
@@ -57,7 +58,7 @@ fn delivered<'py>(
 /// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and what is known of them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, vectors, out))]
+#[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, checkpoint, vectors, out))]
 pub fn eigsh<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
@@ -68,10 +69,11 @@ pub fn eigsh<'py>(
     block: usize,
     max_iter: u64,
     seed: u64,
+    checkpoint: Option<PathBuf>,
     vectors: bool,
     out: Option<PyReadwriteArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed };
+    let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed, checkpoint };
     let graph = matrix.matrix.graph();
     if vectors && out.is_none() {
         require_room(py, matrix, matrix.matrix.shape().0, k)?;
@@ -89,7 +91,7 @@ pub fn eigsh<'py>(
 /// See `outcore.linalg.eigs`: values, vectors if they are wanted, and what is known of them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, which, tol, ncv, max_iter, seed, vectors))]
+#[pyo3(signature = (matrix, *, k, which, tol, ncv, max_iter, seed, checkpoint, vectors))]
 pub fn eigs<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
@@ -99,10 +101,11 @@ pub fn eigs<'py>(
     ncv: Option<usize>,
     max_iter: u64,
     seed: u64,
+    checkpoint: Option<PathBuf>,
     vectors: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let which = Spectrum::from_name(which).map_err(|error| raise(py, error))?;
-    let options = EigsOptions { k, which, tol, ncv, max_iter, seed };
+    let options = EigsOptions { k, which, tol, ncv, max_iter, seed, checkpoint };
     let graph = matrix.matrix.graph();
     if vectors {
         require_room(py, matrix, 2 * matrix.matrix.shape().0, k)?;
@@ -126,7 +129,7 @@ pub fn eigs<'py>(
 /// See `outcore.linalg.svds`: values in descending order, vectors of both sides if they are wanted.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, tol, ncv, block, max_iter, seed, vectors))]
+#[pyo3(signature = (matrix, *, k, tol, ncv, block, max_iter, seed, checkpoint, vectors))]
 pub fn svds<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
@@ -136,13 +139,14 @@ pub fn svds<'py>(
     block: usize,
     max_iter: u64,
     seed: u64,
+    checkpoint: Option<PathBuf>,
     vectors: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     if vectors {
         let (rows, columns) = matrix.matrix.shape();
         require_room(py, matrix, rows + columns, k)?;
     }
-    let options = SvdsOptions { k, tol, ncv, block, max_iter, seed };
+    let options = SvdsOptions { k, tol, ncv, block, max_iter, seed, checkpoint };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::svds(&matrix.matrix, &options))?;
     let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("values", &found.values)?;

@@ -1,6 +1,9 @@
 """Eigenvalues and singular values beside SciPy's."""
 
 import pickle
+import subprocess
+import sys
+import time
 
 import numpy as np
 import outcore as oc
@@ -230,3 +233,37 @@ def test_eigenvalues_of_unsymmetric_matrices_are_scipys(tmp_path):
             np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1)
         with pytest.raises(oc.UsageError, match="SM"):
             oc.linalg.eigs(own, 6, which="SM")
+
+
+SOLVER = """
+import sys
+import numpy as np
+import outcore as oc
+image, folder, out = sys.argv[1:]
+values, vectors = oc.linalg.eigsh(image, 6, ncv=40, checkpoint=folder)
+np.savez(out, values=values, vectors=vectors)
+"""
+
+
+def test_a_killed_solver_goes_on_with_the_same_bits(tmp_path):
+    """kill -9 at moments further and further apart, until a run comes to its end."""
+    oc.generate("kronecker", tmp_path / "k.oc", scale=13, directed=False)
+    whole = oc.linalg.eigsh(tmp_path / "k.oc", 6, ncv=40)
+    folder, out = tmp_path / "kept", tmp_path / "out.npz"
+    kills, wait = 0, 0.02
+    while not out.exists():
+        process = subprocess.Popen([sys.executable, "-c", SOLVER, tmp_path / "k.oc", folder, out])
+        while process.poll() is None and not (folder / "state").exists():
+            time.sleep(0.005)
+        try:
+            assert process.wait(wait) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills, wait = kills + 1, wait * 1.5
+    assert kills > 0
+    found = np.load(out)
+    assert found["values"].tobytes() == whole.eigenvalues.tobytes()
+    assert found["vectors"].tobytes() == whole.eigenvectors.tobytes()
+    with pytest.raises(oc.UsageError, match="found one of another"):
+        oc.linalg.eigsh(tmp_path / "k.oc", 5, ncv=40, checkpoint=folder)

@@ -58,6 +58,9 @@ pub(crate) struct Basis<'a> {
     pub space: Space<'a>,
     room: Room,
     blocks: Vec<Block>,
+    /// A number for each that no other had, nor itself before it was changed.
+    serials: Vec<u64>,
+    next_serial: u64,
     idle: Vec<Array<f64>>,
     spill: Option<Spill>,
     /// Places of the file that no block uses.
@@ -76,8 +79,9 @@ impl<'a> Basis<'a> {
     /// No vectors yet, and room for so many blocks.
     pub fn new(space: Space<'a>, room: Room, most_blocks: usize) -> Result<Self> {
         let buffers = per_worker(&space, "pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
-        let (blocks, idle, free) = (Vec::with_capacity(most_blocks), Vec::new(), Vec::new());
-        Ok(Basis { space, room, blocks, idle, spill: None, free, buffers })
+        let (blocks, serials) = (Vec::with_capacity(most_blocks), Vec::with_capacity(most_blocks));
+        let (idle, free) = (Vec::new(), Vec::new());
+        Ok(Basis { space, room, blocks, serials, next_serial: 0, idle, spill: None, free, buffers })
     }
 
     /// What a basis of so many blocks needs at least, in bytes.
@@ -126,11 +130,24 @@ impl<'a> Basis<'a> {
 
     /// Appends a block.
     pub fn push(&mut self, block: Array<f64>) {
+        self.push_as(block, self.next_serial);
+    }
+
+    /// Appends a block that had this number in another run.
+    pub fn push_as(&mut self, block: Array<f64>, serial: u64) {
         self.blocks.push(Block::Memory(block));
+        self.serials.push(serial);
+        self.next_serial = self.next_serial.max(serial + 1);
+    }
+
+    /// The number of a block.
+    pub fn serial(&self, block: usize) -> u64 {
+        self.serials[block]
     }
 
     /// Removes all blocks from this one on.
     pub fn truncate(&mut self, count: usize) {
+        self.serials.truncate(count);
         for block in self.blocks.drain(count..) {
             match block {
                 Block::Memory(block) => self.idle.push(block),
@@ -141,6 +158,7 @@ impl<'a> Basis<'a> {
 
     /// Removes the last block.
     pub fn pop(&mut self) -> Option<Array<f64>> {
+        self.serials.pop();
         match self.blocks.pop() {
             Some(Block::Memory(block)) => Some(block),
             _ => None,
@@ -274,6 +292,8 @@ impl<'a> Basis<'a> {
         })?;
         drop(stripes);
         self.truncate(count);
+        self.serials = (self.next_serial..).take(count).collect();
+        self.next_serial += count as u64;
         Ok(())
     }
 
@@ -288,6 +308,18 @@ impl<'a> Basis<'a> {
             }
             Ok(())
         })?;
+        Ok(())
+    }
+
+    /// Calls `work` with the pieces of a block, in their order: the rows, and its numbers of them.
+    pub fn for_each_piece_of(
+        &self,
+        block: usize,
+        mut work: impl FnMut(Range<usize>, &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        for piece in self.space.pieces(0..self.space.rows, self.space.piece_rows()) {
+            self.with_piece(0, block, &piece, |numbers| work(piece.clone(), numbers))??;
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Eigenvalues of unsymmetric matrices, and what belongs to them.
 
 use crate::basis::{Basis, Room};
+use crate::checkpoint::Checkpoint;
 use crate::eigsh::{DENSE_ROWS, REACHED, check_wanted, entries, usual_columns};
 use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
@@ -13,6 +14,7 @@ use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 4e-14;
@@ -75,7 +77,7 @@ impl Spectrum {
 }
 
 /// How eigenvalues of an unsymmetric matrix are computed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct EigsOptions {
     /// How many. Of a conjugate pair that does not fit only the one with the positive imaginary part is returned.
     pub k: usize,
@@ -89,11 +91,13 @@ pub struct EigsOptions {
     pub max_iter: u64,
     /// Where random numbers begin.
     pub seed: u64,
+    /// A folder that the run is kept in, as with [`EigshOptions`](crate::EigshOptions).
+    pub checkpoint: Option<PathBuf>,
 }
 
 impl Default for EigsOptions {
     fn default() -> Self {
-        EigsOptions { k: 6, which: Spectrum::default(), tol: 0.0, ncv: None, max_iter: 1000, seed: 0 }
+        EigsOptions { k: 6, which: Spectrum::default(), tol: 0.0, ncv: None, max_iter: 1000, seed: 0, checkpoint: None }
     }
 }
 
@@ -217,7 +221,10 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
             most_restarts: options.max_iter,
             seed: options.seed,
         };
-        let mut run = KrylovSchur::new(operator, basis, goal)?;
+        let run = format!("eigs, k {k}, {part:?}, tol {:e}, ncv {most_columns}, seed {}", options.tol, options.seed);
+        let checkpoint = options.checkpoint.as_ref().map(|folder| Checkpoint::open(operator, folder, &run));
+        let checkpoint = checkpoint.transpose()?;
+        let mut run = KrylovSchur::new(operator, basis, goal, checkpoint)?;
         let (schur, wanted) = run.run()?;
         basis = run.basis;
         basis.truncate(basis.len() - 1);

@@ -1,6 +1,7 @@
 //! Eigenvalues of symmetric matrices, and what belongs to them.
 
 use crate::basis::{Basis, Room};
+use crate::checkpoint::Checkpoint;
 use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
@@ -12,6 +13,7 @@ use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 /// Columns of a basis beyond two for each wanted vector. Disk is cheap, and a restart costs what it forgets.
 const MORE_COLUMNS: usize = 96;
@@ -61,7 +63,7 @@ impl Which {
 }
 
 /// How eigenvalues are computed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct EigshOptions {
     /// How many.
     pub k: usize,
@@ -77,11 +79,15 @@ pub struct EigshOptions {
     pub max_iter: u64,
     /// Where random numbers begin.
     pub seed: u64,
+    /// A folder that the run is kept in while it goes on: the same call goes on from there, with the same bits, where
+    /// the one before was killed, or with more restarts.
+    pub checkpoint: Option<PathBuf>,
 }
 
 impl Default for EigshOptions {
     fn default() -> Self {
-        EigshOptions { k: 6, which: Which::default(), tol: 0.0, ncv: None, block: 2, max_iter: 1000, seed: 0 }
+        let (k, which, block, max_iter) = (6, Which::default(), 2, 1000);
+        EigshOptions { k, which, tol: 0.0, ncv: None, block, max_iter, seed: 0, checkpoint: None }
     }
 }
 
@@ -124,7 +130,9 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
     let solved = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         check_symmetric(&operator)?;
-        solve(&operator, options)?
+        let goal = goal(operator.shape().1, options);
+        let checkpoint = goal.checkpoint(&operator, options.checkpoint.as_deref(), "eigsh", options.block)?;
+        refine(&operator, subspace(&operator, &goal, options.block, checkpoint)?, &goal)?
     };
     let costs = costs.into_inner();
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
@@ -215,12 +223,6 @@ impl Solved<'_> {
     }
 }
 
-/// Finds eigenpairs of a symmetric operator.
-fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions) -> Result<Solved<'a>> {
-    let goal = goal(operator.shape().1, options);
-    refine(operator, subspace(operator, &goal, options.block)?, &goal)
-}
-
 /// What options ask for.
 pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     let &EigshOptions { k, block, .. } = options;
@@ -247,7 +249,12 @@ pub(crate) struct Subspace<'a> {
 }
 
 /// Finds the vectors that are wanted, in blocks of so many.
-pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usize) -> Result<Subspace<'a>> {
+pub(crate) fn subspace<'a>(
+    operator: &dyn Operator<'a>,
+    goal: &Goal,
+    width: usize,
+    checkpoint: Option<Checkpoint<'a>>,
+) -> Result<Subspace<'a>> {
     let (space, graph, count) = (space(operator, width), operator.matrix().graph(), goal.count);
     let is_small = is_small(space.rows, goal);
     let most_blocks = if is_small { count.div_ceil(width) } else { goal.most_columns / width + 2 };
@@ -260,7 +267,7 @@ pub(crate) fn subspace<'a>(operator: &dyn Operator<'a>, goal: &Goal, width: usiz
     if is_small {
         return dense(operator, basis, goal);
     }
-    let mut run = Lanczos::new(operator, basis, *goal)?;
+    let mut run = Lanczos::new(operator, basis, *goal, checkpoint)?;
     let ritz = run.run()?;
     let (scale, mut basis, restarts) = (run.scale(&ritz), run.basis, run.restarts);
     basis.truncate(basis.len() - 1);

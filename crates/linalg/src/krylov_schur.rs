@@ -19,6 +19,7 @@
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
 use crate::basis::Basis;
+use crate::checkpoint::{Checkpoint, Words};
 use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, orthonormalize, random};
 use crate::schur::Schur;
@@ -88,16 +89,70 @@ pub(crate) struct KrylovSchur<'o, 'a> {
     seed: u64,
     /// Steps since the last random start.
     steps: usize,
+    /// The keys of what is locked, and the steps of the first run.
+    locked: Vec<f64>,
+    enough: usize,
     pub restarts: u64,
+    checkpoint: Option<Checkpoint<'a>>,
 }
 
 impl<'o, 'a> KrylovSchur<'o, 'a> {
-    /// A run with a random first vector.
-    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Result<Self> {
-        let (projection, seed) = (Mat::zeros(goal.most_columns + 1, goal.most_columns + 1), goal.seed);
-        let mut run = KrylovSchur { operator, basis, goal, projection, norm: 0.0, seed, steps: 0, restarts: 0 };
-        run.begin()?;
+    /// A run with a random first vector, or one that goes on where it was kept.
+    pub fn new(
+        operator: &'o dyn Operator<'a>,
+        basis: Basis<'a>,
+        goal: Goal,
+        mut checkpoint: Option<Checkpoint<'a>>,
+    ) -> Result<Self> {
+        let mut run = KrylovSchur {
+            operator,
+            basis,
+            goal,
+            projection: Mat::zeros(goal.most_columns + 1, goal.most_columns + 1),
+            norm: 0.0,
+            seed: goal.seed,
+            steps: 0,
+            locked: Vec::new(),
+            enough: 0,
+            restarts: 0,
+            checkpoint: None,
+        };
+        match checkpoint.as_mut().map_or(Ok(None), |checkpoint| checkpoint.load(&mut run.basis))? {
+            Some(mut words) => {
+                let is_whole = run.restore(&mut words).is_some();
+                if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !is_whole) {
+                    return Err(checkpoint.damaged_state());
+                }
+            }
+            None => run.begin()?,
+        }
+        run.checkpoint = checkpoint;
         Ok(run)
+    }
+
+    /// Takes back all that a run has beside its basis.
+    fn restore(&mut self, words: &mut Words) -> Option<()> {
+        self.operator.costs().borrow_mut().products += words.take()?;
+        (self.seed, self.restarts) = (words.take()?, words.take()?);
+        (self.steps, self.enough) = (words.take()? as usize, words.take()? as usize);
+        self.norm = f64::from_bits(words.take()?);
+        let shape = self.projection.shape();
+        self.projection = words.take_matrix().filter(|kept| kept.shape() == shape)?;
+        self.locked = words.take_all()?;
+        Some(())
+    }
+
+    /// Keeps what there is, if it is time to.
+    fn keep_for_later(&mut self) -> Result<()> {
+        let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
+        let mut words = Words::default();
+        let products = self.operator.costs().borrow().products;
+        let counts = [products, self.seed, self.restarts, self.steps as u64, self.enough as u64];
+        counts.into_iter().for_each(|word| words.put(word));
+        words.put(self.norm.to_bits());
+        words.put_matrix(&self.projection);
+        words.put_all(&self.locked);
+        checkpoint.save(&self.basis, &words)
     }
 
     /// Columns of the basis but for the last, which is not multiplied yet.
@@ -212,9 +267,8 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     pub fn run(&mut self) -> Result<(Schur, usize)> {
         let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
         let between = LEAST_STEPS.max(most_columns / LOOKS);
-        // The keys of what is locked, and the steps of the first run.
-        let (mut locked, mut enough): (Vec<f64>, usize) = (Vec::new(), 0);
         loop {
+            self.keep_for_later()?;
             self.extend()?;
             let (size, is_full) = (self.columns(), self.columns() == most_columns);
             if size <= count || !(is_full || self.steps.is_multiple_of(between)) {
@@ -226,14 +280,15 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             let residual = coupling[..wanted].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
             if residual <= floor {
                 let keys = self.keys(&schur, wanted);
-                let is_known = locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor) && !locked.is_empty();
-                if is_known && (is_full || self.steps >= enough) || self.restarts > most_restarts {
+                let is_known =
+                    !self.locked.is_empty() && self.locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor);
+                if is_known && (is_full || self.steps >= self.enough) || self.restarts > most_restarts {
                     return Ok((schur, wanted));
                 }
                 if !is_known {
-                    enough = enough.max(self.steps.min(most_columns));
-                    self.restarts += u64::from(!locked.is_empty());
-                    locked = keys;
+                    self.enough = self.enough.max(self.steps.min(most_columns));
+                    self.restarts += u64::from(!self.locked.is_empty());
+                    self.locked = keys;
                     self.lock(&schur, wanted)?;
                 }
                 continue;

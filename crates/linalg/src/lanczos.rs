@@ -19,6 +19,7 @@
 //! by the power and Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
 
 use crate::basis::Basis;
+use crate::checkpoint::{Checkpoint, Words};
 use crate::kernels::Square;
 use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
@@ -26,6 +27,7 @@ use crate::tall::{ZERO, added};
 use faer::{Mat, Side};
 use outcore_graph::Result;
 use outcore_io::Array;
+use std::path::Path;
 
 /// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
 /// small matrix, and thus in the residuals.
@@ -81,6 +83,20 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
+    /// The folder that a run is kept in, if there is to be one. The number of restarts may differ where it goes on.
+    pub fn checkpoint<'a>(
+        &self,
+        operator: &dyn Operator<'a>,
+        folder: Option<&Path>,
+        solver: &str,
+        block: usize,
+    ) -> Result<Option<Checkpoint<'a>>> {
+        let &Goal { count, end, tolerance, most_columns, seed, .. } = self;
+        let run =
+            format!("{solver}, k {count}, {end:?}, tol {tolerance:e}, ncv {most_columns}, block {block}, seed {seed}");
+        folder.map(|folder| Checkpoint::open(operator, folder, &run)).transpose()
+    }
+
     /// The residual with which an eigenvalue has converged, as the small matrix has it, if the greatest is `scale`.
     fn floor(&self, value: f64, scale: f64) -> f64 {
         let tolerance = SHARE * self.tolerance;
@@ -122,12 +138,20 @@ pub(crate) struct Lanczos<'o, 'a> {
     seed: u64,
     /// Steps since the last random start.
     steps: u64,
+    /// The values of what is locked.
+    locked: Vec<f64>,
     pub restarts: u64,
+    checkpoint: Option<Checkpoint<'a>>,
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
-    /// A run with a random first block.
-    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Result<Self> {
+    /// A run with a random first block, or one that goes on where it was kept.
+    pub fn new(
+        operator: &'o dyn Operator<'a>,
+        basis: Basis<'a>,
+        goal: Goal,
+        mut checkpoint: Option<Checkpoint<'a>>,
+    ) -> Result<Self> {
         let size = goal.most_columns + 2 * basis.space.width;
         let width = basis.space.width;
         let mut run = Lanczos {
@@ -142,12 +166,55 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             norm: 0.0,
             seed: goal.seed,
             steps: 0,
+            locked: Vec::new(),
             restarts: 0,
+            checkpoint: None,
             basis,
         };
-        let block = run.basis.fresh()?;
-        run.begin(block)?;
+        let kept = checkpoint.as_mut().map_or(Ok(None), |checkpoint| checkpoint.load(&mut run.basis))?;
+        match kept {
+            Some(mut words) => {
+                let is_whole = run.restore(&mut words).is_some() && run.live.len() == run.basis.len() * run.width();
+                if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !is_whole) {
+                    return Err(checkpoint.damaged_state());
+                }
+            }
+            None => {
+                let block = run.basis.fresh()?;
+                run.begin(block)?;
+            }
+        }
+        run.checkpoint = checkpoint;
         Ok(run)
+    }
+
+    /// Takes back all that a run has beside its basis.
+    fn restore(&mut self, words: &mut Words) -> Option<()> {
+        self.operator.costs().borrow_mut().products += words.take()?;
+        self.forced = words.take()? as u32;
+        (self.seed, self.steps, self.restarts) = (words.take()?, words.take()?, words.take()?);
+        self.norm = f64::from_bits(words.take()?);
+        for matrix in [&mut self.projection, &mut self.before, &mut self.now] {
+            let shape = matrix.shape();
+            *matrix = words.take_matrix().filter(|kept| kept.shape() == shape)?;
+        }
+        self.live = words.take_all()?.iter().map(|&is_live| is_live != 0.0).collect();
+        (self.hidden, self.locked) = (words.take_all()?, words.take_all()?);
+        Some(())
+    }
+
+    /// Keeps what there is, if it is time to.
+    fn keep_for_later(&mut self) -> Result<()> {
+        let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
+        let mut words = Words::default();
+        let products = self.operator.costs().borrow().products;
+        let counts = [products, u64::from(self.forced), self.seed, self.steps, self.restarts];
+        counts.into_iter().for_each(|word| words.put(word));
+        words.put(self.norm.to_bits());
+        [&self.projection, &self.before, &self.now].into_iter().for_each(|matrix| words.put_matrix(matrix));
+        let live: Vec<f64> = self.live.iter().map(|&is_live| f64::from(u8::from(is_live))).collect();
+        [&live, &self.hidden, &self.locked].into_iter().for_each(|numbers| words.put_all(numbers));
+        checkpoint.save(&self.basis, &words)
     }
 
     fn width(&self) -> usize {
@@ -266,7 +333,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let (semi, most) = ((tolerance / 10.0).clamp(SEMI[0], SEMI[1]), (tolerance.sqrt() / 10.0).min(LOCKED));
         (0..estimate.nrows()).filter(|&row| self.live[row]).any(|row| {
             let bound = (LOOSER * self.hidden[row] / self.norm).clamp(semi, most.max(semi));
-            (0..estimate.ncols()).any(|column| estimate[(row, column)].is_nan() || estimate[(row, column)].abs() >= bound)
+            (0..estimate.ncols())
+                .any(|column| estimate[(row, column)].is_nan() || estimate[(row, column)].abs() >= bound)
         })
     }
 
@@ -395,11 +463,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     /// approximations.
     pub fn run(&mut self) -> Result<Ritz> {
         let Goal { count, most_columns, most_restarts, tolerance, .. } = self.goal;
-        let mut locked: Vec<f64> = Vec::new();
         loop {
+            self.keep_for_later()?;
             self.extend()?;
             let is_full = self.columns() + self.width() > most_columns;
-            if self.columns() <= count.max(locked.len()) || (self.basis.len().is_multiple_of(2) && !is_full) {
+            if self.columns() <= count.max(self.locked.len()) || (self.basis.len().is_multiple_of(2) && !is_full) {
                 continue;
             }
             let ritz = self.ritz()?;
@@ -410,10 +478,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             if converged == count {
                 let wanted = &ritz.values[..count];
                 let Some(crowd) = self.least_crowd(wanted, scale) else { return Ok(ritz) };
-                let is_known = locked.len() == count && wanted.iter().zip(&locked).all(|(a, b)| (a - b).abs() <= floor);
+                let is_known =
+                    self.locked.len() == count && wanted.iter().zip(&self.locked).all(|(a, b)| (a - b).abs() <= floor);
                 if !is_known {
                     self.lock(&ritz, count)?;
-                    locked = wanted.to_vec();
+                    self.locked = wanted.to_vec();
                     continue;
                 }
                 if self.is_complete(&ritz, crowd, floor) {

@@ -10,6 +10,7 @@
 
 mod basis;
 mod cg;
+mod checkpoint;
 mod eigs;
 mod eigsh;
 mod gmres;

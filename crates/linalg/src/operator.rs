@@ -20,6 +20,9 @@ pub(crate) trait Operator<'a> {
     /// The matrix that it is made of.
     fn matrix(&self) -> &'a SparseMatrix;
 
+    /// What its products cost so far.
+    fn costs(&self) -> &RefCell<Costs>;
+
     /// The error for products that are not finite: images hold finite values only.
     fn too_large(&self) -> Error {
         let image = self.matrix().graph().path().display();
@@ -80,6 +83,10 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
     fn matrix(&self) -> &'a SparseMatrix {
         self.matrix
     }
+
+    fn costs(&self) -> &RefCell<Costs> {
+        self.costs
+    }
 }
 
 /// A matrix times its transpose, or the other way round: symmetric, and without negative eigenvalues.
@@ -122,6 +129,10 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
 
     fn matrix(&self) -> &'a SparseMatrix {
         self.first.matrix
+    }
+
+    fn costs(&self) -> &RefCell<Costs> {
+        self.first.costs
     }
 }
 

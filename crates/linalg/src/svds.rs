@@ -21,12 +21,13 @@ use outcore_graph::{Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 /// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
 const MOST_LOST: f64 = 1e6;
 
 /// How singular values are computed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SvdsOptions {
     /// How many.
     pub k: usize,
@@ -40,11 +41,13 @@ pub struct SvdsOptions {
     pub max_iter: u64,
     /// Where random numbers begin.
     pub seed: u64,
+    /// A folder that the run is kept in, as with [`eigsh`](crate::eigsh).
+    pub checkpoint: Option<PathBuf>,
 }
 
 impl Default for SvdsOptions {
     fn default() -> Self {
-        SvdsOptions { k: 6, tol: 0.0, ncv: None, block: 2, max_iter: 1000, seed: 0 }
+        SvdsOptions { k: 6, tol: 0.0, ncv: None, block: 2, max_iter: 1000, seed: 0, checkpoint: None }
     }
 }
 
@@ -84,8 +87,8 @@ pub struct Svd<'a> {
 /// As with [`eigsh`](crate::eigsh), but for those of matrices that are not square and symmetric.
 pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'a>> {
     let (rows, columns) = matrix.shape();
-    let &SvdsOptions { k, tol, ncv, block, max_iter, seed } = options;
-    let eigen = EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed };
+    let &SvdsOptions { k, tol, ncv, block, max_iter, seed, .. } = options;
+    let eigen = EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed, checkpoint: None };
     let least = rows.min(columns) as usize;
     check_options(least, &eigen)?;
     let goal = Goal { is_of_squares: true, ..goal(least, &eigen) };
@@ -97,7 +100,11 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
         false => (Operand::Transpose, Operand::Matrix),
     };
     let costs = RefCell::new(Costs::default());
-    let Subspace { basis: near, restarts, .. } = subspace(&Squared::new(matrix, first, block, &costs)?, &goal, block)?;
+    let Subspace { basis: near, restarts, .. } = {
+        let operator = Squared::new(matrix, first, block, &costs)?;
+        let checkpoint = goal.checkpoint(&operator, options.checkpoint.as_deref(), "svds", block)?;
+        subspace(&operator, &goal, block, checkpoint)?
+    };
     let operators = (Counted::new(matrix, first, &costs)?, Counted::new(matrix, second, &costs)?);
     let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
     drop(operators);

@@ -1,0 +1,254 @@
+//! What a solver has, kept in a folder, so that a run that was killed goes on with the same bits.
+//!
+//! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of vectors is a file
+//! of its own, written once, for blocks do not change until the whole basis does. What `state` does not name was left
+//! by a run that was killed while it wrote, and goes.
+//!
+//! *When.* Writing takes a twentieth of the time at most: the longer the last time took, the later is the next.
+//!
+//! *What it is of.* The matrix is known by a product with a random vector, a pass more.
+
+use crate::basis::Basis;
+use crate::operator::{Operator, space};
+use faer::Mat;
+use outcore_graph::{Error, Result, write_file};
+use outcore_io::backend::Lock;
+use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
+use outcore_io::{Array, Directory, Runtime, Writer};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const STATE: &str = "state";
+const BLOCK: &str = "block-";
+/// The first line of a state.
+const TITLE: &str = "outcore checkpoint 1";
+/// Between two times pass so many times as much as the last one took.
+const PAUSE: u32 = 20;
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Numbers of a state, in their order.
+#[derive(Default)]
+pub(crate) struct Words {
+    words: Vec<u64>,
+    taken: usize,
+}
+
+impl Words {
+    pub fn put(&mut self, word: u64) {
+        self.words.push(word);
+    }
+
+    pub fn put_all(&mut self, numbers: &[f64]) {
+        self.put(numbers.len() as u64);
+        self.words.extend(numbers.iter().map(|number| number.to_bits()));
+    }
+
+    pub fn put_matrix(&mut self, matrix: &Mat<f64>) {
+        self.put(matrix.ncols() as u64);
+        (0..matrix.ncols()).for_each(|column| self.put_all(matrix.col_as_slice(column)));
+    }
+
+    pub fn take(&mut self) -> Option<u64> {
+        self.taken += 1;
+        self.words.get(self.taken - 1).copied()
+    }
+
+    pub fn take_all(&mut self) -> Option<Vec<f64>> {
+        let count = usize::try_from(self.take()?).ok()?;
+        let numbers = self.words.get(self.taken..self.taken.checked_add(count)?)?;
+        self.taken += count;
+        Some(numbers.iter().map(|&bits| f64::from_bits(bits)).collect())
+    }
+
+    pub fn take_matrix(&mut self) -> Option<Mat<f64>> {
+        let columns = (0..self.take()?).map(|_| self.take_all()).collect::<Option<Vec<_>>>()?;
+        let rows = columns.first().map_or(0, Vec::len);
+        let is_whole = columns.iter().all(|column| column.len() == rows);
+        is_whole.then(|| Mat::from_fn(rows, columns.len(), |row, column| columns[column][row]))
+    }
+}
+
+/// A folder that a run is kept in, while it goes on.
+pub(crate) struct Checkpoint<'a> {
+    runtime: &'a Arc<Runtime>,
+    folder: PathBuf,
+    /// What is computed.
+    run: String,
+    /// The blocks that are in the folder, with their checksums.
+    blocks: BTreeMap<u64, u32>,
+    due: Instant,
+    _lock: Option<Lock>,
+}
+
+impl<'a> Checkpoint<'a> {
+    /// Opens a folder, or makes it. `run` says what is computed with the operator.
+    ///
+    /// # Errors
+    /// Another process uses it; what the operating system refuses; no room for two vectors.
+    pub fn open(operator: &dyn Operator<'a>, folder: &Path, run: &str) -> Result<Self> {
+        let runtime = operator.matrix().graph().runtime();
+        let backend = runtime.backend();
+        if backend.named(folder).is_none() {
+            backend.create_directory(folder)?;
+        }
+        let lock = match backend.lock(folder) {
+            Ok(Some(lock)) => Some(lock),
+            Ok(None) => {
+                return Err(Error::Usage(format!(
+                    "expected a folder for checkpoints that nobody uses, found another run in {}",
+                    folder.display()
+                )));
+            }
+            // Where nothing can be locked.
+            Err(_) => None,
+        };
+        let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
+        let (folder, blocks) = (folder.to_owned(), BTreeMap::new());
+        Ok(Checkpoint { runtime, folder, run, blocks, due: Instant::now(), _lock: lock })
+    }
+
+    /// What was kept, if anything was: the blocks go into the basis, which is empty.
+    ///
+    /// # Errors
+    /// What is there belongs to another run, or is damaged.
+    pub fn load(&mut self, basis: &mut Basis<'a>) -> Result<Option<Words>> {
+        let directory = Directory::open(self.runtime.backend(), &self.folder)?;
+        let names = directory.names("")?;
+        let known = match names.iter().any(|name| name == STATE) {
+            true => Some(self.read_state(&directory.file(STATE)?.read_whole()?)?),
+            false => None,
+        };
+        if let Some((serials, _)) = &known {
+            for &(serial, checksum) in serials {
+                self.read_block(&directory, serial, checksum, basis)?;
+            }
+        }
+        self.remove_others(&directory)?;
+        Ok(known.map(|(_, words)| words))
+    }
+
+    /// The blocks that a state names, with their checksums, and the rest of it.
+    fn read_state(&self, bytes: &[u8]) -> Result<(Vec<(u64, u32)>, Words)> {
+        let (body, checksum) = bytes.split_last_chunk::<4>().ok_or_else(|| self.damaged(STATE))?;
+        if crc32c::crc32c(body) != u32::from_le_bytes(*checksum) {
+            return Err(self.damaged(STATE));
+        }
+        let mut lines = body.splitn(3, |&byte| byte == b'\n');
+        let (title, run) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        if title != TITLE.as_bytes() || run != self.run.as_bytes() {
+            let (folder, found) = (self.folder.display(), String::from_utf8_lossy(run));
+            return Err(Error::Usage(format!(
+                "{folder}: expected a checkpoint of this run ({}), found one of another ({found}); name another folder",
+                self.run
+            )));
+        }
+        let words = lines.next().unwrap_or_default().as_chunks().0;
+        let mut words = Words { words: words.iter().map(|&word| u64::from_le_bytes(word)).collect(), taken: 0 };
+        let blocks = (0..words.take().unwrap_or(0)).map(|_| Some((words.take()?, words.take()? as u32)));
+        let blocks: Option<Vec<_>> = blocks.collect();
+        Ok((blocks.ok_or_else(|| self.damaged(STATE))?, words))
+    }
+
+    fn read_block(&mut self, directory: &Directory, serial: u64, checksum: u32, basis: &mut Basis<'a>) -> Result<()> {
+        let name = format!("{BLOCK}{serial}");
+        let (file, mut block) = (directory.file(&name)?, basis.fresh()?);
+        let (mut computed, mut at) = (0, 0);
+        for piece in block.chunks_mut(BUFFER_BYTES / 8) {
+            let bytes = raw_bytes_mut(piece);
+            let read = file.read_at(bytes, at);
+            read.map_err(|_| self.damaged(&name))?;
+            (computed, at) = (crc32c::crc32c_append(computed, bytes), at + bytes.len() as u64);
+        }
+        if computed != checksum || file.len_bytes() != at {
+            return Err(self.damaged(&name));
+        }
+        self.blocks.insert(serial, checksum);
+        basis.push_as(block, serial);
+        Ok(())
+    }
+
+    /// The error for a file that is not what was written.
+    pub fn damaged(&self, name: &str) -> Error {
+        let path = self.folder.join(name);
+        let path = path.display();
+        Error::Usage(format!("{path}: expected what a checkpoint wrote, found other bytes; remove the folder"))
+    }
+
+    /// The error for a state that this run cannot have written.
+    pub fn damaged_state(&self) -> Error {
+        self.damaged(STATE)
+    }
+
+    /// Removes blocks that no state names.
+    fn remove_others(&self, directory: &Directory) -> Result<()> {
+        let serial = |name: &str| name.strip_prefix(BLOCK)?.parse::<u64>().ok();
+        for name in directory.names("")? {
+            let is_known = name.to_str().and_then(serial).is_none_or(|serial| self.blocks.contains_key(&serial));
+            if !is_known {
+                self.runtime.backend().remove(&self.folder.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is time to write.
+    pub fn is_due(&self) -> bool {
+        Instant::now() >= self.due
+    }
+
+    /// Keeps the blocks of a basis, and what else a run needs to go on.
+    ///
+    /// # Errors
+    /// What the operating system refuses: a full disk, most likely.
+    pub fn save(&mut self, basis: &Basis<'_>, words: &Words) -> Result<()> {
+        let (start, backend) = (Instant::now(), self.runtime.backend());
+        let mut known = BTreeMap::new();
+        let mut state = format!("{TITLE}\n{}\n", self.run).into_bytes();
+        state.extend((basis.len() as u64).to_le_bytes());
+        for block in 0..basis.len() {
+            let serial = basis.serial(block);
+            let checksum = match self.blocks.get(&serial) {
+                Some(&checksum) => checksum,
+                None => self.write_block(basis, block, serial)?,
+            };
+            known.insert(serial, checksum);
+            state.extend(serial.to_le_bytes().into_iter().chain(u64::from(checksum).to_le_bytes()));
+        }
+        state.extend(words.words.iter().flat_map(|word| word.to_le_bytes()));
+        state.extend(crc32c::crc32c(&state).to_le_bytes());
+        backend.sync_directory(&self.folder)?;
+        write_file(self.runtime, &self.folder.join(STATE), &state)?;
+        let old: Vec<u64> = self.blocks.keys().copied().filter(|serial| !known.contains_key(serial)).collect();
+        self.blocks = known;
+        for serial in old {
+            backend.remove(&self.folder.join(format!("{BLOCK}{serial}")))?;
+        }
+        self.due = Instant::now() + (start.elapsed() * PAUSE).max(Duration::from_millis(1));
+        Ok(())
+    }
+
+    fn write_block(&self, basis: &Basis<'_>, block: usize, serial: u64) -> Result<u32> {
+        let path = self.folder.join(format!("{BLOCK}{serial}"));
+        let mut writer = Writer::create(self.runtime, "a checkpoint", &path, BUFFER_BYTES)?;
+        let mut checksum = 0;
+        basis.for_each_piece_of(block, |_, numbers| {
+            let bytes = raw_bytes(numbers);
+            checksum = crc32c::crc32c_append(checksum, bytes);
+            Ok(writer.put(bytes)?)
+        })?;
+        writer.finish()?;
+        Ok(checksum)
+    }
+}
+
+/// A number that tells operators apart.
+fn fingerprint<'a>(operator: &dyn Operator<'a>) -> Result<u32> {
+    let space = space(operator, 1);
+    let vector = |rows| Array::zeroed(space.runtime.budget(), "vectors that tell matrices apart", rows);
+    let (mut factor, mut product) = (vector(space.rows)?, vector(operator.shape().0)?);
+    space.randomize(&mut factor, |_| true, 0)?;
+    operator.apply(&factor, 1, &mut product)?;
+    Ok(crc32c::crc32c(raw_bytes(&product[..])))
+}

@@ -1,0 +1,129 @@
+//! Runs that are stopped again and again find the same bits as runs that are not.
+
+mod common;
+
+use common::{Entries, bits, matrix, options, runtime};
+use outcore_graph::{Error, Result};
+use outcore_linalg::{EigsOptions, EigshOptions, SvdsOptions, eigs, eigsh, svds};
+use outcore_matrix::SparseMatrix;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// All bits of a result, and how many vectors were multiplied.
+type Found = (Vec<u64>, u64);
+
+/// A symmetric solver of the three.
+fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Result<Found> {
+    let (rows, columns) = matrix.shape();
+    let mut numbers = vec![0.0; 8 * (rows + columns) as usize];
+    let checkpoint = checkpoint.map(Path::to_owned);
+    let (values, products) = match solver {
+        "eigsh" => {
+            let found = eigsh(matrix, &EigshOptions { ncv: Some(24), checkpoint, ..options(5) })?;
+            found.vectors.write(&mut numbers[..rows as usize * 5]).unwrap();
+            (found.values, found.products)
+        }
+        "svds" => {
+            let found = svds(matrix, &SvdsOptions { k: 4, ncv: Some(24), checkpoint, ..SvdsOptions::default() })?;
+            found.left.write(&mut numbers[..rows as usize * 4]).unwrap();
+            found.right.write(&mut numbers[rows as usize * 4..(rows + columns) as usize * 4]).unwrap();
+            (found.values, found.products)
+        }
+        _ => {
+            let found = eigs(matrix, &EigsOptions { k: 4, ncv: Some(24), checkpoint, ..EigsOptions::default() })?;
+            (found.values.iter().flat_map(|value| [value.re, value.im]).collect(), found.products)
+        }
+    };
+    Ok((bits(&[values, numbers].concat()), products))
+}
+
+#[test]
+fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
+    for (solver, rows, columns) in [("eigsh", 20_000, 20_000), ("svds", 9_000, 7_000), ("eigs", 6_000, 6_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let is_symmetric = solver == "eigsh";
+        let image = Entries::random(rows, columns, 4 * rows, is_symmetric).image(folder.path(), is_symmetric);
+        let kept = folder.path().join("kept");
+        let expected = solve(solver, &matrix(&runtime(2, None), &image, true), None).unwrap();
+        let mut stops = 0;
+        let found = loop {
+            // Limits that have room for all vectors, and for few; every run is given more time.
+            let runtime = runtime(1 + stops % 3, [None, Some(30 << 20)][stops % 2]);
+            let (cancel, opened) = (runtime.cancel().clone(), matrix(&runtime, &image, true));
+            let wait = Duration::from_millis(20 + 15 * stops as u64);
+            let stopper = std::thread::spawn(move || {
+                std::thread::sleep(wait);
+                cancel.cancel();
+            });
+            let found = solve(solver, &opened, Some(&kept));
+            stopper.join().unwrap();
+            match found {
+                Ok(found) => break found,
+                Err(Error::Io(outcore_io::Error::Cancelled)) => stops += 1,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert!(stops > 1, "{solver} was stopped {stops} times");
+        assert_eq!(found.0, expected.0, "{solver}");
+        // Those that tell the matrix apart.
+        assert!(found.1 >= expected.1 && kept.join("state").exists());
+        // Nothing is left but what the state names.
+        fs::write(kept.join("block-999999"), "left by a killed run").unwrap();
+        fs::write(kept.join("notes"), "the user's").unwrap();
+        let again = solve(solver, &matrix(&runtime(2, None), &image, true), Some(&kept)).unwrap();
+        assert!(again.0 == expected.0 && !kept.join("block-999999").exists() && kept.join("notes").exists());
+    }
+}
+
+#[test]
+fn what_belongs_to_another_run_or_is_damaged_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    fs::create_dir(&one).unwrap();
+    fs::create_dir(&two).unwrap();
+    let given = Entries::random(3000, 3000, 20_000, true);
+    let other = Entries::random(3000, 3000, 20_001, true);
+    let matrices = [given.image(&one, true), other.image(&two, true)].map(|image| matrix(&runtime, &image, true));
+    let kept = folder.path().join("kept");
+    let options = EigshOptions { ncv: Some(20), checkpoint: Some(kept.clone()), max_iter: 1, ..options(8) };
+    let cut = eigsh(&matrices[0], &options).unwrap();
+    assert!(cut.converged < 8);
+    // More restarts go on with what there is.
+    let more = EigshOptions { max_iter: 1000, ..options.clone() };
+    let found = eigsh(&matrices[0], &more).unwrap();
+    let whole = eigsh(&matrices[0], &EigshOptions { checkpoint: None, ..more.clone() }).unwrap();
+    assert!(found.converged == 8 && bits(&found.values) == bits(&whole.values));
+    let refusal = |which: usize, options: &EigshOptions| eigsh(&matrices[which], options).unwrap_err().to_string();
+    assert!(refusal(1, &more).contains("found one of another"), "{}", refusal(1, &more));
+    assert!(refusal(0, &EigshOptions { seed: 1, ..more.clone() }).contains("seed 0"));
+    assert!(
+        refusal(0, &EigshOptions { k: 7, ..more.clone() }).contains("expected a checkpoint of this run (eigsh, k 7")
+    );
+    let held = runtime.backend().lock(&kept).unwrap();
+    assert!(refusal(0, &more).contains("found another run in"));
+    drop(held);
+    let blocks = || fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().path());
+    let block = blocks().find(|path| path.to_string_lossy().contains("block-")).unwrap();
+    for path in [block, kept.join("state")] {
+        let bytes = fs::read(&path).unwrap();
+        let mut changed = bytes.clone();
+        changed[bytes.len() / 2] ^= 1;
+        for damaged in [changed, bytes[..bytes.len() - 1].to_vec(), [&bytes[..], &[0]].concat(), Vec::new()] {
+            fs::write(&path, damaged).unwrap();
+            assert!(refusal(0, &more).contains("found other bytes"), "{}", refusal(0, &more));
+        }
+        fs::remove_file(&path).unwrap();
+        match path.ends_with("state") {
+            // Then it begins anew.
+            true => assert_eq!(bits(&eigsh(&matrices[0], &more).unwrap().values), bits(&whole.values)),
+            false => assert!(refusal(0, &more).contains("block-")),
+        }
+        fs::write(&path, bytes).unwrap();
+    }
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let refused = refusal(0, &EigshOptions { checkpoint: Some(file), ..more });
+    assert!(refused.contains("file"), "{refused}");
+}
