@@ -210,6 +210,32 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         sums = self.multiply(np.ones(self.shape[0 if axis == 0 else 1]), transposed=axis == 0)
         return sums.sum().item() if axis is None else sums
 
+    def diagonal(self) -> np.ndarray:
+        """The entries of the diagonal in the order of rows, 0 where there is none. One pass.
+
+        Returns:
+            An array of `min(m, n)` numbers, which counts under the limit as long as it lives.
+
+        Raises:
+            MemoryLimitError: Too little memory for the array.
+
+        >>> scipy_matrix = scipy.sparse.csr_array([[2.0, 1.0, 0.0], [0.0, 0.0, 5.0]])
+        >>> oc.import_matrix(scipy_matrix, "wide.oc", replace=True).diagonal()
+        array([2., 0.])
+        """
+        count = min(self.shape)
+        diagonal = np.empty(2 * count if self._matrix.is_complex else count)
+        self.stats = self._matrix.diagonal(diagonal)
+        return diagonal.view(self.dtype)
+
+    def trace(self) -> Any:
+        """The sum of the diagonal. One pass.
+
+        >>> oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0]), "diagonal.oc", replace=True).trace()
+        3.0
+        """
+        return self.diagonal().sum().item()
+
     def _matmat(self, factor: np.ndarray) -> np.ndarray:
         return self._multiply(factor)
 

@@ -74,6 +74,7 @@ class Matrix:
     def multiply(
         self, factor: np.ndarray, product: np.ndarray, semiring: str, operand: str
     ) -> dict[str, Any]: ...
+    def diagonal(self, diagonal: np.ndarray) -> dict[str, Any]: ...
 
 @final
 class Graph:

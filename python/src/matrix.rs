@@ -5,7 +5,7 @@ use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::import::choose;
 use crate::runtime::run;
-use numpy::{PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use outcore::{Operand, SparseMatrix, Stats};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -89,6 +89,15 @@ impl PyMatrix {
         let (factor, product) = (factor.as_slice()?, product.as_slice_mut()?);
         let multiply = || self.matrix.multiply(semiring, operand, factor, columns, product);
         costs(py, &run(py, graph.runtime(), multiply)?)
+    }
+
+    /// The same for the diagonal.
+    fn diagonal<'py>(&self, py: Python<'py>, mut diagonal: PyReadwriteArray1<'py, f64>) -> PyResult<Bound<'py, PyAny>> {
+        let graph = self.matrix.graph();
+        let reservation = set_aside(py, graph.image(), "a diagonal as a NumPy array", 8 * diagonal.len() as u64)?;
+        keep(diagonal.as_any(), reservation)?;
+        let diagonal = diagonal.as_slice_mut()?;
+        costs(py, &run(py, graph.runtime(), || self.matrix.write_diagonal(diagonal))?)
     }
 }
 

@@ -1,5 +1,6 @@
 """Sparse matrices on disk beside SciPy's in memory."""
 
+import gc
 import io
 import os
 import pathlib
@@ -278,3 +279,35 @@ def test_without_scipy_graphs_work_and_matrices_say_what_is_missing():
     )
     assert loaded.stdout == "False\n"
     assert pathlib.Path(oc.__file__).exists()
+
+
+@pytest.mark.parametrize("shape", [(700, 700), (300, 900), (900, 20), (1, 1)])
+@pytest.mark.parametrize("kind", [np.float64, np.complex128])
+def test_diagonals_are_scipys(tmp_path, shape, kind):
+    rng = np.random.default_rng(7)
+    matrix = scipy.sparse.random_array(shape, density=0.05, rng=rng).tolil().astype(kind)
+    for i in range(0, min(shape), 2):
+        matrix[i, i] = (i + 1.5) * (1 - 2j if kind == np.complex128 else 1)
+    matrix = scipy.sparse.csr_array(matrix)
+    for order in ("input", "degree"):
+        with oc.import_matrix(matrix, tmp_path / "m.oc", order=order, replace=True) as own:
+            found = own.diagonal()
+            assert found.dtype == kind and np.array_equal(found, matrix.diagonal()) and own.stats["passes"] <= 1
+            np.testing.assert_allclose(own.trace(), matrix.trace(), rtol=1e-13)
+    with oc.SparseMatrix(tmp_path / "m.oc", values=False) as ones:
+        assert np.array_equal(ones.diagonal(), (matrix.diagonal() != 0).astype(float))
+
+
+def test_a_diagonal_counts_under_the_limit_as_long_as_it_lives(tmp_path):
+    size = 1_000_000
+    oc.import_matrix(scipy.sparse.diags_array(np.arange(1.0, size + 1)), tmp_path / "m.oc").close()
+    runtime = oc.Runtime(memory="36MiB")
+    with oc.SparseMatrix(tmp_path / "m.oc", runtime=runtime) as own:
+        before = runtime.available
+        diagonal = own.diagonal()
+        assert runtime.available <= before - 8 * size and diagonal[-1] == size
+        with pytest.raises(oc.MemoryLimitError, match="a diagonal as a NumPy array"):
+            [own.diagonal() for _ in range(5)]
+        del diagonal
+        gc.collect()
+        assert runtime.available >= before - size

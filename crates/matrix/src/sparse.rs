@@ -176,8 +176,27 @@ impl SparseMatrix {
         (Edges { direction, weights: self.values, complex: self.is_complex }, rows, columns)
     }
 
+    /// The lists that hold the rows of what is multiplied, and whether their values are read.
+    pub(crate) fn edges_of(&self, operand: Operand) -> Edges {
+        self.rows_of(operand).0
+    }
+
+    /// Which lists these are.
+    pub(crate) fn lists_of(&self, operand: Operand) -> Frontier<'static> {
+        let (_, Side { first, count }, _) = self.rows_of(operand);
+        match self.graph.manifest().rows {
+            None => Frontier::All,
+            Some(_) => Frontier::Range { first: first as u32, end: (first + count) as u32 },
+        }
+    }
+
+    /// Which column a neighbour in the lists of the rows is, if it is one.
+    pub(crate) fn column_of(&self, neighbour: u32) -> Option<usize> {
+        (neighbour as usize).checked_sub(self.columns.first).map(|place| self.column_at(place))
+    }
+
     /// How many numbers an entry of the dense matrix is.
-    fn parts(&self) -> usize {
+    pub(crate) fn parts(&self) -> usize {
         if self.is_complex { 2 } else { 1 }
     }
 
@@ -425,12 +444,8 @@ impl Part<'_> {
             wrong: AtomicU64::new(0),
             rules: std::marker::PhantomData,
         };
-        let Side { first, count } = self.rows;
-        let frontier = match graph.manifest().rows {
-            None => Frontier::All,
-            Some(_) => Frontier::Range { first: first as u32, end: (first + count) as u32 },
-        };
-        let ((), sweep) = fold(graph, self.edges, frontier, &product)?;
+        let lists = self.matrix.lists_of(self.operand);
+        let ((), sweep) = fold(graph, self.edges, lists, &product)?;
         stats.step("multiply", graph.vertices(), sweep);
         Ok(())
     }

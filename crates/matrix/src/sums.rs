@@ -4,7 +4,7 @@
 //! order of the image, page by page, so the bits depend on nothing else.
 
 use crate::sparse::{Operand, SparseMatrix};
-use outcore_graph::{Direction, Edges, Frontier, ListFold, ListPart, Result, StatsBuilder, fold};
+use outcore_graph::{Direction, Edges, ListFold, ListPart, Result, StatsBuilder, fold};
 
 /// What one pass finds about all entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,12 +50,8 @@ impl SparseMatrix {
         let graph = self.graph();
         let _kept = self.keep_values(Operand::Matrix)?;
         graph.fill_cache()?;
-        let frontier = match graph.manifest().rows {
-            None => Frontier::All,
-            Some(rows) => Frontier::Range { first: 0, end: rows as u32 },
-        };
         let edges = Edges::new(Direction::Out, self.has_values());
-        let (sums, sweep) = fold(graph, edges, frontier, &Summed)?;
+        let (sums, sweep) = fold(graph, edges, self.lists_of(Operand::Matrix), &Summed)?;
         stats.step("sum", self.shape().0, sweep);
         Ok(sums)
     }

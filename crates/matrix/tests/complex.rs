@@ -132,6 +132,10 @@ fn products_are_those_of_an_obvious_program() {
                 assert_eq!((matrix.shape(), matrix.is_symmetric()), ((size, size), symmetry == "symmetric"));
                 assert_eq!(matrix.entries(), given.entries.len() as u64, "{symmetry} {size}");
                 check(matrix.graph()).unwrap();
+                let mut diagonal = vec![f64::NAN; 2 * size as usize];
+                matrix.write_diagonal(&mut diagonal).unwrap();
+                let expected = (0..size).flat_map(|i| given.entries.get(&(i, i)).copied().unwrap_or_default());
+                assert!(diagonal.into_iter().eq(expected), "{symmetry} {size} {order:?}");
                 for columns in [1, 2, 3, 5, 16, 17] {
                     let factor = factor(size, columns);
                     for operand in OPERANDS {

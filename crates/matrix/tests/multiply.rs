@@ -241,6 +241,9 @@ fn the_diagonal_is_that_of_the_entries() {
                 let entry = given.entries.get(&(row, row)).map(|&value| if kind == "pattern" { 1.0 } else { value });
                 assert_eq!(found, entry.unwrap_or(0.0), "row {row} of {size}, {kind}");
             }
+            let mut by_id = vec![f64::NAN; size as usize];
+            matrix.write_diagonal(&mut by_id).unwrap();
+            assert!((0..size as usize).all(|place| by_id[matrix.row_at(place)] == diagonal[place]));
             let pages = matrix.pages_per_pass(Operand::Matrix);
             // Pages of values that several workers need are read by each of them.
             let wanted = stats.finish(&runtime, pages).total.pages_wanted;
@@ -261,6 +264,19 @@ fn the_diagonal_is_that_of_the_entries() {
     let wide = Given::rectangular(5, 7, 10, false).image(folder.path(), "pattern", OrderChoice::Input);
     let refused = matrix(&runtime, &wide, false).diagonal(&mut StatsBuilder::start()).unwrap_err();
     assert!(refused.to_string().contains("expected a square matrix, found one of 5 x 7"));
+    let refused = matrix(&runtime, &wide, false).write_diagonal(&mut [0.0; 7]).unwrap_err();
+    assert!(refused.to_string().contains("expected room for 5 numbers, found 7"));
+    for (rows, columns) in [(1, 7), (9, 1), (4000, 300), (200, 9000)] {
+        let mut given = Given::rectangular(rows, columns, 40_000.min(2 * rows * columns), false);
+        given.entries.extend((0..rows.min(columns)).filter(|i| i % 3 != 1).map(|i| ((i, i), i as f64 - 70.0)));
+        for order in [OrderChoice::Degree, OrderChoice::Input] {
+            let matrix = matrix(&runtime, &given.image(folder.path(), "real", order), true);
+            let mut found = vec![f64::NAN; rows.min(columns) as usize];
+            matrix.write_diagonal(&mut found).unwrap();
+            let expected = (0..rows.min(columns)).map(|i| given.entries.get(&(i, i)).copied().unwrap_or(0.0));
+            assert!(found.iter().copied().eq(expected), "{rows} x {columns} {order:?}");
+        }
+    }
 }
 
 #[test]
