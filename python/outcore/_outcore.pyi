@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, Never, Self, SupportsIndex, final
 
@@ -236,5 +236,5 @@ def solve(
     maxiter: int | None,
     x0: np.ndarray | None,
     restart: int,
-    preconditioner: str,
+    preconditioner: str | Callable[[np.ndarray], np.ndarray] | None,
 ) -> dict[str, Any]: ...

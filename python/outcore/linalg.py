@@ -16,6 +16,7 @@ from outcore._errors import ConvergenceError, UsageError
 from outcore._matrix import SparseMatrix
 from outcore._options import checked
 from outcore._outcore import Graph
+from outcore._preconditioner import preconditioner
 
 __all__ = [
     "EigshResult",
@@ -404,17 +405,22 @@ def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
         rtol: The greatest residual, in units of the length of `b`; 1e-5 by default.
         atol: The greatest residual, 0 by default; the greater of both counts.
         maxiter: The most iterations; by default `10 n`.
-        M: A preconditioner: `None`, or "jacobi", the inverse of the diagonal.
+        M: A preconditioner, which is near the inverse of A: `None`; "jacobi", the inverse of the diagonal; a matrix that
+            `scipy.sparse.linalg.aslinearoperator` takes; or a function that returns the product of such a matrix with
+            the vector that it is given. It is symmetric and positive definite. What it raises comes out as it is. It is
+            called from another thread, once per iteration; two products with random vectors show first whether it is
+            symmetric.
 
     Returns:
         A `Solution`: the vector, and 0 if it converged or the number of iterations if not, as a tuple.
 
-    Cost: a pass over all lists per iteration, and one for the residual at the end; 32 bytes per row, with a
-    preconditioner 40. A matrix that is not stored as symmetric is compared with its transpose first, by two products.
+    Cost: a pass over all lists per iteration, and one for the residual at the end; 32 bytes per row, with "jacobi" 40,
+    with another preconditioner 56, and what it takes itself, which does not count under the limit. A matrix that is not
+    stored as symmetric is compared with its transpose first, by two products.
 
     Raises:
-        UsageError: A matrix that is not square, not symmetric or, as far as it is seen, not positive definite; sizes
-            and options that cannot be; numbers that are not finite.
+        UsageError: A matrix or a preconditioner that is not square, not symmetric or, as far as it is seen, not
+            positive definite; sizes and options that cannot be; numbers that are not finite.
         MemoryLimitError: Too little memory for the vectors.
 
     Hestenes and Stiefel, Methods of conjugate gradients for solving linear systems, 1952.
@@ -432,7 +438,7 @@ def minres(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
     """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
 
     Of a singular system without a solution it finds a vector with the least residual, and says that it has not
-    converged. 56 bytes per row, with a preconditioner 72; `maxiter` is `5 n` by default.
+    converged. 56 bytes per row, with "jacobi" 72, with another preconditioner 88; `maxiter` is `5 n` by default.
 
     Paige and Saunders, Solution of sparse indefinite systems of linear equations, SIAM J. Numer. Anal. 1975.
     """
@@ -446,6 +452,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) 
     Args:
         restart: How many vectors a cycle keeps. `maxiter` counts cycles. They are in memory as far as there is room,
             and otherwise in a temporary file.
+        M: Any preconditioner; it is on the right, so the residual is that of the system itself.
 
     Saad and Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, SIAM J.
     Sci. Stat. Comput. 1986.
@@ -463,7 +470,7 @@ def _solved(
     rtol: float = 1e-5,
     atol: float = 0.0,
     maxiter: int | None = None,
-    M: Literal["jacobi"] | None = None,
+    M: Any = None,
     restart: int = 20,
 ) -> Solution:
     def vector(name: str, given: Any) -> np.ndarray:
@@ -474,9 +481,10 @@ def _solved(
             raise TypeError(f"expected {name} as a vector of real numbers, found {found}")
         return np.ascontiguousarray(column.reshape(-1), dtype=np.float64)
 
+    matrix = _opened(A)
     found = _outcore.solve(
-        method, _opened(A)._matrix, vector("b", b), rtol=rtol, atol=atol, maxiter=maxiter,
-        x0=None if x0 is None else vector("x0", x0), restart=restart, preconditioner="none" if M is None else M,
+        method, matrix._matrix, vector("b", b), rtol=rtol, atol=atol, maxiter=maxiter,
+        x0=None if x0 is None else vector("x0", x0), restart=restart, preconditioner=preconditioner(M, matrix.shape[0]),
     )  # fmt: skip
     info = 0 if found["converged"] else max(found["iterations"], 1)
     return Solution((found["x"], info), **found)

@@ -19,6 +19,7 @@ mod progress;
 mod result;
 mod runtime;
 mod stream;
+mod systems;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -48,7 +49,7 @@ mod _outcore {
     #[pymodule_export]
     use super::import::{import_files, import_tables};
     #[pymodule_export]
-    use super::linalg::{eigs, eigsh, nmf, randomized_svd, solve, svds};
+    use super::linalg::{eigs, eigsh, nmf, randomized_svd, svds};
     #[pymodule_export]
     use super::matrix::PyMatrix;
     #[pymodule_export]
@@ -57,6 +58,8 @@ mod _outcore {
     use super::result::PyTable;
     #[pymodule_export]
     use super::runtime::PyRuntime;
+    #[pymodule_export]
+    use super::systems::solve;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,9 +5,9 @@ use crate::errors::raise;
 use crate::import::choose;
 use crate::matrix::{PyMatrix, costs};
 use crate::runtime::run;
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
 use outcore::linalg::{
-    self, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SolveOptions, Spectrum, SvdsOptions, Vectors,
+    self, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, Spectrum, SvdsOptions, Vectors,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -212,48 +212,8 @@ pub fn nmf<'py>(
     Ok(facts)
 }
 
-/// See `outcore.linalg.cg` and others: the vector, and what is known of it.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (method, matrix, b, *, rtol, atol, maxiter, x0, restart, preconditioner))]
-pub fn solve<'py>(
-    py: Python<'py>,
-    method: &str,
-    matrix: &PyMatrix,
-    b: PyReadonlyArray1<'py, f64>,
-    rtol: f64,
-    atol: f64,
-    maxiter: Option<u64>,
-    x0: Option<PyReadonlyArray1<'py, f64>>,
-    restart: usize,
-    preconditioner: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    let solve = match method {
-        "cg" => linalg::cg,
-        "minres" => linalg::minres,
-        _ => linalg::gmres,
-    };
-    let preconditioner = choose(py, "preconditioner", preconditioner)?;
-    let (b, x0) = (b.as_slice()?, x0.as_ref().map(|x0| x0.as_slice()).transpose()?);
-    let options = SolveOptions { rtol, atol, maxiter, x0, restart, preconditioner };
-    let graph = matrix.matrix.graph();
-    let found = run(py, graph.runtime(), || solve(&matrix.matrix, b, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("residual", found.residual)?;
-    facts.set_item("residual_bound", found.residual_bound)?;
-    facts.set_item("converged", found.converged)?;
-    facts.set_item("stopped_by", found.stopped_by.name())?;
-    facts.set_item("iterations", found.iterations)?;
-    facts.set_item("residuals", PyArray1::from_slice(py, &found.residuals))?;
-    let reservation = set_aside(py, graph.image(), "a solution as a NumPy array", 8 * found.x.len() as u64)?;
-    let x = PyArray1::from_slice(py, &found.x);
-    keep(x.as_any(), reservation)?;
-    facts.set_item("x", x)?;
-    Ok(facts)
-}
-
 /// What every result has: how many vectors were multiplied, and what it cost.
-fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("products", products)?;
     facts.set_item("stats", costs(py, stats)?)?;

@@ -1,10 +1,11 @@
 //! The method of conjugate gradients.
 //!
-//! An iteration makes three passes over vectors beside the product: for the step's length, for the residual with both
-//! of its sums, and for `x` together with the next direction.
+//! An iteration makes three passes over vectors beside the product: for the step's length, for the residual, and for
+//! `x` together with the next direction. With a preconditioner there is one more, for the residual's length in its norm.
 //!
 //! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, J. Research NBS 1952.
 
+use crate::inverse;
 use crate::operator::Operator;
 use crate::systems::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{FEW_NUMBERS, Space, dot};
@@ -36,15 +37,15 @@ impl<'a> Method<'a> for Cg {
         Ok(Cg { direction: vector()?, product: vector()? })
     }
 
-    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
-        let (space, inverse, start) = (&system.space, &system.inverse, state.norm());
-        let residual = &state.residual;
-        let [mut weighted] = space.update([&mut self.direction], |rows, [direction], [weighted]| {
-            let residual = &residual[rows.clone()];
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
+        let (space, start) = (&system.space, state.norm());
+        let State { x, residual, inverse, .. } = state;
+        inverse.prepare(system, residual)?;
+        space.update([&mut self.direction], |rows, [direction], []| {
             let mut few = [0.0; FEW_NUMBERS];
-            direction.copy_from_slice(inverse.apply(rows, residual, &mut few));
-            *weighted += dot(residual, direction);
+            direction.copy_from_slice(inverse.apply(rows.clone(), &residual[rows], &mut few));
         })?;
+        let mut weighted = definite(inverse.square(system, residual, state.iterations)?, state.iterations)?;
         while state.steps_left > 0 {
             state.steps_left -= 1;
             system.operator.apply(&self.direction, 1, &mut self.product)?;
@@ -54,14 +55,18 @@ impl<'a> Method<'a> for Cg {
             }
             let step = weighted / curvature;
             let (product, before) = (&self.product, weighted);
-            let [square, sum] = space.update([&mut state.residual], |rows, [residual], [square, sum]| {
-                residual.iter_mut().zip(&product[rows.clone()]).for_each(|(to, number)| *to -= step * number);
+            let [square] = space.update([&mut *residual], |rows, [residual], [square]| {
+                residual.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to -= step * number);
                 *square += dot(residual, residual);
-                *sum += dot(residual, inverse.apply(rows, residual, &mut [0.0; FEW_NUMBERS]));
             })?;
-            weighted = system.finite(sum)?;
-            let (residual, share) = (&state.residual, weighted / before);
-            space.update([&mut state.x, &mut self.direction], |rows, [x, direction], []| {
+            weighted = system.finite(square)?;
+            if !inverse.is_none() && square > 0.0 {
+                inverse.prepare(system, residual)?;
+                let iteration = state.iterations + 1;
+                weighted = definite(inverse.square(system, residual, iteration)?, iteration)?;
+            }
+            let share = weighted / before;
+            space.update([&mut *x, &mut self.direction], |rows, [x, direction], []| {
                 let mut few = [0.0; FEW_NUMBERS];
                 let next = inverse.apply(rows.clone(), &residual[rows], &mut few);
                 for ((x, direction), next) in x.iter_mut().zip(direction).zip(next) {
@@ -69,13 +74,19 @@ impl<'a> Method<'a> for Cg {
                     *direction = next + share * *direction;
                 }
             })?;
-            state.iterated(system.finite(square)?.sqrt());
-            if system.is_reached(start, state.norm()) {
+            state.iterations += 1;
+            state.norms.push(square.sqrt());
+            if system.is_reached(start, square.sqrt()) {
                 return Ok(Pause::End);
             }
         }
         Ok(Pause::Full)
     }
+}
+
+/// The square of a residual in the preconditioner's norm, if it is greater than 0.
+fn definite(square: f64, iteration: u64) -> Result<f64> {
+    if square > 0.0 { Ok(square) } else { Err(inverse::not_definite(square, iteration)) }
 }
 
 fn not_definite(system: &System<'_, '_>, curvature: f64, iteration: u64) -> Error {

@@ -114,7 +114,7 @@ impl<'a> Method<'a> for Gmres<'a> {
         Ok(Gmres { basis, restart, longest: 0.0 })
     }
 
-    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
         state.steps_left -= 1;
         let start = state.norm();
         self.basis.truncate(0);
@@ -127,7 +127,7 @@ impl<'a> Method<'a> for Gmres<'a> {
         let mut triangle = Triangle::new(start, self.longest);
         let pause = loop {
             let mut next = self.basis.fresh()?;
-            let (column, length, below) = self.extend(system, &mut state.residual, &mut next)?;
+            let (column, length, below) = self.extend(system, state, &mut next)?;
             let Some(norm) = triangle.append(column, below) else {
                 self.basis.give_back(next);
                 break Pause::End;
@@ -149,10 +149,17 @@ impl<'a> Method<'a> for Gmres<'a> {
 
 impl Gmres<'_> {
     /// Multiplies the last vector and takes away what lies in the basis; returns how much that is, the length of the
-    /// product, and that of what is left. `room` is for a vector.
-    fn extend(&self, system: &System<'_, '_>, room: &mut [f64], next: &mut Array<f64>) -> Result<(Vec<f64>, f64, f64)> {
-        let (mut factor, inverse) = (self.basis.last(), &system.inverse);
+    /// product, and that of what is left. The residual is room for a vector.
+    fn extend(
+        &self,
+        system: &System<'_, '_>,
+        state: &mut State<'_>,
+        next: &mut Array<f64>,
+    ) -> Result<(Vec<f64>, f64, f64)> {
+        let (mut factor, inverse, room) = (self.basis.last(), &mut state.inverse, &mut state.residual);
         if !inverse.is_none() {
+            inverse.prepare(system, factor)?;
+            let inverse = &*inverse;
             system.space.update([&mut *room], |rows, [to], []| {
                 to.copy_from_slice(inverse.apply(rows.clone(), &factor[rows], &mut [0.0; FEW_NUMBERS]));
             })?;
@@ -177,7 +184,7 @@ impl Gmres<'_> {
     }
 
     /// Adds a sum of the vectors, with these factors, to `x`.
-    fn move_along(&self, system: &System<'_, '_>, state: &mut State, factors: &[f64]) -> Result<()> {
+    fn move_along(&self, system: &System<'_, '_>, state: &mut State<'_>, factors: &[f64]) -> Result<()> {
         let negative = |&factor: &f64| {
             let mut square = ZERO;
             square[0][0] = -factor;
@@ -186,7 +193,9 @@ impl Gmres<'_> {
         let factors: Vec<_> = factors.iter().map(negative).collect();
         state.residual.fill(0.0);
         self.basis.subtract(0..factors.len(), &factors, &mut state.residual)?;
-        let (sum, inverse) = (&state.residual, &system.inverse);
+        let (sum, inverse) = (&state.residual, &mut state.inverse);
+        inverse.prepare(system, sum)?;
+        let inverse = &*inverse;
         system.space.update([&mut state.x], |rows, [x], []| {
             let mut few = [0.0; FEW_NUMBERS];
             let step = inverse.apply(rows.clone(), &sum[rows], &mut few);

@@ -4,11 +4,12 @@
 //! that need the last two only. With a preconditioner the norm that becomes minimal is the preconditioner's own; so the
 //! residual itself is kept beside, by its recurrence, and its length is what is compared.
 //!
-//! An iteration makes four passes over vectors beside the product, with a preconditioner five.
+//! An iteration makes four passes over vectors beside the product, with a preconditioner six.
 //!
 //! Paige and Saunders, *Solution of sparse indefinite systems of linear equations*, SIAM J. Numer. Anal. 1975; Choi,
 //! Paige and Saunders, *MINRES-QLP*, SIAM J. Sci. Comput. 2011.
 
+use crate::inverse::{Inverse, not_definite};
 use crate::operator::Operator;
 use crate::systems::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{FEW_NUMBERS, Space, dot};
@@ -79,7 +80,7 @@ impl<'a> Method<'a> for Minres {
     const STEPS_PER_ROW: u64 = 5;
 
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
-        let more = u64::from(options.preconditioner != crate::Preconditioner::None);
+        let more = u64::from(!options.preconditioner.is_none());
         (5 + more) * space.block_bytes()
     }
 
@@ -87,28 +88,29 @@ impl<'a> Method<'a> for Minres {
         1.0 / entry.abs()
     }
 
-    fn new(system: &System<'a, '_>, _options: &SolveOptions<'_>) -> Result<Self> {
+    fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
+        let is_plain = options.preconditioner.is_none();
         let vector = || Array::zeroed(system.space.runtime.budget(), PURPOSE, system.space.numbers());
         Ok(Minres {
             before: vector()?,
             now: vector()?,
             product: vector()?,
-            preconditioned: if system.inverse.is_none() { None } else { Some(vector()?) },
+            preconditioned: if is_plain { None } else { Some(vector()?) },
             direction_before: vector()?,
             direction: vector()?,
             longest: 0.0,
         })
     }
 
-    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause> {
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
         let start = state.norm();
-        let length = self.begin(system, &state.residual)?;
+        let length = self.begin(system, state)?;
         let (cosine, sine, longest) = (-1.0, 0.0, self.longest);
         let mut rotations = Rotations { cosine, sine, epsilon: 0.0, delta_bar: 0.0, phi_bar: length, longest };
         let mut beside = 0.0;
         while state.steps_left > 0 {
             state.steps_left -= 1;
-            let (diagonal, below) = self.extend(system, beside)?;
+            let (diagonal, below) = self.extend(system, state, beside)?;
             let Some(column) = rotations.rotate(diagonal, beside, below) else { return Ok(Pause::End) };
             (beside, self.longest) = (below, rotations.longest);
             let norm = self.advance(system, state, &rotations, &column, below)?;
@@ -123,47 +125,55 @@ impl<'a> Method<'a> for Minres {
 
 impl Minres {
     /// Makes the residual the first Lanczos vector; returns its length in the preconditioner's norm.
-    fn begin(&mut self, system: &System<'_, '_>, residual: &[f64]) -> Result<f64> {
-        let inverse = &system.inverse;
+    fn begin(&mut self, system: &System<'_, '_>, state: &mut State<'_>) -> Result<f64> {
         let Minres { before, now, direction_before, direction, .. } = self;
-        let [square] = system.space.update([before, direction_before, direction], |rows, zeros, [square]| {
+        system.space.update([before, direction_before, direction], |_, zeros, []| {
             zeros.into_iter().for_each(|zeros| zeros.fill(0.0));
-            let residual = &residual[rows.clone()];
-            *square += dot(residual, inverse.apply(rows, residual, &mut [0.0; FEW_NUMBERS]));
         })?;
-        let length = system.finite(square)?.sqrt();
+        let (residual, iteration) = (&state.residual, state.iterations);
+        state.inverse.prepare(system, residual)?;
+        let square = state.inverse.square(system, residual, iteration)?;
+        if square <= 0.0 {
+            return Err(not_definite(square, iteration));
+        }
+        let length = square.sqrt();
         system.space.update([now], |rows, [now], []| {
             now.iter_mut().zip(&residual[rows]).for_each(|(now, residual)| *now = residual / length);
         })?;
-        self.precondition(system)?;
+        self.precondition(system, &state.inverse, 1.0 / length)?;
         Ok(length)
     }
 
-    /// Writes what the preconditioner makes of the last Lanczos vector, if there is one.
-    fn precondition(&mut self, system: &System<'_, '_>) -> Result<()> {
-        let (now, inverse) = (&self.now, &system.inverse);
-        if let Some(preconditioned) = &mut self.preconditioned {
-            system.space.update([preconditioned], |rows, [to], []| {
-                to.copy_from_slice(inverse.apply(rows.clone(), &now[rows], &mut [0.0; FEW_NUMBERS]));
-            })?;
-        }
+    /// Writes what the preconditioner makes of the last Lanczos vector, if there is one; the vector that a function has
+    /// multiplied was not yet scaled.
+    fn precondition(&mut self, system: &System<'_, '_>, inverse: &Inverse<'_>, scale: f64) -> Result<()> {
+        let (now, Some(preconditioned)) = (&self.now, &mut self.preconditioned) else { return Ok(()) };
+        system.space.update([preconditioned], |rows, [to], []| match inverse.product() {
+            Some(product) => to.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to = scale * number),
+            None => to.copy_from_slice(inverse.apply(rows.clone(), &now[rows], &mut [0.0; FEW_NUMBERS])),
+        })?;
         Ok(())
     }
 
     /// Multiplies the last Lanczos vector and takes the last two away from the product; returns the entries of the
     /// tridiagonal matrix on and below the diagonal.
-    fn extend(&mut self, system: &System<'_, '_>, beside: f64) -> Result<(f64, f64)> {
+    fn extend(&mut self, system: &System<'_, '_>, state: &mut State<'_>, beside: f64) -> Result<(f64, f64)> {
         let factor = self.preconditioned.as_ref().unwrap_or(&self.now);
         system.operator.apply(factor, 1, &mut self.product)?;
-        let (before, now, inverse) = (&self.before, &self.now, &system.inverse);
+        let (before, now) = (&self.before, &self.now);
         let [diagonal] = system.space.update([&mut self.product], |rows, [product], [diagonal]| {
             product.iter_mut().zip(&before[rows.clone()]).for_each(|(to, number)| *to -= beside * number);
             *diagonal += dot(product, &factor[rows]);
         })?;
-        let [square] = system.space.update([&mut self.product], |rows, [product], [square]| {
-            product.iter_mut().zip(&now[rows.clone()]).for_each(|(to, number)| *to -= diagonal * number);
-            *square += dot(product, inverse.apply(rows, product, &mut [0.0; FEW_NUMBERS]));
+        let [mut square] = system.space.update([&mut self.product], |rows, [product], [square]| {
+            product.iter_mut().zip(&now[rows]).for_each(|(to, number)| *to -= diagonal * number);
+            *square += dot(product, product);
         })?;
+        if !state.inverse.is_none() {
+            system.finite(square)?;
+            state.inverse.prepare(system, &self.product)?;
+            square = state.inverse.square(system, &self.product, state.iterations + 1)?;
+        }
         Ok((system.finite(diagonal)?, system.finite(square)?.sqrt()))
     }
 
@@ -171,7 +181,7 @@ impl Minres {
     fn advance(
         &mut self,
         system: &System<'_, '_>,
-        state: &mut State,
+        state: &mut State<'_>,
         rotations: &Rotations,
         column: &Column,
         below: f64,
@@ -199,7 +209,7 @@ impl Minres {
         swap(&mut self.direction_before, &mut self.direction);
         swap(&mut self.before, &mut self.now);
         swap(&mut self.now, &mut self.product);
-        self.precondition(system)?;
+        self.precondition(system, &state.inverse, scale)?;
         Ok(system.finite(square)?.sqrt())
     }
 }

@@ -12,15 +12,15 @@
 use crate::cg::Cg;
 use crate::eigsh::check_symmetric;
 use crate::gmres::Gmres;
+use crate::inverse::{Inverse, Preconditioner};
 use crate::minres::Minres;
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
-use crate::tall::{FEW_NUMBERS, Space, dot};
-use outcore_graph::{Choice, Error, Result, Stats};
+use crate::tall::{Space, dot};
+use outcore_graph::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
-use std::ops::Range;
 
 const PURPOSE: &str = "vectors of a linear system";
 /// A recurrence that falls by this much knows no more of the residual.
@@ -29,21 +29,6 @@ const RECURRENCE: f64 = 1e-14;
 const ROUNDING_LEFT: f64 = 0.5;
 /// The same for one that began again for want of memory.
 const FULL_LEFT: f64 = 1.0 - 1e-10;
-
-/// What a matrix is multiplied by, so that a method needs fewer iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preconditioner {
-    /// Nothing.
-    #[default]
-    None,
-    /// The inverse of its diagonal.
-    Jacobi,
-}
-
-impl Choice for Preconditioner {
-    const ALL: &'static [(Self, &'static str, &'static str)] =
-        &[(Preconditioner::None, "none", "Nothing"), (Preconditioner::Jacobi, "jacobi", "The inverse of the diagonal")];
-}
 
 /// How a system of linear equations is solved.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +43,8 @@ pub struct SolveOptions<'a> {
     pub x0: Option<&'a [f64]>,
     /// Vectors that [`gmres`] keeps before it begins a new cycle; other methods keep none.
     pub restart: usize,
-    /// What the matrix is multiplied by.
-    pub preconditioner: Preconditioner,
+    /// What the matrix is multiplied by. Of [`cg`] and [`minres`] it is symmetric and positive definite.
+    pub preconditioner: Preconditioner<'a>,
 }
 
 impl Default for SolveOptions<'_> {
@@ -119,12 +104,13 @@ pub struct Solution {
 /// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
 ///
 /// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
-/// preconditioner 40. A matrix that is not stored as its own transpose is compared with that first, by two products.
+/// preconditioner 40, with one that is a function 48. A matrix that is not stored as its own transpose is compared with
+/// that first, by two products; so is a function, which is called once per iteration then.
 ///
 /// # Errors
-/// A matrix that is not square, not symmetric or not positive definite, as far as it is seen; numbers that are not
-/// finite; sizes and options that cannot be; too little memory; a page that cannot be read or is damaged; a request to
-/// stop. A method that does not converge is no error.
+/// A matrix or a preconditioner that is not square, not symmetric or not positive definite, as far as it is seen;
+/// numbers that are not finite; sizes and options that cannot be; too little memory; a page that cannot be read or is
+/// damaged; a request to stop; what a preconditioner returns. A method that does not converge is no error.
 pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
     solve::<Cg>(matrix, b, options)
 }
@@ -132,7 +118,7 @@ pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Resul
 /// Solves `A x = b` with a symmetric matrix by the method of minimal residuals. Of a singular system that has no
 /// solution it finds a vector with the least residual, and says that it has not converged.
 ///
-/// *Cost.* As with [`cg`], but 56 bytes per row, with a preconditioner 72.
+/// *Cost.* As with [`cg`], but 56 bytes per row, with a preconditioner 72, with one that is a function 80.
 ///
 /// # Errors
 /// As with [`cg`], but that the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
@@ -147,7 +133,7 @@ pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> R
 /// where the runtime says. The bits of the result depend on neither.
 ///
 /// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row,
-/// with a preconditioner 24, and 8 for each vector of a cycle, of which two at least are in memory.
+/// with a preconditioner 24, with one that is a function 32, and 8 for each vector of a cycle, of which two at least are in memory.
 ///
 /// # Errors
 /// As with [`minres`], but that the matrix need not be symmetric; a full disk.
@@ -174,7 +160,7 @@ pub(crate) trait Method<'a>: Sized {
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self>;
 
     /// Improves the vector until the method has to know the true residual, or no steps are left.
-    fn run(&mut self, system: &System<'a, '_>, state: &mut State) -> Result<Pause>;
+    fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause>;
 }
 
 /// Why a method has to know the true residual.
@@ -193,16 +179,16 @@ pub(crate) struct System<'a, 'c> {
     b: &'c [f64],
     /// What `b` is divided by.
     scale: f64,
-    pub inverse: Inverse,
     /// The greatest residual, divided by the scale.
     tolerance: f64,
 }
 
 /// Where a method is; all of it divided by the system's scale.
-pub(crate) struct State {
+pub(crate) struct State<'c> {
     pub x: Array<f64>,
     /// `b - A x`, as far as the method needs it.
     pub residual: Array<f64>,
+    pub inverse: Inverse<'c>,
     /// So many steps may be made.
     pub steps_left: u64,
     pub iterations: u64,
@@ -210,7 +196,7 @@ pub(crate) struct State {
     pub norms: Vec<f64>,
 }
 
-impl State {
+impl State<'_> {
     /// The length of the last residual.
     pub fn norm(&self) -> f64 {
         self.norms.last().copied().unwrap_or(0.0)
@@ -220,26 +206,6 @@ impl State {
     pub fn iterated(&mut self, norm: f64) {
         self.iterations += 1;
         self.norms.push(norm);
-    }
-}
-
-/// What a preconditioner multiplies vectors by: a diagonal, or nothing.
-pub(crate) struct Inverse(Option<Array<f64>>);
-
-/// Room for what a preconditioner makes of a few numbers.
-pub(crate) type Few = [f64; FEW_NUMBERS];
-
-impl Inverse {
-    pub fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// What the preconditioner makes of a few numbers of a vector.
-    pub fn apply<'b>(&self, rows: Range<usize>, numbers: &'b [f64], few: &'b mut Few) -> &'b [f64] {
-        let Some(diagonal) = &self.0 else { return numbers };
-        let few = &mut few[..rows.len()];
-        few.iter_mut().zip(numbers).zip(&diagonal[rows]).for_each(|((few, number), entry)| *few = number * entry);
-        few
     }
 }
 
@@ -255,7 +221,7 @@ impl System<'_, '_> {
     }
 
     /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length.
-    fn residual(&self, state: &mut State, is_zero: bool) -> Result<f64> {
+    fn residual(&self, state: &mut State<'_>, is_zero: bool) -> Result<f64> {
         match is_zero {
             true => state.residual.fill(0.0),
             false => self.operator.apply(&state.x, 1, &mut state.residual)?,
@@ -309,8 +275,8 @@ fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &Solve
                 StoppedBy::Residual
             }
         };
-        let State { x, residual, iterations, norms, .. } = state;
-        drop(residual);
+        let State { x, residual, inverse, iterations, norms, .. } = state;
+        drop((residual, inverse));
         (system.ordered(&x)?, iterations, norms, system.scale, system.tolerance, stopped_by)
     };
     let costs = costs.into_inner();
@@ -356,28 +322,33 @@ fn check(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result
 fn begin<'a, 'c, M: Method<'a>>(
     matrix: &'a SparseMatrix,
     b: &'c [f64],
-    options: &SolveOptions<'_>,
+    options: &SolveOptions<'c>,
     costs: &'c RefCell<Costs>,
-) -> Result<(System<'a, 'c>, State)> {
+) -> Result<(System<'a, 'c>, State<'c>)> {
     let operator = Counted::new(matrix, Operand::Matrix, costs)?;
     let space = space(&operator, 1);
-    let is_jacobi = options.preconditioner == Preconditioner::Jacobi;
-    let vectors = 2 + u64::from(is_jacobi);
+    let vectors = 2 + options.preconditioner.vectors();
     matrix.graph().make_room(PURPOSE, vectors * space.block_bytes() + M::bytes(&space, options))?;
     if M::NEEDS_SYMMETRY {
         check_symmetric(&operator)?;
     }
-    let inverse = match is_jacobi {
-        true => Some(inverse_diagonal::<M>(&operator, &space)?),
-        false => None,
-    };
-    let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
     let most = b.iter().fold(0.0f64, |most, number| most.max(number.abs()));
     // The greatest power of two that is not greater.
     let scale = f64::from_bits(most.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE);
+    let system = System { operator, space, b, scale, tolerance: 0.0 };
+    let mut inverse = match options.preconditioner {
+        Preconditioner::None => Inverse::None,
+        Preconditioner::Jacobi => Inverse::Diagonal(inverse_diagonal::<M>(&system.operator, &space)?),
+        Preconditioner::Function(function) => Inverse::of_function(&system, function)?,
+    };
+    let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
+    let (mut x, mut residual) = (vector()?, vector()?);
+    if M::NEEDS_SYMMETRY {
+        inverse.check_symmetric(&system, &mut x, &mut residual)?;
+        x.fill(0.0);
+    }
     let steps_left = options.maxiter.unwrap_or(M::STEPS_PER_ROW * space.rows as u64);
-    let state = State { x: vector()?, residual: vector()?, steps_left, iterations: 0, norms: Vec::new() };
-    Ok((System { operator, space, b, scale, inverse: Inverse(inverse), tolerance: 0.0 }, state))
+    Ok((system, State { x, residual, inverse, steps_left, iterations: 0, norms: Vec::new() }))
 }
 
 /// The diagonal of Jacobi's preconditioner.
@@ -398,7 +369,7 @@ fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space
 }
 
 /// Writes where to begin, and the residual there; `length` is that at 0.
-fn set_start(system: &System<'_, '_>, state: &mut State, x0: Option<&[f64]>, length: f64) -> Result<()> {
+fn set_start(system: &System<'_, '_>, state: &mut State<'_>, x0: Option<&[f64]>, length: f64) -> Result<()> {
     let Some(x0) = x0 else {
         state.norms.push(length);
         return Ok(());
@@ -413,7 +384,7 @@ fn set_start(system: &System<'_, '_>, state: &mut State, x0: Option<&[f64]>, len
 }
 
 /// Runs a method until the true residual is small enough, or will not become so.
-fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &mut State) -> Result<StoppedBy> {
+fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &mut State<'_>) -> Result<StoppedBy> {
     loop {
         let before = state.norm();
         if before <= system.tolerance {

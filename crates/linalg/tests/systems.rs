@@ -3,9 +3,10 @@
 mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
-use outcore_graph::Result;
+use outcore_graph::{Error, Result};
 use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 use outcore_matrix::{Operand, SparseMatrix};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 type Method = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution>;
 const METHODS: [(&str, Method); 3] = [("cg", cg), ("minres", minres), ("gmres", gmres)];
@@ -342,5 +343,59 @@ fn what_cannot_be_is_refused() {
             );
         }
         assert!(refusal(&square, &b, &SolveOptions { restart: 0, ..STRICT }).contains("expected restart of 1 or more"));
+    }
+}
+
+#[test]
+fn a_function_is_a_preconditioner() {
+    let scale = |row: u64| 10f64.powi((row * 7 % 9) as i32 - 4);
+    let mut given = dominant(2000, 8000, |_| 0.1);
+    given.entries.iter_mut().for_each(|((row, column), value)| *value *= scale(*row) * scale(*column));
+    let diagonal: Vec<f64> = (0..2000).map(|row| given.entries[&(row, row)]).collect();
+    let case = case(given, true);
+    let b: Vec<f64> = (0..2000).map(|row| scale(row) * (1.0 + row as f64 / 1000.0)).collect();
+    let calls = AtomicU64::new(0);
+    let divide = |vector: &mut [f64]| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        vector.iter_mut().zip(&diagonal).for_each(|(number, entry)| *number /= entry);
+        Ok(())
+    };
+    for (name, method) in METHODS {
+        let options = SolveOptions { rtol: 1e-8, preconditioner: Preconditioner::Function(&divide), ..STRICT };
+        calls.store(0, Ordering::Relaxed);
+        let found = case.solve(method, &b, &options);
+        let jacobi = case.solve(method, &b, &SolveOptions { preconditioner: Preconditioner::Jacobi, ..options });
+        assert!(found.converged && found.iterations.abs_diff(jacobi.iterations) <= 2, "{name} {}", found.iterations);
+        let more = calls.load(Ordering::Relaxed) - found.iterations;
+        assert!(more <= 3 + found.iterations.div_ceil(20), "{name} {more}");
+        for count in 0..4 {
+            let left = AtomicU64::new(count);
+            let fails = |vector: &mut [f64]| match left.load(Ordering::Relaxed) {
+                0 => Err(Error::Usage("words of its own".to_owned())),
+                count => {
+                    left.store(count - 1, Ordering::Relaxed);
+                    divide(vector)
+                }
+            };
+            let options = SolveOptions { preconditioner: Preconditioner::Function(&fails), ..options };
+            assert_eq!(method(&case.matrix, &b, &options).unwrap_err().to_string(), "words of its own", "{name}");
+        }
+    }
+    for (one, other, expected) in [
+        (1.0, 2.0, "expected a symmetric preconditioner M"),
+        (-1.0, -1.0, "expected a positive definite preconditioner M"),
+        (0.0, 0.0, "expected a positive definite preconditioner M"),
+        (1.0, f64::NAN, "expected finite numbers from the preconditioner, found NaN in row 0"),
+    ] {
+        let wrong = |vector: &mut [f64]| {
+            (1..vector.len()).for_each(|row| vector[row - 1] = one * vector[row - 1] + (other - one) * vector[row]);
+            vector[1999] *= one;
+            Ok(())
+        };
+        for (name, method) in &METHODS[..2] {
+            let options = SolveOptions { preconditioner: Preconditioner::Function(&wrong), ..STRICT };
+            let refused = method(&case.matrix, &b, &options).unwrap_err().to_string();
+            assert!(refused.contains(expected), "{name} {refused}");
+        }
     }
 }

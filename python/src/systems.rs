@@ -1,0 +1,87 @@
+//! Systems of linear equations, and preconditioners of the user's.
+
+use crate::columns::{keep, set_aside};
+use crate::exit::attached;
+use crate::linalg::facts;
+use crate::matrix::PyMatrix;
+use crate::runtime::run;
+use numpy::{PyArray1, PyReadonlyArray1};
+use outcore::linalg::{self, Preconditioner, SolveOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// See `outcore.linalg.cg` and others: the vector, and what is known of it. A preconditioner is "jacobi", or a function
+/// of Python's from a vector to a vector.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (method, matrix, b, *, rtol, atol, maxiter, x0, restart, preconditioner))]
+pub fn solve<'py>(
+    py: Python<'py>,
+    method: &str,
+    matrix: &PyMatrix,
+    b: PyReadonlyArray1<'py, f64>,
+    rtol: f64,
+    atol: f64,
+    maxiter: Option<u64>,
+    x0: Option<PyReadonlyArray1<'py, f64>>,
+    restart: usize,
+    preconditioner: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let solve = match method {
+        "cg" => linalg::cg,
+        "minres" => linalg::minres,
+        _ => linalg::gmres,
+    };
+    let is_jacobi = preconditioner.as_ref().is_some_and(is_jacobi);
+    let approximate = preconditioner.map(|given| Approximate { function: given.unbind(), matrix });
+    let multiply = approximate.map(|approximate| move |vector: &mut [f64]| approximate.replace(vector));
+    let preconditioner = match &multiply {
+        None => Preconditioner::None,
+        Some(_) if is_jacobi => Preconditioner::Jacobi,
+        Some(multiply) => Preconditioner::Function(multiply),
+    };
+    let (b, x0) = (b.as_slice()?, x0.as_ref().map(|x0| x0.as_slice()).transpose()?);
+    let options = SolveOptions { rtol, atol, maxiter, x0, restart, preconditioner };
+    let graph = matrix.matrix.graph();
+    let found = run(py, graph.runtime(), || solve(&matrix.matrix, b, &options))?;
+    let facts = facts(py, found.products, &found.stats)?;
+    facts.set_item("residual", found.residual)?;
+    facts.set_item("residual_bound", found.residual_bound)?;
+    facts.set_item("converged", found.converged)?;
+    facts.set_item("stopped_by", found.stopped_by.name())?;
+    facts.set_item("iterations", found.iterations)?;
+    facts.set_item("residuals", PyArray1::from_slice(py, &found.residuals))?;
+    let reservation = set_aside(py, graph.image(), "a solution as a NumPy array", 8 * found.x.len() as u64)?;
+    let x = PyArray1::from_slice(py, &found.x);
+    keep(x.as_any(), reservation)?;
+    facts.set_item("x", x)?;
+    Ok(facts)
+}
+
+fn is_jacobi(given: &Bound<'_, PyAny>) -> bool {
+    given.extract::<&str>().is_ok_and(|name| name == "jacobi")
+}
+
+/// A preconditioner of the user's.
+struct Approximate<'m> {
+    function: Py<PyAny>,
+    matrix: &'m PyMatrix,
+}
+
+impl Approximate<'_> {
+    /// Replaces a vector by what the function makes of an array with the same numbers, whose memory is set aside for as
+    /// long as it lives.
+    fn replace(&self, vector: &mut [f64]) -> outcore::Result<()> {
+        let called = attached(|py| {
+            let graph = self.matrix.matrix.graph();
+            let purpose = "a vector for a preconditioner as a NumPy array";
+            let reservation = set_aside(py, graph.image(), purpose, 8 * vector.len() as u64)?;
+            let given = PyArray1::from_slice(py, vector);
+            keep(given.as_any(), reservation)?;
+            let product: PyReadonlyArray1<'_, f64> = self.function.bind(py).call1((given,))?.extract()?;
+            vector.copy_from_slice(product.as_slice()?);
+            Ok(())
+        });
+        called.map_err(outcore::Error::custom)
+    }
+}
