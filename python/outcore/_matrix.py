@@ -219,8 +219,9 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         Raises:
             MemoryLimitError: Too little memory for the array.
 
-        >>> scipy_matrix = scipy.sparse.csr_array([[2.0, 1.0, 0.0], [0.0, 0.0, 5.0]])
-        >>> oc.import_matrix(scipy_matrix, "wide.oc", replace=True).diagonal()
+        >>> import scipy.sparse
+        >>> wide = scipy.sparse.csr_array([[2.0, 1.0, 0.0], [0.0, 0.0, 5.0]])
+        >>> oc.import_matrix(wide, "wide.oc", replace=True).diagonal()
         array([2., 0.])
         """
         count = min(self.shape)
@@ -231,6 +232,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
     def trace(self) -> Any:
         """The sum of the diagonal. One pass.
 
+        >>> import scipy.sparse
         >>> oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0]), "diagonal.oc", replace=True).trace()
         3.0
         """

@@ -32,6 +32,7 @@ __all__ = [
     "randomized_svd",
     "run_algorithm",
     "solve",
+    "spectral_embedding",
     "svds",
     "vertex_program",
 ]
@@ -237,4 +238,17 @@ def solve(
     x0: np.ndarray | None,
     restart: int,
     preconditioner: str | Callable[[np.ndarray], np.ndarray] | None,
+) -> dict[str, Any]: ...
+def spectral_embedding(
+    matrix: Matrix,
+    *,
+    n_components: int,
+    norm_laplacian: bool,
+    drop_first: bool,
+    tol: float,
+    ncv: int | None,
+    block: int,
+    max_iter: int,
+    seed: int,
+    checkpoint: str | os.PathLike[str] | None,
 ) -> dict[str, Any]: ...

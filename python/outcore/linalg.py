@@ -5,21 +5,20 @@ that solvers work with are in memory as far as the limit has room for them, othe
 image, or where the runtime says. Results have the same bits for all numbers of threads, all limits and back ends.
 """
 
-import os
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from outcore import _outcore
-from outcore._errors import ConvergenceError, UsageError
-from outcore._matrix import SparseMatrix
+from outcore._embedding import EmbeddingResult, spectral_embedding
+from outcore._errors import UsageError
 from outcore._options import checked
-from outcore._outcore import Graph
 from outcore._preconditioner import preconditioner
+from outcore._solver import Result, opened, require
 
 __all__ = [
     "EigshResult",
+    "EmbeddingResult",
     "NmfResult",
     "Solution",
     "SvdResult",
@@ -30,33 +29,12 @@ __all__ = [
     "minres",
     "nmf",
     "randomized_svd",
+    "spectral_embedding",
     "svds",
 ]
 
 
-class _Result(Sequence[Any]):
-    """The arrays that a function of SciPy's returns, to be unpacked as a tuple is, with attributes."""
-
-    products: int
-    """How many vectors were multiplied by the matrix or its transpose."""
-    stats: dict[str, Any]
-    """What it cost: passes, bytes read, seconds and so on."""
-
-    def __init__(self, members: tuple[Any, ...], **attributes: Any) -> None:
-        self._members = members
-        vars(self).update(attributes)
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._members[place]
-
-    def __repr__(self) -> str:
-        return repr(self._members)
-
-
-class EigshResult(_Result):
+class EigshResult(Result):
     """Eigenvalues and eigenvectors: `values, vectors = result`, and what is known of them."""
 
     eigenvalues: np.ndarray
@@ -69,7 +47,7 @@ class EigshResult(_Result):
     """How often a full subspace was begun again."""
 
 
-class SvdResult(_Result):
+class SvdResult(Result):
     """Singular values and vectors: `u, s, vh = result`, and what is known of them."""
 
     left: np.ndarray | None
@@ -84,7 +62,7 @@ class SvdResult(_Result):
     """Of `randomized_svd`: the mean of every column, if it was taken away."""
 
 
-class NmfResult(_Result):
+class NmfResult(Result):
     """Non-negative factors: `W, H = result`, and what is known of them."""
 
     losses: np.ndarray
@@ -95,7 +73,7 @@ class NmfResult(_Result):
     """Whether it ended because of `tol`."""
 
 
-class Solution(_Result):
+class Solution(Result):
     """The solution of a system of equations: `x, info = result` as SciPy has it, and what is known of it."""
 
     x: np.ndarray
@@ -174,7 +152,7 @@ def eigsh(
     >>> values.round(6)
     array([1.      , 1.732051])
     """
-    matrix = _opened(A)
+    matrix = opened(A)
     if out is not None:
         wanted = (matrix.shape[0], k)
         if out.shape != wanted or out.dtype != np.float64 or not out.flags.c_contiguous or not out.flags.writeable:
@@ -231,7 +209,7 @@ def eigs(
     >>> oc.linalg.eigs("turn.oc", 3, which="LR").eigenvalues.round(6)
     array([ 1. +0.j      , -0.5+0.866025j, -0.5-0.866025j])
     """
-    matrix = _opened(A)
+    matrix = opened(A)
     found = _outcore.eigs(
         matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, max_iter=maxiter, seed=seed,
         checkpoint=checkpoint, vectors=return_eigenvectors,
@@ -282,7 +260,7 @@ def svds(
     >>> s.round(6)
     array([1.24698 , 1.801938])
     """
-    matrix = _opened(A)
+    matrix = opened(A)
     found = _outcore.svds(
         matrix._matrix, k=k, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
         checkpoint=checkpoint, vectors=return_singular_vectors,
@@ -294,7 +272,7 @@ def svds(
     result = SvdResult(
         members, left=left, singular_values=values, right=right, residuals=residuals, means=None, **found
     )
-    _require(converged, k, bound, result)
+    require(converged, k, bound, result)
     return result if return_singular_vectors else values
 
 
@@ -337,8 +315,9 @@ def randomized_svd(
     >>> s.round(6)
     array([1.801938, 1.24698 ])
     """
+    matrix = opened(A)
     found = _outcore.randomized_svd(
-        _opened(A)._matrix, k=k, oversamples=n_oversamples, passes=passes, center=center, seed=random_state
+        matrix._matrix, k=k, oversamples=n_oversamples, passes=passes, center=center, seed=random_state
     )
     left, values, right = found.pop("left"), np.array(found.pop("values")), found.pop("right")
     members = (left, values, right.T)
@@ -388,8 +367,9 @@ def nmf(
     >>> W.shape, H.shape, bool(W.min() >= 0), bool(found.losses[-1] < found.losses[0])
     ((4, 3), (3, 4), True, True)
     """
+    matrix = opened(A)
     found = _outcore.nmf(
-        _opened(A)._matrix, n_components=n_components, solver=solver, tol=tol, max_iter=max_iter, alpha_w=alpha_W,
+        matrix._matrix, n_components=n_components, solver=solver, tol=tol, max_iter=max_iter, alpha_w=alpha_W,
         alpha_h=alpha_H, l1_ratio=l1_ratio, seed=random_state,
     )  # fmt: skip
     return NmfResult((found.pop("w"), found.pop("h_transposed").T), **found)
@@ -405,11 +385,11 @@ def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
         rtol: The greatest residual, in units of the length of `b`; 1e-5 by default.
         atol: The greatest residual, 0 by default; the greater of both counts.
         maxiter: The most iterations; by default `10 n`.
-        M: A preconditioner, which is near the inverse of A: `None`; "jacobi", the inverse of the diagonal; a matrix that
-            `scipy.sparse.linalg.aslinearoperator` takes; or a function that returns the product of such a matrix with
-            the vector that it is given. It is symmetric and positive definite. What it raises comes out as it is. It is
-            called from another thread, once per iteration; two products with random vectors show first whether it is
-            symmetric.
+        M: A preconditioner, which is near the inverse of A: `None`; "jacobi", the inverse of the diagonal; a matrix
+            that `scipy.sparse.linalg.aslinearoperator` takes; or a function that returns the product of such a matrix
+            with the vector that it is given. It is symmetric and positive definite. What it raises comes out as it is.
+            It is called from another thread, once per iteration; two products with random vectors show first whether it
+            is symmetric.
 
     Returns:
         A `Solution`: the vector, and 0 if it converged or the number of iterations if not, as a tuple.
@@ -481,7 +461,7 @@ def _solved(
             raise TypeError(f"expected {name} as a vector of real numbers, found {found}")
         return np.ascontiguousarray(column.reshape(-1), dtype=np.float64)
 
-    matrix = _opened(A)
+    matrix = opened(A)
     found = _outcore.solve(
         method, matrix._matrix, vector("b", b), rtol=rtol, atol=atol, maxiter=maxiter,
         x0=None if x0 is None else vector("x0", x0), restart=restart, preconditioner=preconditioner(M, matrix.shape[0]),
@@ -495,26 +475,5 @@ def _eigenpairs(found: dict[str, Any], k: int, return_eigenvectors: bool) -> Any
     residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
     members = (values, vectors) if return_eigenvectors else (values,)
     result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
-    _require(converged, k, bound, result)
+    require(converged, k, bound, result)
     return result if return_eigenvectors else values
-
-
-def _require(converged: int, k: int, bound: float, result: Any) -> None:
-    """An error, which has the result, if too few pairs have converged."""
-    if converged < k:
-        text = (
-            f"{converged} of {k} pairs converged to a residual of {bound:g} within {result.restarts} restarts; "
-            "raise maxiter, ncv or tol, or take this error's `result`"
-        )
-        error = ConvergenceError(text)
-        error.result = result
-        raise error
-
-
-def _opened(matrix: Any) -> SparseMatrix:
-    if isinstance(matrix, SparseMatrix):
-        return matrix
-    if not isinstance(matrix, (Graph, str, os.PathLike)):
-        text = "an outcore.SparseMatrix, a graph or the path of an image"
-        raise TypeError(f"expected {text}, found {type(matrix).__name__}; outcore.import_matrix makes an image of it")
-    return SparseMatrix(matrix)

@@ -16,13 +16,13 @@ use std::path::PathBuf;
 const VECTORS: &str = "vectors as a NumPy array";
 
 /// An error, before hours of work, if the result will have no room.
-fn require_room(py: Python<'_>, matrix: &PyMatrix, rows: u64, count: usize) -> PyResult<()> {
+pub(crate) fn require_room(py: Python<'_>, matrix: &PyMatrix, rows: u64, count: usize) -> PyResult<()> {
     let bytes = rows.saturating_mul(8 * count as u64);
     matrix.matrix.graph().make_room(VECTORS, bytes).map_err(|error| raise(py, error))
 }
 
 /// An array whose memory is set aside for as long as it lives.
-fn new_array<'py, T: Element>(
+pub(crate) fn new_array<'py, T: Element>(
     py: Python<'py>,
     matrix: &PyMatrix,
     shape: [usize; 2],
@@ -221,7 +221,7 @@ pub(crate) fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats)
 }
 
 /// What is known of eigenpairs and singular pairs.
-fn set_pairs(
+pub(crate) fn set_pairs(
     facts: &Bound<'_, PyDict>,
     residuals: &[f64],
     residual_bound: f64,

@@ -1,7 +1,7 @@
 //! The method of conjugate gradients.
 //!
 //! An iteration makes three passes over vectors beside the product: for the step's length, for the residual, and for
-//! `x` together with the next direction. With a preconditioner there is one more, for the residual's length in its norm.
+//! `x` together with the next direction. With a preconditioner there is one more, for the residual in its norm.
 //!
 //! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, J. Research NBS 1952.
 

@@ -130,9 +130,7 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
     let solved = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         check_symmetric(&operator)?;
-        let goal = goal(operator.shape().1, options);
-        let checkpoint = goal.checkpoint(&operator, options.checkpoint.as_deref(), "eigsh", options.block)?;
-        refine(&operator, subspace(&operator, &goal, options.block, checkpoint)?, &goal)?
+        solve(&operator, options, "eigsh")?
     };
     let costs = costs.into_inner();
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
@@ -195,7 +193,7 @@ pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
 }
 
 /// What a symmetric operator's run found.
-struct Solved<'a> {
+pub(crate) struct Solved<'a> {
     /// In ascending order.
     pub values: Vec<f64>,
     /// The vectors, then zeros up to a whole block.
@@ -221,6 +219,13 @@ impl Solved<'_> {
         self.residuals = order.iter().map(|&i| self.residuals[i]).collect();
         Ok(self)
     }
+}
+
+/// Finds eigenpairs of a symmetric operator. `solver` names what it is for in a checkpoint.
+pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions, solver: &str) -> Result<Solved<'a>> {
+    let goal = goal(operator.shape().1, options);
+    let checkpoint = goal.checkpoint(operator, options.checkpoint.as_deref(), solver, options.block)?;
+    refine(operator, subspace(operator, &goal, options.block, checkpoint)?, &goal)
 }
 
 /// What options ask for.

@@ -133,7 +133,8 @@ pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> R
 /// where the runtime says. The bits of the result depend on neither.
 ///
 /// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row,
-/// with a preconditioner 24, with one that is a function 32, and 8 for each vector of a cycle, of which two at least are in memory.
+/// with a preconditioner 24, with one that is a function 32, and 8 for each vector of a cycle, of which two at least
+/// are in memory.
 ///
 /// # Errors
 /// As with [`minres`], but that the matrix need not be symmetric; a full disk.

@@ -1,0 +1,52 @@
+"""What the functions of `outcore.linalg` have in common: the matrices that they take, and how they give results."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from outcore._errors import ConvergenceError
+from outcore._matrix import SparseMatrix
+from outcore._outcore import Graph
+
+
+class Result(Sequence[Any]):
+    """The arrays that a function of SciPy's returns, to be unpacked as a tuple is, with attributes."""
+
+    products: int
+    """How many vectors were multiplied by the matrix or its transpose."""
+    stats: dict[str, Any]
+    """What it cost: passes, bytes read, seconds and so on."""
+
+    def __init__(self, members: tuple[Any, ...], **attributes: Any) -> None:
+        self._members = members
+        vars(self).update(attributes)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._members[place]
+
+    def __repr__(self) -> str:
+        return repr(self._members)
+
+
+def require(converged: int, k: int, bound: float, result: Any) -> None:
+    """An error, which has the result, if too few pairs have converged."""
+    if converged < k:
+        text = (
+            f"{converged} of {k} pairs converged to a residual of {bound:g} within {result.restarts} restarts; "
+            "raise maxiter, ncv or tol, or take this error's `result`"
+        )
+        error = ConvergenceError(text)
+        error.result = result
+        raise error
+
+
+def opened(matrix: Any) -> SparseMatrix:
+    if isinstance(matrix, SparseMatrix):
+        return matrix
+    if not isinstance(matrix, (Graph, str, os.PathLike)):
+        text = "an outcore.SparseMatrix, a graph or the path of an image"
+        raise TypeError(f"expected {text}, found {type(matrix).__name__}; outcore.import_matrix makes an image of it")
+    return SparseMatrix(matrix)
