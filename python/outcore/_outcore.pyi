@@ -21,6 +21,7 @@ __all__ = [
     "eigs",
     "eigsh",
     "estimate",
+    "expm_multiply",
     "generate",
     "import_files",
     "import_tables",
@@ -252,3 +253,4 @@ def spectral_embedding(
     seed: int,
     checkpoint: str | os.PathLike[str] | None,
 ) -> dict[str, Any]: ...
+def expm_multiply(matrix: Matrix, b: np.ndarray, times: list[float], results: np.ndarray) -> dict[str, Any]: ...

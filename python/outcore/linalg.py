@@ -12,6 +12,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._embedding import EmbeddingResult, spectral_embedding
 from outcore._errors import UsageError
+from outcore._expm import expm_multiply
 from outcore._options import checked
 from outcore._preconditioner import preconditioner
 from outcore._solver import Result, opened, require
@@ -25,6 +26,7 @@ __all__ = [
     "cg",
     "eigs",
     "eigsh",
+    "expm_multiply",
     "gmres",
     "minres",
     "nmf",

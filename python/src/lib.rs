@@ -10,6 +10,7 @@ mod convert;
 mod embedding;
 mod errors;
 mod exit;
+mod expm;
 mod generate;
 mod graph;
 mod import;
@@ -45,6 +46,8 @@ mod _outcore {
     use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
     #[pymodule_export]
     use super::embedding::spectral_embedding;
+    #[pymodule_export]
+    use super::expm::expm_multiply;
     #[pymodule_export]
     use super::generate::generate;
     #[pymodule_export]

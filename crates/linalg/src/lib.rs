@@ -3,10 +3,10 @@
 //!
 //! [`eigsh`] finds eigenpairs of a symmetric matrix, [`eigs`] those of any square one, [`spectral_embedding`] those of
 //! a graph's Laplacian, [`svds`] and [`randomized_svd`] singular values, [`nmf`] non-negative factors; [`cg`],
-//! [`minres`] and [`gmres`] solve systems of equations. What is
+//! [`minres`] and [`gmres`] solve systems of equations, [`expm_multiply`] multiplies by a matrix's exponential. What is
 //! common to all: vectors are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory
-//! as far as there is room and otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg` and `minres`,
-//! which are in memory. Sums over rows are in an order that depends on their number alone. Small dense
+//! as far as there is room and otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg`, `minres` and
+//! `expm_multiply`, which are in memory. Sums over rows are in an order that depends on their number alone. Small dense
 //! matrices inside belong to the library faer, but for a real Schur form with its parts in order, which it does not
 //! offer (`schur.rs`).
 
@@ -16,6 +16,7 @@ mod checkpoint;
 mod eigs;
 mod eigsh;
 mod embedding;
+mod expm;
 mod gmres;
 mod inverse;
 mod kernels;
@@ -36,6 +37,7 @@ mod vectors;
 pub use eigs::{ComplexPairs, EigsOptions, Spectrum, eigs};
 pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
 pub use embedding::{SpectralEmbedding, SpectralEmbeddingOptions, spectral_embedding};
+pub use expm::{ExpmMultiply, expm_multiply};
 pub use faer::c64;
 pub use inverse::Preconditioner;
 pub use nmf::{MOST_COMPONENTS, Nmf, NmfOptions, Solver, nmf};

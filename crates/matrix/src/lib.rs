@@ -9,6 +9,7 @@
 
 mod diagonal;
 mod kernel;
+mod magnitudes;
 mod places;
 mod semiring;
 mod sparse;

@@ -190,6 +190,12 @@ impl SparseMatrix {
         }
     }
 
+    /// The vertices of the first row and of the first column of what is multiplied.
+    pub(crate) fn first_vertices(&self, operand: Operand) -> [usize; 2] {
+        let (_, rows, columns) = self.rows_of(operand);
+        [rows.first, columns.first]
+    }
+
     /// Which column a neighbour in the lists of the rows is, if it is one.
     pub(crate) fn column_of(&self, neighbour: u32) -> Option<usize> {
         (neighbour as usize).checked_sub(self.columns.first).map(|place| self.column_at(place))

@@ -280,6 +280,46 @@ fn the_diagonal_is_that_of_the_entries() {
 }
 
 #[test]
+fn magnitudes_are_those_of_the_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    for (rows, columns, symmetric) in [(1, 1, false), (300, 300, true), (4000, 300, false), (200, 9000, false)] {
+        let given = Given::rectangular(rows, columns, 30_000.min(2 * rows * columns), symmetric);
+        for (kind, order) in [("real", OrderChoice::Degree), ("pattern", OrderChoice::Input)] {
+            let matrix = matrix(&runtime, &given.image(folder.path(), kind, order), kind != "pattern");
+            for operand in [Operand::Matrix, Operand::Transpose] {
+                let (count, inner) = if operand == Operand::Matrix { (rows, columns) } else { (columns, rows) };
+                let (row_at, column_at): (&dyn Fn(usize) -> usize, &dyn Fn(usize) -> usize) = match operand {
+                    Operand::Matrix => (&|i| matrix.row_at(i), &|i| matrix.column_at(i)),
+                    _ => (&|i| matrix.column_at(i), &|i| matrix.row_at(i)),
+                };
+                let mut expected = vec![0.0; count as usize];
+                for (&(row, column), &value) in &given.entries {
+                    let mut add = |row: u64, column: u64| {
+                        let (row, column) = if operand == Operand::Matrix { (row, column) } else { (column, row) };
+                        let magnitude = if kind == "pattern" { 1.0 } else { value.abs() };
+                        expected[row as usize] += magnitude * (column % 5) as f64;
+                    };
+                    add(row, column);
+                    if symmetric && row != column {
+                        add(column, row);
+                    }
+                }
+                let factor: Vec<f64> = (0..inner as usize).map(|place| (column_at(place) % 5) as f64).collect();
+                let (mut product, mut stats) = (vec![f64::NAN; count as usize], StatsBuilder::start());
+                matrix.multiply_magnitudes_as_stored(operand, &factor, &mut product, &mut stats).unwrap();
+                assert!(
+                    (0..count as usize).all(|place| product[place] == expected[row_at(place)]),
+                    "{kind} {operand:?}"
+                );
+                let refused = matrix.multiply_magnitudes_as_stored(operand, &factor[1..], &mut product, &mut stats);
+                assert!(refused.unwrap_err().to_string().contains("expected numbers for a matrix of"));
+            }
+        }
+    }
+}
+
+#[test]
 fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("k.oc");

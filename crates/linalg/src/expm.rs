@@ -1,0 +1,395 @@
+//! Products of the exponential of a matrix with a few vectors, without the exponential.
+//!
+//! *Idea.* `exp(t A) b` is computed as `s` steps of `exp(t A / s)`, each by the first `m` terms of its Taylor series,
+//! with `A - mu I` in place of `A`, where `mu` is the mean of the diagonal, and `exp(t mu)` beside it. `m` and `s` are
+//! those that need the fewest products among all whose backward error is less than the rounding unit.
+//!
+//! *Norms.* That depends on `d_p = ||A^p||^(1/p)` for some p, which Al-Mohy and Higham estimate by random vectors. Here
+//! it is bounded by the norm of the p-th power of the matrix of magnitudes, which is the greatest entry of p products
+//! of its transpose with ones: a pass each. So nothing is random and no bound too small. Where the norm of A alone
+//! promises few products, no more is asked for.
+//!
+//! *Columns* end their series each by its own terms, so the bits of one do not depend on others beside it.
+//!
+//! Al-Mohy and Higham, *Computing the action of the matrix exponential, with an application to exponential
+//! integrators*, SIAM J. Sci. Comput. 2011.
+
+use crate::operator::{Costs, Counted, Operator, space, square_rows};
+use crate::tall::Space;
+use outcore_graph::{Error, Result, Stats};
+use outcore_io::buffer::shared;
+use outcore_io::{Array, AtomicF64};
+use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
+use std::cell::RefCell;
+
+const PURPOSE: &str = "vectors of a matrix exponential";
+/// The rounding unit.
+const TOLERANCE: f64 = f64::EPSILON / 2.0;
+/// By the number of terms, the greatest norm that they are enough for (Al-Mohy and Higham, table 3.1).
+#[rustfmt::skip]
+const ENOUGH: [(u32, f64); 35] = [
+    (1, 2.29e-16), (2, 2.58e-8), (3, 1.39e-5), (4, 3.40e-4), (5, 2.40e-3), (6, 9.07e-3), (7, 2.38e-2), (8, 5.00e-2),
+    (9, 8.96e-2), (10, 1.44e-1), (11, 2.14e-1), (12, 3.00e-1), (13, 4.00e-1), (14, 5.14e-1), (15, 6.41e-1),
+    (16, 7.81e-1), (17, 9.31e-1), (18, 1.09), (19, 1.26), (20, 1.44), (21, 1.62), (22, 1.82), (23, 2.01), (24, 2.22),
+    (25, 2.43), (26, 2.64), (27, 2.86), (28, 3.08), (29, 3.31), (30, 3.54), (35, 4.7), (40, 6.0), (45, 7.2), (50, 8.5),
+    (55, 9.9),
+];
+/// The greatest power whose norm is asked for, and how many passes that takes.
+const MOST_POWER: u32 = 8;
+/// Norms of powers are asked for if more products than this are to be made without them.
+const FEW_PRODUCTS: f64 = 20.0;
+/// The least root of a power's norm, in units of the norm: less may have been lost on the way.
+const LEAST_ROOT: f64 = 1e-30;
+/// More products than this nobody waits for.
+const MOST_PRODUCTS: f64 = 1e12;
+
+/// What products with a matrix exponential cost.
+#[derive(Debug)]
+pub struct ExpmMultiply {
+    /// How many vectors were multiplied.
+    pub products: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Writes `exp(t A) B` for each of several times t, one matrix behind the other. `b` and each result have `columns`
+/// columns, row by row, with rows in the order of ids. Each result is made of the next one on the way to time 0, where
+/// there is one, and otherwise of `b`: what fades away in time is not called back.
+///
+/// *Cost.* Per column that memory has room for, 24 bytes per row; as many columns are multiplied together as there is
+/// room for, at most 32. A pass for the diagonal, one for the norm and up to eight for norms of powers; per group of
+/// columns and time step about as many passes as the 1-norm of `t (A - mu I)`, where that is greater than 10.
+///
+/// # Errors
+/// A matrix that is not square; numbers that are not finite, or too few or many of them; results that are too large;
+/// too little memory for one column; a page that cannot be read or is damaged; a request to stop.
+pub fn expm_multiply(
+    matrix: &SparseMatrix,
+    b: &[f64],
+    columns: usize,
+    times: &[f64],
+    results: &mut [f64],
+) -> Result<ExpmMultiply> {
+    let rows = square_rows(matrix)?;
+    let numbers = rows * columns;
+    if b.len() != numbers || results.len() != numbers * times.len() {
+        let expected = format!("{rows} x {columns} numbers and room for {} such results", times.len());
+        let found = format!("{} numbers and room for {}", b.len(), results.len());
+        return Err(Error::Usage(format!("expected {expected}, found {found}")));
+    }
+    if let Some(place) = b.iter().position(|number| !number.is_finite()) {
+        let (number, row) = (b[place], place / columns);
+        return Err(Error::Usage(format!("expected finite numbers to multiply, found {number} in row {row}")));
+    }
+    if let Some(time) = times.iter().find(|time| !time.is_finite()) {
+        return Err(Error::Usage(format!("expected finite times t, found {time}")));
+    }
+    let costs = RefCell::new(Costs::default());
+    if numbers > 0 && !times.is_empty() {
+        let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
+        let norms = Norms::new(&operator, times)?;
+        let series = Series::new(operator, norms, columns)?;
+        series.all(b, columns, times, results)?;
+    }
+    let costs = costs.into_inner();
+    let stats = costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix));
+    Ok(ExpmMultiply { products: costs.products, stats })
+}
+
+/// What is known of `A - mu I`.
+struct Norms {
+    mean: f64,
+    /// `max(d_p, d_(p+1))` for powers p, the first of which is 1; that is the norm.
+    bounds: Vec<f64>,
+}
+
+/// How a step in time is computed: in how many steps of its own, and by how many terms each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Plan {
+    terms: u32,
+    steps: f64,
+}
+
+impl Norms {
+    /// Norms for the longest of the steps between these times.
+    fn new(operator: &Counted<'_, '_>, times: &[f64]) -> Result<Self> {
+        let (matrix, space) = (operator.matrix, space(operator, 1));
+        let transpose = Counted::new(matrix, Operand::Transpose, operator.costs)?;
+        let mut diagonal = matrix.diagonal(&mut operator.costs.borrow_mut().stats)?;
+        let rows = space.rows as f64;
+        let [mean] = space.update([&mut diagonal], |_, [diagonal], [mean]| {
+            *mean += diagonal.iter().map(|entry| entry / rows).sum::<f64>();
+        })?;
+        let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
+        let (mut factor, mut product) = (vector()?, vector()?);
+        factor.fill(1.0);
+        let longest = steps(times).iter().fold(0.0f64, |most, step| most.max(step.time.abs()));
+        // Powers are those of the matrix divided by its norm, so that they neither overflow nor vanish.
+        let (mut roots, mut divisor) = (Vec::new(), 1.0);
+        for power in 1..=MOST_POWER + 1 {
+            let stats = &mut operator.costs.borrow_mut().stats;
+            matrix.multiply_magnitudes_as_stored(transpose.operand, &factor, &mut product, stats)?;
+            let (of, entries) = (&factor, &diagonal);
+            space.update([&mut product], |rows, [product], []| {
+                for (row, to) in rows.zip(product) {
+                    let entry = entries[row];
+                    *to = (*to + ((entry - mean).abs() - entry.abs()) * of[row]).max(0.0) / divisor;
+                }
+            })?;
+            let norm = space.stripes(|_, rows| Ok(greatest(&product[rows], 1)[0]))?;
+            let norm = norm.into_iter().fold(0.0, greater);
+            if !norm.is_finite() || !mean.is_finite() {
+                return Err(operator.too_large());
+            }
+            if power == 1 {
+                let alone = Norms { mean, bounds: vec![norm] };
+                if norm == 0.0 || alone.plan(longest).products() <= FEW_PRODUCTS {
+                    return Ok(alone);
+                }
+                divisor = norm;
+                product.iter_mut().for_each(|number| *number /= divisor);
+                roots.push(norm);
+            } else {
+                roots.push(divisor * norm.powf(1.0 / f64::from(power)).max(LEAST_ROOT));
+            }
+            std::mem::swap(&mut factor, &mut product);
+        }
+        // A norm of a power is no more than the power of the norm; rounding may see that otherwise.
+        let bounds = roots.windows(2).skip(1).map(|pair| pair[0].max(pair[1]).min(roots[0]));
+        Ok(Norms { mean, bounds: [roots[0]].into_iter().chain(bounds).collect() })
+    }
+
+    /// The fewest products for a step in time.
+    fn plan(&self, step: f64) -> Plan {
+        let mut best = Plan { terms: 0, steps: 1.0 };
+        if self.bounds[0] * step.abs() == 0.0 {
+            return best;
+        }
+        best.steps = f64::INFINITY;
+        best.terms = 1;
+        for (power, bound) in (1..).zip(&self.bounds) {
+            let least = if power == 1 { 1 } else { power * (power - 1) - 1 };
+            for &(terms, enough) in ENOUGH.iter().filter(|(terms, _)| *terms >= least) {
+                let plan = Plan { terms, steps: (bound * step.abs() / enough).ceil().max(1.0) };
+                if plan.products() < best.products() {
+                    best = plan;
+                }
+            }
+        }
+        best
+    }
+}
+
+impl Plan {
+    fn products(self) -> f64 {
+        f64::from(self.terms) * self.steps
+    }
+}
+
+/// A step in time.
+struct Step {
+    /// Which result it leads to.
+    result: usize,
+    /// Whether it begins at time 0.
+    is_first: bool,
+    time: f64,
+}
+
+/// The steps to these times, away from 0.
+fn steps(times: &[f64]) -> Vec<Step> {
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by(|&a, &b| {
+        let key = |time: f64| (time < 0.0, time.abs());
+        let ((side, one), (other_side, other)) = (key(times[a]), key(times[b]));
+        side.cmp(&other_side).then(one.total_cmp(&other))
+    });
+    let mut before = None;
+    let step = |result: usize| {
+        let (time, last) = (times[result], before.replace(times[result]));
+        let start = last.filter(|last| (*last < 0.0) == (time < 0.0));
+        Step { result, is_first: start.is_none(), time: time - start.unwrap_or(0.0) }
+    };
+    order.into_iter().map(step).collect()
+}
+
+/// The greater of two numbers; not a number if one is not.
+fn greater(one: f64, other: f64) -> f64 {
+    if other <= one || one.is_nan() { one } else { other }
+}
+
+/// The greatest magnitude in each column.
+fn greatest(numbers: &[f64], width: usize) -> [f64; MOST_COLUMNS] {
+    let mut most = [0.0f64; MOST_COLUMNS];
+    for row in numbers.chunks_exact(width) {
+        for (most, number) in most.iter_mut().zip(row) {
+            *most = greater(*most, number.abs());
+        }
+    }
+    most
+}
+
+/// The series of some columns at a time, in the order of the image.
+struct Series<'a, 'c> {
+    operator: Counted<'a, 'c>,
+    norms: Norms,
+    space: Space<'a>,
+    /// The last term, what the matrix makes of it, and the sum of the terms.
+    vectors: RefCell<[Array<f64>; 3]>,
+}
+
+impl<'a, 'c> Series<'a, 'c> {
+    /// The memory of as many columns as there is room for.
+    fn new(operator: Counted<'a, 'c>, norms: Norms, columns: usize) -> Result<Self> {
+        let graph = operator.matrix.graph();
+        let one = space(&operator, 1);
+        let mut width = columns.min(MOST_COLUMNS).next_power_of_two();
+        while width > 1 && 3 * one.block_bytes() * width as u64 > graph.runtime().budget().available_bytes() {
+            width /= 2;
+        }
+        graph.make_room(PURPOSE, 3 * one.block_bytes() * width as u64)?;
+        let space = Space { width, ..one };
+        let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
+        let vectors = RefCell::new([vector()?, vector()?, vector()?]);
+        Ok(Series { operator, norms, space, vectors })
+    }
+
+    fn all(&self, b: &[f64], columns: usize, times: &[f64], results: &mut [f64]) -> Result<()> {
+        for first in (0..columns).step_by(self.space.width) {
+            let count = self.space.width.min(columns - first);
+            for Step { result, is_first, time } in steps(times) {
+                if is_first {
+                    self.load(b, columns, first, count)?;
+                }
+                self.advance(time, count)?;
+                self.store(&mut results[result * b.len()..][..b.len()], columns, first, count)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies columns of a matrix in the order of ids to the sum of the terms.
+    fn load(&self, b: &[f64], columns: usize, first: usize, count: usize) -> Result<()> {
+        let (matrix, width) = (self.operator.matrix, self.space.width);
+        let [_, _, sum] = &mut *self.vectors.borrow_mut();
+        self.space.update([sum], |rows, [sum], []| {
+            for (row, to) in rows.zip(sum.chunks_exact_mut(width)) {
+                to.fill(0.0);
+                to[..count].copy_from_slice(&b[matrix.row_at(row) * columns + first..][..count]);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Copies the sum of the terms to columns of a matrix in the order of ids.
+    fn store(&self, result: &mut [f64], columns: usize, first: usize, count: usize) -> Result<()> {
+        let (matrix, width, space) = (self.operator.matrix, self.space.width, &self.space);
+        let sum = &self.vectors.borrow()[2];
+        let result = shared::<AtomicF64>(result);
+        space.stripes(|_, rows| {
+            for (row, numbers) in rows.clone().zip(sum[space.place(&rows)].chunks_exact(width)) {
+                let to = &result[matrix.row_at(row) * columns + first..][..count];
+                to.iter().zip(numbers).for_each(|(to, &number)| to.store(number));
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Replaces the sum of the terms by what the exponential for a step in time makes of it.
+    fn advance(&self, step: f64, count: usize) -> Result<()> {
+        let Plan { terms, steps } = self.norms.plan(step);
+        if f64::from(terms) * steps > MOST_PRODUCTS {
+            return Err(Error::Unsuitable(format!(
+                "expected a matrix and times t that take at most {MOST_PRODUCTS:.0e} products, found norms of {:.3e}",
+                self.norms.bounds[0] * step.abs()
+            )));
+        }
+        let growth = (step * self.norms.mean / steps).exp();
+        for _ in 0..steps as u64 {
+            self.sum(step / steps, terms, growth, count)?;
+        }
+        Ok(())
+    }
+
+    /// One step of the series: so many terms, of columns that are not yet small enough.
+    fn sum(&self, step: f64, terms: u32, growth: f64, count: usize) -> Result<()> {
+        let (space, width, mean) = (&self.space, self.space.width, self.norms.mean);
+        let [term, product, sum] = &mut *self.vectors.borrow_mut();
+        space.stripes_of(term, |_, rows, term| {
+            term.copy_from_slice(&sum[space.place(&rows)]);
+            Ok(())
+        })?;
+        let mut before = self.greatest(term)?;
+        let mut goes_on: [bool; MOST_COLUMNS] = std::array::from_fn(|column| column < count && before[column] > 0.0);
+        for number in 1..=terms {
+            if !goes_on.contains(&true) {
+                break;
+            }
+            self.operator.apply(term, width, product)?;
+            let factor = step / f64::from(number);
+            let (product, goes_on_now) = (&*product, goes_on);
+            space.update([&mut *term, &mut *sum], |rows, [term, sum], []| {
+                let products = product[space.place(&rows)].chunks_exact(width);
+                let rows = term.chunks_exact_mut(width).zip(sum.chunks_exact_mut(width)).zip(products);
+                for ((term, sum), product) in rows {
+                    for column in (0..width).filter(|&column| goes_on_now[column]) {
+                        term[column] = factor * (product[column] - mean * term[column]);
+                        sum[column] += term[column];
+                    }
+                }
+            })?;
+            let (last, whole) = (self.greatest(term)?, self.greatest(sum)?);
+            for column in 0..count {
+                goes_on[column] &= before[column] + last[column] > TOLERANCE * whole[column];
+            }
+            before = last;
+        }
+        space.update([sum], |_, [sum], []| sum.iter_mut().for_each(|number| *number *= growth))?;
+        self.greatest(sum)?;
+        Ok(())
+    }
+
+    /// The greatest magnitude in each column.
+    ///
+    /// # Errors
+    /// It is not finite.
+    fn greatest(&self, block: &[f64]) -> Result<[f64; MOST_COLUMNS]> {
+        let space = &self.space;
+        let found = space.stripes(|_, rows| Ok(greatest(&block[space.place(&rows)], space.width)))?;
+        let mut most = [0.0f64; MOST_COLUMNS];
+        for found in found {
+            for (most, number) in most.iter_mut().zip(found) {
+                *most = greater(*most, number);
+            }
+        }
+        match most.iter().all(|number| number.is_finite()) {
+            true => Ok(most),
+            false => Err(self.operator.too_large()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENOUGH, Norms, Plan};
+
+    #[test]
+    fn plans_are_the_cheapest() {
+        let plan = |bounds: &[f64], step: f64| Norms { mean: 0.0, bounds: bounds.to_vec() }.plan(step);
+        assert_eq!(plan(&[0.0], 5.0), Plan { terms: 0, steps: 1.0 });
+        assert_eq!(plan(&[7.0], 0.0), Plan { terms: 0, steps: 1.0 });
+        // Nine terms are enough for 0.0896, and ten of 55 for 99.
+        assert_eq!(plan(&[0.0896], -1.0), Plan { terms: 9, steps: 1.0 });
+        assert_eq!(plan(&[9.9], 10.0), Plan { terms: 55, steps: 10.0 });
+        // A matrix whose square is zero needs one term, one whose third power is, five by the rule for p = 3.
+        assert_eq!(plan(&[1e9, 0.0], 1.0), Plan { terms: 1, steps: 1.0 });
+        assert_eq!(plan(&[1e9, 1e5, 0.0], 1.0), Plan { terms: 5, steps: 1.0 });
+        for norm in [1e-9, 1e-3, 0.7, 3.0, 40.0, 1e5] {
+            let found = plan(&[norm, norm / 2.0], 1.0);
+            let enough = |terms: u32| ENOUGH.iter().find(|entry| entry.0 == terms).unwrap().1;
+            assert!(found.steps * enough(found.terms) >= norm / 2.0);
+            let cheapest = ENOUGH.iter().map(|&(terms, enough)| f64::from(terms) * (norm / 2.0 / enough).ceil());
+            assert!(found.products() <= cheapest.fold(f64::INFINITY, f64::min));
+        }
+    }
+}
