@@ -47,6 +47,11 @@ def test_a_matrix_may_be_a_path_or_a_graph(tmp_path):
     expected = 2 * np.cos(np.pi * np.arange(3, 0, -1) / 402)
     for matrix in (tmp_path / "path.oc", str(tmp_path / "path.oc"), oc.Graph(tmp_path / "path.oc")):
         np.testing.assert_allclose(oc.linalg.eigsh(matrix, 3, which="LA").eigenvalues, expected, rtol=1e-13)
+        values = oc.linalg.randomized_svd(matrix, 3, passes=20).singular_values
+        np.testing.assert_allclose(values, expected[::-1], rtol=0.1)
+        assert oc.linalg.nmf(matrix, 2, max_iter=3)[0].shape == (401, 2)
+        assert oc.linalg.spectral_embedding(matrix, 2).embedding.shape == (401, 2)
+        np.testing.assert_allclose(oc.linalg.expm_multiply(matrix, np.ones(401), 0.0), np.ones(401))
 
 
 def test_vectors_may_go_to_a_file_and_count_under_the_limit_otherwise(tmp_path):
