@@ -5,6 +5,7 @@ that solvers work with are in memory as far as the limit has room for them, othe
 image, or where the runtime says. Results have the same bits for all numbers of threads, all limits and back ends.
 """
 
+import os
 from typing import Any, Literal
 
 import numpy as np

@@ -27,8 +27,17 @@ pub fn spectral_embedding<'py>(
     seed: u64,
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options =
-        SpectralEmbeddingOptions { n_components, norm_laplacian, drop_first, tol, ncv, block, max_iter, seed, checkpoint };
+    let options = SpectralEmbeddingOptions {
+        n_components,
+        norm_laplacian,
+        drop_first,
+        tol,
+        ncv,
+        block,
+        max_iter,
+        seed,
+        checkpoint,
+    };
     require_room(py, matrix, matrix.matrix.shape().0, n_components)?;
     let runtime = matrix.matrix.graph().runtime();
     let mut found = run(py, runtime, || linalg::spectral_embedding(&matrix.matrix, &options))?;

@@ -252,7 +252,7 @@ np.savez(out, values=values, vectors=vectors)
 
 def test_a_killed_solver_goes_on_with_the_same_bits(tmp_path):
     """kill -9 at moments further and further apart, until a run comes to its end."""
-    oc.generate("kronecker", tmp_path / "k.oc", scale=13, directed=False)
+    oc.generate("kronecker", scale=13, output=tmp_path / "k.oc", directed=False)
     whole = oc.linalg.eigsh(tmp_path / "k.oc", 6, ncv=40)
     folder, out = tmp_path / "kept", tmp_path / "out.npz"
     kills, wait = 0, 0.02

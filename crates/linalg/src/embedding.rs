@@ -51,7 +51,17 @@ impl Default for SpectralEmbeddingOptions {
     fn default() -> Self {
         let EigshOptions { tol, ncv, block, max_iter, seed, checkpoint, .. } = EigshOptions::default();
         let (n_components, norm_laplacian, drop_first) = (8, true, true);
-        SpectralEmbeddingOptions { n_components, norm_laplacian, drop_first, tol, ncv, block, max_iter, seed, checkpoint }
+        SpectralEmbeddingOptions {
+            n_components,
+            norm_laplacian,
+            drop_first,
+            tol,
+            ncv,
+            block,
+            max_iter,
+            seed,
+            checkpoint,
+        }
     }
 }
 
@@ -148,7 +158,16 @@ pub fn spectral_embedding<'a>(
         return Err(Error::Usage(format!("{text}, found {n_components}")));
     }
     let k = n_components + dropped;
-    let options = EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed, checkpoint: options.checkpoint.clone() };
+    let options = EigshOptions {
+        k,
+        which: Which::LargestAlgebraic,
+        tol,
+        ncv,
+        block,
+        max_iter,
+        seed,
+        checkpoint: options.checkpoint.clone(),
+    };
     check_options(rows, &options)?;
     let costs = RefCell::new(Costs::default());
     let (solved, scale) = {
