@@ -53,8 +53,8 @@ pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use outcore_format::{Lists, Order, WeightKind};
 pub use outcore_image::{
-    Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, Stats, StatsBuilder, Step,
-    SweepStats, check_file, read_manifest, write_file,
+    Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, PlacedFile, Result, Stats, StatsBuilder,
+    Step, SweepStats, check_file, read_manifest, require_disk, write_file,
 };
 pub use outcore_ingest::Choice;
 pub use outcore_table::{

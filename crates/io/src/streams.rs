@@ -7,7 +7,7 @@
 //! written.
 
 use crate::backend::Backend;
-use crate::buffer::raw_bytes_mut;
+use crate::buffer::{raw_bytes, raw_bytes_mut};
 use crate::error::Result;
 use crate::lanes::{Lanes, LanesOptions};
 use crate::runtime::Runtime;
@@ -103,6 +103,20 @@ impl Sink<'_> {
     pub fn push(&mut self, stream: usize, word: u64) -> Result<()> {
         while !self.lanes.put(stream, &word.to_ne_bytes()) {
             self.flush(stream, true)?;
+        }
+        Ok(())
+    }
+
+    /// Appends numbers to a stream.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn numbers(&mut self, stream: usize, numbers: &[f64]) -> Result<()> {
+        let bytes = raw_bytes(numbers);
+        let mut put = self.lanes.put_some(stream, bytes);
+        while put < bytes.len() {
+            self.flush(stream, true)?;
+            put += self.lanes.put_some(stream, &bytes[put..]);
         }
         Ok(())
     }

@@ -3,18 +3,25 @@
 //! A [`SparseMatrix`] is an image of a graph, read as a matrix: vertices in the order of their ids are rows and
 //! columns, an edge from `u` to `v` is the entry in row `u` and column `v`, and its weight is the entry's value.
 //! [`SparseMatrix::multiply`] reads the image once for as many columns as memory has room for. What adds and what
-//! multiplies is a [`Semiring`].
+//! multiplies is a [`Semiring`]. [`SparseMatrix::multiply_streamed`] takes factors and products in files.
 //!
 //! Why lists and no tiles: `docs/decisions/0016-matrices-are-lists.md`.
 
+mod dense;
 mod diagonal;
 mod kernel;
 mod magnitudes;
+mod npy;
 mod places;
+mod product_file;
 mod semiring;
 mod sparse;
+mod streamed;
 mod sums;
 
+pub use dense::{DenseFile, DenseLayout};
+pub use product_file::ProductFile;
 pub use semiring::Semiring;
 pub use sparse::{MOST_COLUMNS, MultiplyPlan, Operand, SparseMatrix};
+pub use streamed::{DenseFactor, DenseProduct, StreamedProduct};
 pub use sums::EntrySums;

@@ -1,4 +1,4 @@
-//! A sparse matrix on disk, and its product with a dense one in memory.
+//! A sparse matrix on disk, and its product with a dense one. Dense matrices in files: `streamed.rs`.
 //!
 //! *Idea.* Semi-external: the sparse matrix is read from the device page by page, the dense one is in memory, in
 //! row-major order and in the order of the image's vertices, so that an entry picks adjacent numbers and hubs lie
@@ -17,7 +17,9 @@
 
 use crate::kernel::{Picked, add_complex_lists, add_lists};
 use crate::places::places;
+use crate::product_file::Rows;
 use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
+use crate::streamed::FileFactor;
 use outcore_graph::{
     Choice, Direction, Edges, Error, Frontier, Graph, KeptWeights, ListFold, ListPart, Lists, PAGE_BYTES, Result,
     Stats, StatsBuilder, Weights, fold, vertex_map,
@@ -44,9 +46,9 @@ pub enum Operand {
 
 /// The vertices that are rows, or those that are columns: all of a square matrix are both.
 #[derive(Clone, Copy)]
-struct Side {
-    first: usize,
-    count: usize,
+pub(crate) struct Side {
+    pub first: usize,
+    pub count: usize,
 }
 
 /// A sparse matrix: an image, read by rows or by columns.
@@ -97,6 +99,12 @@ pub struct MultiplyPlan {
     pub state_bytes: u64,
     /// The pages of a pass, values included, in bytes: what is read is at most that times the passes.
     pub bytes_per_pass: u64,
+    /// What is read of a factor in a file.
+    pub factor_bytes: u64,
+    /// What is written of a product in a file.
+    pub product_bytes: u64,
+    /// About what is written to temporary files, and read again.
+    pub temporary_bytes: u64,
 }
 
 impl SparseMatrix {
@@ -167,8 +175,13 @@ impl SparseMatrix {
         !self.graph.is_directed()
     }
 
+    /// The row and column of every vertex, where the image is not in the order of ids.
+    pub(crate) fn places(&self) -> Option<&Array<u32>> {
+        self.places.as_ref()
+    }
+
     /// The lists that hold the rows of what is multiplied, whether their values are read, and the rows and columns.
-    fn rows_of(&self, operand: Operand) -> (Edges, Side, Side) {
+    pub(crate) fn rows_of(&self, operand: Operand) -> (Edges, Side, Side) {
         let (direction, rows, columns) = match operand {
             Operand::Matrix => (Direction::Out, self.rows, self.columns),
             Operand::Transpose | Operand::Adjoint => (Direction::In, self.columns, self.rows),
@@ -228,6 +241,9 @@ impl SparseMatrix {
             passes: columns.div_ceil(columns_per_pass) as u64,
             state_bytes,
             bytes_per_pass: PAGE_BYTES * self.pages_per_pass(operand),
+            factor_bytes: 0,
+            product_bytes: 0,
+            temporary_bytes: 0,
         })
     }
 
@@ -254,7 +270,8 @@ impl SparseMatrix {
         let mut stats = StatsBuilder::start();
         stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
         let plan = self.plan(operand, columns, 0)?;
-        let given = Given { factor, columns, places: self.places.as_ref() };
+        let given = Given { factor: Source::Memory(factor), columns: columns * self.parts(), places: self.places() };
+        let product = Target::Memory(shared(product));
         self.multiply_given(semiring, operand, given, product, plan.columns_per_pass, &mut stats)?;
         Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
     }
@@ -274,26 +291,30 @@ impl SparseMatrix {
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         self.check_shapes(Semiring::PlusTimes, operand, factor, columns, product)?;
-        let given = Given { factor, columns, places: None };
+        let given = Given { factor: Source::Memory(factor), columns: columns * self.parts(), places: None };
+        let product = Target::Memory(shared(product));
         self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS / self.parts(), stats)
     }
 
-    fn multiply_given(
+    /// Multiplies at most `most` columns in each pass.
+    pub(crate) fn multiply_given(
         &self,
         semiring: Semiring,
         operand: Operand,
         given: Given<'_>,
-        product: &mut [f64],
+        product: Target<'_, '_>,
         most: usize,
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let (edges, rows, inner) = self.rows_of(operand);
-        let numbers = given.columns * self.parts();
         let _kept = self.keep_values(operand)?;
-        let (given, product, width) = (Given { columns: numbers, ..given }, shared(product), most * self.parts());
-        for from in (0..numbers).step_by(width) {
+        let width = most * self.parts();
+        for from in (0..given.columns).step_by(width) {
             Part { matrix: self, operand, edges, rows, inner, given, product, from }
                 .multiply(semiring, width, stats)?;
+            if let Target::Rows(rows) = product {
+                rows.end_pass()?;
+            }
         }
         Ok(())
     }
@@ -308,10 +329,7 @@ impl SparseMatrix {
         product: &[f64],
     ) -> Result<()> {
         let (_, rows, inner) = self.rows_of(operand);
-        if self.is_complex && semiring != Semiring::PlusTimes {
-            let text = format!("expected the semiring plus-times, as values are complex, found {}", semiring.name());
-            return Err(Error::Usage(text));
-        }
+        check_semiring(semiring, self.is_complex)?;
         let numbers = columns * self.parts();
         if factor.len() != inner.count * numbers || product.len() != rows.count * numbers {
             let kind = if self.is_complex { "complex " } else { "" };
@@ -356,18 +374,43 @@ fn in_order(places: Option<&Array<u32>>, vertex: usize) -> usize {
     places.map_or(vertex, |places| places[vertex] as usize)
 }
 
+/// An error for complex numbers and a semiring that has none.
+pub(crate) fn check_semiring(semiring: Semiring, is_complex: bool) -> Result<()> {
+    match is_complex && semiring != Semiring::PlusTimes {
+        false => Ok(()),
+        true => {
+            let text = format!("expected the semiring plus-times, as values are complex, found {}", semiring.name());
+            Err(Error::Usage(text))
+        }
+    }
+}
+
+/// Where the factor of a product is.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    Memory(&'a [f64]),
+    File(&'a FileFactor<'a>),
+}
+
+/// Where a product goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Target<'a, 's> {
+    Memory(&'a [AtomicF64]),
+    Rows(&'a Rows<'s>),
+}
+
 /// The factor of a product.
 #[derive(Clone, Copy)]
-struct Given<'a> {
-    factor: &'a [f64],
+pub(crate) struct Given<'a> {
+    pub factor: Source<'a>,
     /// Columns of numbers: two for each complex one.
-    columns: usize,
+    pub columns: usize,
     /// Where rows lie, of the factor and of the product, if that is not as in the image.
-    places: Option<&'a Array<u32>>,
+    pub places: Option<&'a Array<u32>>,
 }
 
 /// Some columns of a product.
-struct Part<'a> {
+struct Part<'a, 's> {
     matrix: &'a SparseMatrix,
     operand: Operand,
     edges: Edges,
@@ -375,11 +418,11 @@ struct Part<'a> {
     /// The columns of what is multiplied, which are the rows of the factor.
     inner: Side,
     given: Given<'a>,
-    product: &'a [AtomicF64],
+    product: Target<'a, 's>,
     from: usize,
 }
 
-impl Part<'_> {
+impl Part<'_, '_> {
     fn range(&self, width: usize) -> Range<usize> {
         self.from..self.given.columns.min(self.from + width)
     }
@@ -399,11 +442,13 @@ impl Part<'_> {
     fn multiply_wide<const W: usize>(&self, semiring: Semiring, stats: &mut StatsBuilder) -> Result<()> {
         let graph = &self.matrix.graph;
         // A factor that lies as it is needed is not copied.
-        let ordered = match W == self.given.columns && self.given.places.is_none() {
-            true => None,
-            false => Some(self.ordered::<W>()?),
+        let as_it_is = match self.given.factor {
+            Source::Memory(factor) if W == self.given.columns && self.given.places.is_none() => Some(factor),
+            _ => None,
         };
-        let (rows, _) = ordered.as_deref().unwrap_or(self.given.factor)[..self.inner.count * W].as_chunks::<W>();
+        let ordered = if as_it_is.is_none() { Some(self.ordered::<W>()?) } else { None };
+        let numbers = as_it_is.or(ordered.as_deref()).unwrap_or_default();
+        let (rows, _) = numbers[..self.inner.count * W].as_chunks::<W>();
         graph.fill_cache()?;
         match semiring {
             Semiring::PlusTimes => self.pass::<PlusTimes, W>(rows, stats),
@@ -428,12 +473,19 @@ impl Part<'_> {
             None => Array::zeroed(graph.runtime().budget(), "columns of a dense matrix", count)?,
         };
         let (range, numbers) = (self.range(W), shared::<AtomicF64>(&mut ordered[..count]));
+        let factor = match self.given.factor {
+            Source::Memory(factor) => factor,
+            Source::File(factor) => {
+                factor.load(range, W, numbers)?;
+                return Ok(ordered);
+            }
+        };
         vertex_map(graph.runtime(), self.inner.count as u64, |range_of_rows| {
             let rows = numbers[range_of_rows.start * W..range_of_rows.end * W].chunks_exact(W);
             for (i, row) in range_of_rows.zip(rows) {
                 let start = (in_order(self.given.places, first + i) - first) * self.given.columns;
                 let (to, beyond) = row.split_at(range.len());
-                to.iter().zip(&self.given.factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
+                to.iter().zip(&factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
                 beyond.iter().for_each(|to| to.store(0.0));
             }
             Ok(())
@@ -458,8 +510,8 @@ impl Part<'_> {
 }
 
 /// One pass over the lists.
-struct Product<'a, S, const W: usize> {
-    part: &'a Part<'a>,
+struct Product<'a, 's, S, const W: usize> {
+    part: &'a Part<'a, 's>,
     /// The columns that it is for.
     range: Range<usize>,
     picked: Picked<'a, W>,
@@ -468,7 +520,7 @@ struct Product<'a, S, const W: usize> {
     rules: std::marker::PhantomData<S>,
 }
 
-impl<S: Rules, const W: usize> Product<'_, S, W> {
+impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
     /// Whether all neighbours are columns of what is multiplied; takes note if not. Readers of lists make sure only
     /// that they are vertices.
     fn fits(&self, vertex: usize, neighbours: &[u32]) -> bool {
@@ -493,16 +545,21 @@ impl<S: Rules, const W: usize> Product<'_, S, W> {
         }
     }
 
+    /// Which row of the product belongs to a vertex.
     #[inline(always)]
-    fn store(&self, vertex: usize, sums: &[f64; W]) {
-        let given = &self.part.given;
-        let start = (in_order(given.places, vertex) - self.part.rows.first) * given.columns;
-        let row = &self.part.product[start + self.range.start..start + self.range.end];
+    fn row(&self, vertex: usize) -> usize {
+        in_order(self.part.given.places, vertex) - self.part.rows.first
+    }
+
+    #[inline(always)]
+    fn store(&self, product: &[AtomicF64], vertex: usize, sums: &[f64; W]) {
+        let start = self.row(vertex) * self.part.given.columns;
+        let row = &product[start + self.range.start..start + self.range.end];
         row.iter().zip(sums).for_each(|(to, &sum)| to.store(sum));
     }
 }
 
-impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
+impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
     type Value = [f64; W];
     type Total = ();
 
@@ -521,11 +578,21 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
     }
 
     fn finish(&self, vertex: u32, value: Option<[f64; W]>, (): &mut ()) {
-        self.store(vertex as usize, &value.unwrap_or([S::NOTHING; W]));
+        let (vertex, sums) = (vertex as usize, value.unwrap_or([S::NOTHING; W]));
+        match self.part.product {
+            Target::Memory(product) => self.store(product, vertex, &sums),
+            Target::Rows(rows) => {
+                let row = self.row(vertex);
+                rows.put(&mut rows.slot(row), row, &sums[..self.range.len()]);
+            }
+        }
     }
 
     fn check(&self) -> Result<()> {
         let graph = &self.part.matrix.graph;
+        if let Target::Rows(rows) = self.part.product {
+            rows.check()?;
+        }
         match self.wrong.load(Ordering::Relaxed) {
             0 => Ok(()),
             vertex => Err(Error::Corrupt {
@@ -544,7 +611,18 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, S, W> {
         if !self.fits(first, &lists.neighbours[edges.clone()]) {
             return;
         }
-        let finish = |list: usize, sums: &[f64; W]| self.store(first + list, sums);
-        self.add(&lists.neighbours[edges.clone()], ends, weights.part(edges), finish);
+        let (neighbours, weights) = (&lists.neighbours[edges.clone()], weights.part(edges));
+        match self.part.product {
+            Target::Memory(product) => {
+                self.add(neighbours, ends, weights, |list, sums| self.store(product, first + list, sums));
+            }
+            Target::Rows(rows) => {
+                let slot = &mut rows.slot(self.row(first));
+                let width = self.range.len();
+                self.add(neighbours, ends, weights, |list, sums| {
+                    rows.put(slot, self.row(first + list), &sums[..width])
+                });
+            }
+        }
     }
 }

@@ -48,7 +48,10 @@ pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 
 // Matrices.
 pub use outcore_linalg as linalg;
-pub use outcore_matrix::{MultiplyPlan, Operand, Semiring, SparseMatrix};
+pub use outcore_matrix::{
+    DenseFactor, DenseFile, DenseLayout, DenseProduct, MultiplyPlan, Operand, ProductFile, Semiring, SparseMatrix,
+    StreamedProduct,
+};
 
 // Results, under the users' ids.
 pub use outcore_graph::{

@@ -1,0 +1,70 @@
+//! Files that any worker writes at any place: new ones, complete or absent, and parts of the users' own.
+//!
+//! A new file has a temporary name beside its place (`partial.rs`) until it is complete and synced, as those that are
+//! written from start to end (`atomic_file.rs`).
+
+use crate::error::{Error, Result};
+use crate::partial::Partial;
+use outcore_io::backend::{Location, Open};
+use outcore_io::{DataFile, Error as IoError, Runtime, folder};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that is being written.
+pub struct PlacedFile {
+    runtime: Arc<Runtime>,
+    target: PathBuf,
+    file: DataFile,
+    /// The temporary name of a new file.
+    temporary: Option<Partial>,
+}
+
+impl PlacedFile {
+    /// Begins a file that will be named `target`, in the place of any file of that name.
+    ///
+    /// # Errors
+    /// A target that is a directory or no name, or a file that cannot be created.
+    pub fn create(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+        let create = |path: &Path| DataFile::open_as(runtime.backend(), Location::at(path), Open::Create);
+        let (temporary, file) = Partial::file(runtime.backend(), target, create)?;
+        let (runtime, target) = (Arc::clone(runtime), target.to_owned());
+        Ok(PlacedFile { runtime, target, file, temporary: Some(temporary) })
+    }
+
+    /// Opens a file that is there, which keeps what is not written.
+    ///
+    /// # Errors
+    /// What the operating system refuses; a link, or anything that is no plain file.
+    pub fn open(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+        let file = DataFile::open_as(runtime.backend(), Location::at(target), Open::Write)?;
+        Ok(PlacedFile { runtime: Arc::clone(runtime), target: target.to_owned(), file, temporary: None })
+    }
+
+    /// The size of the file when it was opened.
+    pub fn len_bytes(&self) -> u64 {
+        self.file.len_bytes()
+    }
+
+    /// Writes bytes at an offset.
+    ///
+    /// # Errors
+    /// What the operating system refuses: a full disk, most likely.
+    pub fn write(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
+        let written = self.file.write_at(bytes, offset_bytes);
+        Ok(written.map_err(|error| IoError::file_at(&self.target, "write", offset_bytes, error))?)
+    }
+
+    /// Waits until the file would outlast a power failure, and gives a new one its name; now it is complete.
+    ///
+    /// # Errors
+    /// What the operating system refuses; then there is no new file, and what had the name before still has it.
+    pub fn commit(self) -> Result<()> {
+        self.file.sync().map_err(|error| Error::from(IoError::file(&self.target, "sync", error)))?;
+        let backend = self.runtime.backend();
+        if let Some(temporary) = &self.temporary {
+            backend.rename(temporary.path(), &self.target)?;
+            backend.sync_directory(folder(&self.target))?;
+        }
+        Ok(())
+    }
+}

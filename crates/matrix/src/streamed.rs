@@ -1,0 +1,397 @@
+//! Products whose factor or result, or both, are in files, larger than memory.
+//!
+//! *Vertical partitioning.* A pass has as many columns of the factor in memory as there is room for, in the order of
+//! the image, and finishes as many columns of the product, row by row, which go to a file (`product_file.rs`). Columns
+//! in memory are better than a page cache of the same size: with E bytes of the sparse matrix and M of memory, of which
+//! M' hold columns of the factor, F bytes in all, `F / M' (E - (M - M'))` bytes are read, the least for M' = M.
+//!
+//! *The factor.* Columns that lie together are read once. Of rows, a pass would read all to have some columns; so, if
+//! there are more than two passes, the first one, which reads everything, puts the columns of the others into panels in
+//! a temporary file. Two passes read it twice: as many bytes, and none of them written.
+//!
+//! *Cost.* `8 n` bytes per column of a pass; 4 per row while the factor is read, if the image is not in the order of
+//! ids; beside that up to a megabyte per worker, and a sixteenth of the memory for rows on their way.
+//!
+//! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, sections 4.3.1 and 4.3.6.
+
+use crate::dense::{DenseFile, PieceBuffers};
+use crate::product_file::{Bands, MOST_PASSES, Output, ProductFile, Rows, folder_of, write_bands};
+use crate::semiring::Semiring;
+use crate::sparse::{Given, MultiplyPlan, Operand, Side, Source, SparseMatrix, Target, check_semiring};
+use outcore_graph::{Error, PAGE_BYTES, Result, Stats, StatsBuilder, require_disk, vertex_map};
+use outcore_io::buffer::{raw_bytes, shared};
+use outcore_io::{Array, AtomicF64, Runtime, Spill};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The least and the most bytes of a piece of the factor that a worker reads.
+const PIECE_BYTES: Range<u64> = 16 << 10..256 << 10;
+
+/// A dense matrix to be multiplied.
+#[derive(Clone, Copy, Debug)]
+pub enum DenseFactor<'a> {
+    /// Numbers in memory, row by row.
+    Numbers {
+        /// The numbers: two for each complex one.
+        numbers: &'a [f64],
+        /// How many columns there are.
+        columns: usize,
+        /// Whether they are complex. If the sparse matrix is, they must be.
+        is_complex: bool,
+    },
+    /// A file. If the sparse matrix is complex, numbers of any kind become complex ones.
+    File(&'a DenseFile),
+}
+
+/// Where a product goes.
+#[derive(Debug)]
+pub enum DenseProduct<'a> {
+    /// Numbers in memory, row by row, two for each complex one.
+    Numbers(&'a mut [f64]),
+    /// A file.
+    File(&'a ProductFile),
+}
+
+/// What a product with files cost.
+#[derive(Clone, Debug)]
+pub struct StreamedProduct {
+    /// The passes over the sparse matrix.
+    pub stats: Stats,
+    /// Bytes read of the factor's file.
+    pub factor_bytes_read: u64,
+    /// Bytes written to the product's file.
+    pub product_bytes_written: u64,
+    /// Bytes written to temporary files; they were read again.
+    pub temporary_bytes_written: u64,
+}
+
+/// How a product with files will be computed.
+struct Job<'a> {
+    operand: Operand,
+    rows: Side,
+    inner: Side,
+    /// Columns of numbers, and how many of them an element has.
+    columns: usize,
+    parts: usize,
+    file: Option<&'a DenseFile>,
+    plan: MultiplyPlan,
+    /// Columns of numbers of a pass.
+    width: usize,
+    piece_bytes: usize,
+    bands: Option<Bands>,
+    panels: bool,
+}
+
+impl DenseFactor<'_> {
+    fn shape(&self) -> (u64, usize, bool) {
+        match *self {
+            DenseFactor::File(file) => (file.shape().0, file.shape().1 as usize, file.is_complex()),
+            DenseFactor::Numbers { numbers, columns, is_complex } => {
+                let row = columns * if is_complex { 2 } else { 1 };
+                (numbers.len().checked_div(row).unwrap_or(0) as u64, columns, is_complex)
+            }
+        }
+    }
+}
+
+impl SparseMatrix {
+    /// How [`SparseMatrix::multiply_streamed`] will compute a product in the memory that is left now, of which
+    /// `taken_bytes` will be taken by something else. `output` says whether the product goes to a file, and whether one
+    /// in which columns lie together.
+    ///
+    /// # Errors
+    /// Shapes that do not fit; there is no room for one column.
+    pub fn plan_streamed(
+        &self,
+        operand: Operand,
+        factor: DenseFactor<'_>,
+        output: Option<&ProductFile>,
+        taken_bytes: u64,
+    ) -> Result<MultiplyPlan> {
+        let by_columns = match output {
+            Some(ProductFile::Part { path, layout }) => layout.check(path)?.1 && layout.columns > 1,
+            _ => false,
+        };
+        Ok(self.job(operand, factor, output.map(|_| by_columns), taken_bytes)?.plan)
+    }
+
+    /// Writes the product with a dense matrix to a file or to memory, where the factor is in a file or in memory: those
+    /// in files may be larger than memory. The bits are those of [`SparseMatrix::multiply`].
+    ///
+    /// A product that is not as the image is ordered, or that takes several passes, is put together in a temporary file
+    /// first, and so are the columns of a factor in rows, if there are more than two passes: beside the image, or where
+    /// the runtime says.
+    ///
+    /// # Errors
+    /// As with [`SparseMatrix::multiply`]; a file that cannot be read or written; a full disk. Then there is no new
+    /// file.
+    pub fn multiply_streamed(
+        &self,
+        semiring: Semiring,
+        operand: Operand,
+        factor: DenseFactor<'_>,
+        product: DenseProduct<'_>,
+    ) -> Result<StreamedProduct> {
+        let runtime = self.graph().runtime();
+        let mut stats = StatsBuilder::start();
+        let weights = self.graph().manifest().weights().filter(|_| self.has_values());
+        stats.weights(weights.map(|weights| weights.name.as_str()));
+        check_semiring(semiring, self.is_complex() || factor.shape().2)?;
+        let (product, output) = match product {
+            DenseProduct::Numbers(numbers) => (Some(numbers), None),
+            DenseProduct::File(file) => (None, Some(file)),
+        };
+        let counts = |job: &Job<'_>| (job.rows.count, job.columns, job.parts);
+        let (job, output) = match output {
+            None => (self.job(operand, factor, None, 0)?, None),
+            Some(given) => {
+                // What fits neither memory nor the file is refused before there is a file.
+                let (rows, columns, parts) = counts(&self.job(operand, factor, Some(false), 0)?);
+                let output = Output::open(runtime, given, rows, columns, parts)?;
+                let job = self.job(operand, factor, Some(output.by_columns()), 0)?;
+                self.require_disk(&job, given)?;
+                (job, Some(output))
+            }
+        };
+        let panels = if job.panels { Some(job.panels(self)?) } else { None };
+        let read_before = job.file.map_or(0, DenseFile::read_bytes);
+        let from_file = job.file.map(|file| job.factor(self, file, panels.as_ref())).transpose()?;
+        let source = match (&from_file, factor) {
+            (Some(from_file), _) => Source::File(from_file),
+            (None, DenseFactor::Numbers { numbers, .. }) => Source::Memory(numbers),
+            (None, DenseFactor::File(_)) => unreachable!("a job has the file of its factor"),
+        };
+        let given = Given { factor: source, columns: job.columns, places: self.places() };
+        let written = match (product, output) {
+            (Some(numbers), _) => {
+                if numbers.len() != job.rows.count * job.columns {
+                    let expected = format!("{} x {} numbers for the product", job.rows.count, job.columns);
+                    return Err(Error::Usage(format!("expected {expected}, found {}", numbers.len())));
+                }
+                let target = Target::Memory(shared(numbers));
+                self.multiply_given(semiring, operand, given, target, job.plan.columns_per_pass, &mut stats)?;
+                (0, 0)
+            }
+            (None, Some(output)) => self.multiply_to_file(semiring, &job, given, output, &mut stats)?,
+            (None, None) => unreachable!("a product goes somewhere"),
+        };
+        Ok(StreamedProduct {
+            stats: stats.finish(runtime, job.plan.bytes_per_pass / PAGE_BYTES),
+            factor_bytes_read: job.file.map_or(0, DenseFile::read_bytes) - read_before,
+            product_bytes_written: written.0,
+            temporary_bytes_written: written.1 + from_file.map_or(0, |factor| factor.panel_bytes.into_inner()),
+        })
+    }
+
+    /// Returns the bytes written to the file, and to the temporary one.
+    fn multiply_to_file(
+        &self,
+        semiring: Semiring,
+        job: &Job<'_>,
+        given: Given<'_>,
+        output: Output,
+        stats: &mut StatsBuilder,
+    ) -> Result<(u64, u64)> {
+        let (runtime, most) = (self.graph().runtime(), job.plan.columns_per_pass);
+        let Some(bands) = job.bands else { unreachable!("a product in a file has bands") };
+        let streams = if bands.is_direct { None } else { Some(bands.streams(self.graph())?) };
+        let rows = Rows::new(runtime, &output, bands, streams.as_ref())?;
+        self.multiply_given(semiring, job.operand, given, Target::Rows(&rows), most, stats)?;
+        let chains = rows.finish()?;
+        let temporary_bytes = match &streams {
+            Some(streams) => write_bands(runtime, &output, bands, streams, &chains)?,
+            None => 0,
+        };
+        Ok((output.commit()?, temporary_bytes))
+    }
+
+    fn job<'a>(
+        &self,
+        operand: Operand,
+        factor: DenseFactor<'a>,
+        output: Option<bool>,
+        taken_bytes: u64,
+    ) -> Result<Job<'a>> {
+        let ((_, rows, inner), (found_rows, columns, is_complex)) = (self.rows_of(operand), factor.shape());
+        let is_empty = matches!(factor, DenseFactor::Numbers { columns: 0, .. });
+        let numbers = if let DenseFactor::Numbers { numbers, .. } = factor { numbers.len() } else { 0 };
+        let parts = if is_complex { 2 } else { self.parts() };
+        let widened = matches!(factor, DenseFactor::Numbers { .. }) && self.is_complex() && !is_complex;
+        let ragged = numbers % (columns * parts).max(1) != 0;
+        if found_rows != inner.count as u64 && !is_empty || widened || ragged {
+            let expected = format!("{} rows to multiply a matrix of {} x {}", inner.count, rows.count, inner.count);
+            let found = if widened { "real numbers for a complex matrix".to_owned() } else { found_rows.to_string() };
+            return Err(Error::Usage(format!("expected {expected}, found {found}")));
+        }
+        let file = if let DenseFactor::File(file) = factor { Some(file) } else { None };
+        let (columns, runtime) = (columns * parts, self.graph().runtime());
+        let available_bytes = runtime.budget().available_bytes().saturating_sub(taken_bytes);
+        let threads = runtime.threads() as u64;
+        let piece_bytes = (available_bytes / 64 / threads).clamp(PIECE_BYTES.start, PIECE_BYTES.end) as usize & !63;
+        let in_order = self.places().is_none();
+        let reading_bytes = match file {
+            Some(_) => PieceBuffers::bytes(runtime, piece_bytes) + if in_order { 0 } else { 4 * inner.count as u64 },
+            None => 0,
+        };
+        let plan = |bands: Option<Bands>| {
+            let taken_bytes = taken_bytes + reading_bytes + bands.map_or(0, |bands| bands.state_bytes());
+            let plan = self.plan(operand, columns / self.parts(), taken_bytes);
+            plan.map(|plan| MultiplyPlan { state_bytes: plan.state_bytes + taken_bytes, ..plan })
+        };
+        let banded = output.map(|_| Bands::new(runtime, rows.count, columns, available_bytes));
+        let direct =
+            banded.filter(|_| in_order && output == Some(false)).map(|bands| Bands { is_direct: true, ..bands });
+        let (mut bands, mut found) = match direct.map(|direct| (direct, plan(Some(direct)))) {
+            Some((direct, Ok(found))) if found.passes <= 1 => (Some(direct), found),
+            _ => (banded, plan(banded)?),
+        };
+        let width = found.columns_per_pass * self.parts();
+        if found.passes as usize >= MOST_PASSES {
+            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", found.passes)));
+        }
+        bands = bands.map(|bands| Bands { pass_columns: width.min(columns.max(1)), ..bands });
+        let panels = file.is_some_and(|file| !file.by_columns()) && found.passes > 2;
+        found.factor_bytes = file.map_or(0, |file| {
+            let halves = parts > width && file.is_complex();
+            let times = if file.by_columns() { 1 + u64::from(halves) } else { found.passes };
+            file.len_bytes() * if panels { 1 } else { times }
+        });
+        found.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
+        let panel_bytes = if panels { 8 * (inner.count * (columns - width)) as u64 } else { 0 };
+        found.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(in_order));
+        Ok(Job { operand, rows, inner, columns, parts, file, plan: found, width, piece_bytes, bands, panels })
+    }
+
+    /// An error if there is not enough space for the product, or for temporary files.
+    fn require_disk(&self, job: &Job<'_>, given: &ProductFile) -> Result<()> {
+        let MultiplyPlan { product_bytes, temporary_bytes, .. } = job.plan;
+        if matches!(given, ProductFile::New { .. }) {
+            require_disk("a product in a file", product_bytes, product_bytes, folder_of(given))?;
+        }
+        let temporary = self.graph().image().temporary_path("product");
+        require_disk("temporary files of a product", temporary_bytes, temporary_bytes, outcore_io::folder(&temporary))
+    }
+}
+
+impl<'a> Job<'a> {
+    fn panels(&self, matrix: &SparseMatrix) -> Result<Spill> {
+        let path = matrix.graph().image().temporary_path("factor");
+        Ok(Spill::create(matrix.graph().runtime().backend(), &path)?)
+    }
+
+    fn factor(
+        &self,
+        matrix: &'a SparseMatrix,
+        file: &'a DenseFile,
+        panels: Option<&'a Spill>,
+    ) -> Result<FileFactor<'a>> {
+        let (&Job { inner, columns, parts, width, .. }, runtime) = (self, matrix.graph().runtime());
+        let (buffers, panel_bytes) = (PieceBuffers::new(runtime, self.piece_bytes)?, AtomicU64::new(0));
+        let vertices = matrix.places().map(|places| vertices(runtime, places, inner)).transpose()?;
+        Ok(FileFactor { runtime, file, inner, vertices, columns, parts, width, buffers, panels, panel_bytes })
+    }
+}
+
+/// Which row of the image each row is.
+fn vertices(runtime: &Runtime, places: &[u32], Side { first, count }: Side) -> Result<Array<u32>> {
+    let mut vertices = Array::zeroed(runtime.budget(), "rows of vertices", count)?;
+    for (&place, vertex) in places[first..first + count].iter().zip(0..) {
+        vertices[place as usize - first] = vertex;
+    }
+    Ok(vertices)
+}
+
+/// A factor in a file, of which each pass takes some columns.
+pub(crate) struct FileFactor<'a> {
+    runtime: &'a Runtime,
+    file: &'a DenseFile,
+    inner: Side,
+    /// Which row of the image a row is, if images are in another order.
+    vertices: Option<Array<u32>>,
+    columns: usize,
+    parts: usize,
+    /// Columns of numbers of a pass.
+    width: usize,
+    buffers: PieceBuffers,
+    /// Where the columns of later passes are, once the first one has read them.
+    panels: Option<&'a Spill>,
+    panel_bytes: AtomicU64,
+}
+
+impl FileFactor<'_> {
+    /// Reads some columns, side by side, with rows in the order of vertices, and zeros up to the width.
+    pub fn load(&self, range: Range<usize>, width: usize, numbers: &[AtomicF64]) -> Result<()> {
+        let (runtime, buffers, vertices) = (self.runtime, &self.buffers, self.vertices.as_deref());
+        if range.len() < width {
+            vertex_map(runtime, self.inner.count as u64, |rows| {
+                let rows = numbers[rows.start * width..rows.end * width].chunks_exact(width);
+                rows.for_each(|row| row[range.len()..].iter().for_each(|to| to.store(0.0)));
+                Ok(())
+            })?;
+        }
+        let take = |first: usize, rows: Range<usize>, columns: Range<usize>, piece: &[f64]| {
+            let wanted = range.start.max(columns.start)..range.end.min(columns.end);
+            let skip = wanted.start.saturating_sub(columns.start);
+            for (row, found) in rows.zip(piece.chunks_exact(columns.len())) {
+                let to = vertices.map_or(row, |vertices| vertices[row] as usize) * width;
+                let to = &numbers[to + wanted.start.min(wanted.end) - first..to + wanted.end - first];
+                to.iter().zip(&found[skip..]).for_each(|(to, &number)| to.store(number));
+            }
+        };
+        match self.panels {
+            Some(panels) if range.start > 0 => {
+                let (start, count) = (range.start, range.len());
+                let panel = DenseFile::temporary(panels, self.panel_offset(start), self.inner.count, count)?;
+                panel.for_each_piece(runtime, buffers, 0..count, 1, |rows, columns, piece, _| {
+                    take(start, rows, columns.start + start..columns.end + start, piece);
+                    Ok(())
+                })
+            }
+            Some(panels) => {
+                self.file.for_each_piece(runtime, buffers, 0..self.columns, self.parts, |rows, columns, piece, room| {
+                    self.fill_panels(panels, &rows, &columns, piece, room)?;
+                    if columns.start < range.end {
+                        take(0, rows, columns, piece);
+                    }
+                    Ok(())
+                })
+            }
+            None => self.file.for_each_piece(runtime, buffers, range.clone(), self.parts, |rows, columns, piece, _| {
+                take(range.start, rows, columns, piece);
+                Ok(())
+            }),
+        }
+    }
+
+    /// Where the panel begins whose first column this is.
+    fn panel_offset(&self, column: usize) -> u64 {
+        8 * (self.inner.count * (column - self.width)) as u64
+    }
+
+    /// Writes the columns of a piece that belong to later passes to their panels.
+    fn fill_panels(
+        &self,
+        panels: &Spill,
+        rows: &Range<usize>,
+        columns: &Range<usize>,
+        piece: &[f64],
+        room: &mut [f64],
+    ) -> Result<()> {
+        for start in (self.width..self.columns).step_by(self.width) {
+            let panel = start..self.columns.min(start + self.width);
+            let wanted = panel.start.max(columns.start)..panel.end.min(columns.end);
+            if wanted.is_empty() {
+                continue;
+            }
+            let count = rows.len() * wanted.len();
+            let lines = piece.chunks_exact(columns.len()).zip(room.chunks_exact_mut(wanted.len()));
+            lines.for_each(|(from, to)| to.copy_from_slice(&from[wanted.start - columns.start..][..wanted.len()]));
+            // A piece that has only some columns of a panel has one row.
+            assert!(wanted.len() == panel.len() || rows.len() == 1, "pieces have whole rows, or one");
+            let place = rows.start * panel.len() + wanted.start - panel.start;
+            panels.write(raw_bytes(&room[..count]), self.panel_offset(start) + 8 * place as u64)?;
+            self.panel_bytes.fetch_add(8 * count as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
