@@ -8,6 +8,7 @@ import scipy.sparse  # type: ignore[import-untyped]
 from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore import _outcore
+from outcore._dense import Factor, product_for
 from outcore._import import _arguments, _import
 from outcore._errors import UsageError
 from outcore._options import checked
@@ -25,10 +26,16 @@ class MultiplyPlan(NamedTuple):
     """What the columns of a pass take in memory."""
     bytes_per_pass: int
     """The pages of a pass, values included, in bytes: no more is read in one."""
+    factor_bytes: int = 0
+    """The bytes that are read of a factor in a file; 0 for one in memory."""
+    product_bytes: int = 0
+    """The bytes that are written of a product in a file."""
+    temporary_bytes: int = 0
+    """About how many bytes are written to temporary files, and read again."""
 
 
 class SparseMatrix(LinearOperator):  # type: ignore[misc]
-    """A sparse matrix on disk, of any size; the dense matrices that it is multiplied by are in memory.
+    """A sparse matrix on disk, of any size, that is multiplied by dense matrices in memory or in files.
 
     It is an image, the same as a graph's: vertices in the order of their ids are rows and columns, an edge from u to v
     is an entry in row u and column v, and its weight is the entry's value. An undirected graph is a symmetric matrix.
@@ -128,10 +135,33 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         Raises:
             MemoryLimitError: Too little memory for the product and one column.
 
-        >>> oc.SparseMatrix("web.oc").plan(40)
-        MultiplyPlan(columns_per_pass=32, passes=2, state_bytes=1024, bytes_per_pass=4096)
+        >>> plan = oc.SparseMatrix("web.oc").plan(40)
+        >>> plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass
+        (32, 2, 1024, 4096)
         """
         return MultiplyPlan(*self._matrix.plan(columns, transposed))
+
+    def explain_multiply(self, factor: Any, *, transposed: bool = False, out: Any = None) -> MultiplyPlan:
+        """How `multiply` will compute a product in the memory that is left now. Nothing is written.
+
+        Raises:
+            UsageError, InputError: What `multiply` refuses, too.
+            MemoryLimitError: Too little memory for one column.
+
+        >>> np.save("ones.npy", np.ones((4, 3)))
+        >>> plan = oc.SparseMatrix("web.oc").explain_multiply("ones.npy", out="product.npy")
+        >>> plan.passes, plan.bytes_per_pass, plan.factor_bytes, plan.product_bytes, plan.temporary_bytes
+        (1, 4096, 96, 96, 128)
+        """
+        operand: Literal["matrix", "transpose"] = "transpose" if transposed else "matrix"
+        dense = self._factor(factor, operand)
+        rows = self.shape[transposed]
+        product = None if out is None else product_for(out, dense, rows, self.dtype)
+        taken = 0 if product else rows * dense.columns * np.result_type(self.dtype, dense.dtype).itemsize
+        given = product and product.given
+        return MultiplyPlan(
+            *_outcore.plan_streamed(self._matrix, dense.given(self.dtype), given, taken, operand)
+        )
 
     def multiply(
         self,
@@ -139,65 +169,81 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         *,
         semiring: Literal["plus-times", "min-plus", "or-and", "max-times", "plus-first"] = "plus-times",
         transposed: bool = False,
+        out: str | os.PathLike[str] | np.ndarray | None = None,
     ) -> np.ndarray:
         """The product with a dense vector or matrix, by any of several semirings.
 
         Args:
-            factor: Of shape `(n,)` or `(n, k)`, with `m` instead of `n` if transposed: what NumPy makes an array of, of
-                numbers. They are computed with as float64, or complex128 where they or the matrix are complex; what is
-                of another type, or lies otherwise in memory than row by row, is copied first, and the copy does not
-                count under the limit.
+            factor: Of shape `(n,)` or `(n, k)`, with `m` instead of `n` if transposed: the path of a .npy file, or what
+                NumPy makes an array of, of numbers. They are computed with as float64, or complex128 where they or the
+                matrix are complex; what is of another type in memory, or lies otherwise than row by row, is copied
+                first, and the copy does not count under the limit. Files, and memory maps of files (`numpy.memmap`) in
+                which rows or columns are adjacent, are read in pieces and may be larger than memory.
             semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
                 "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
                 sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by
                 "max-times". Complex numbers have "plus-times" alone.
             transposed: Whether the transpose is multiplied; its conjugate is `A.H`.
+            out: Where the product goes, if not to a new array: the path of a .npy file, which is complete or absent,
+                and replaces a file of that name; a memory map that can be written, straight in its file; or another
+                array, row by row in memory. Arrays have the product's shape, of float64, or complex128 where it is
+                complex. In files it may be larger than memory.
 
         Returns:
-            An array of shape `(m,)` or `(m, k)`, or `n` instead of `m`.
+            An array of shape `(m,)` or `(m, k)`, or `n` instead of `m`: `out` if that is one, and for a path a memory
+            map of the file that cannot be written.
 
         Raises:
-            UsageError: Shapes that do not fit.
+            UsageError: Shapes that do not fit, or an `out` that is the factor.
+            InputError: A file that is no .npy file of numbers, or a part of one.
             MemoryLimitError: Too little memory for the product, or for one column beside it.
+            OSError: A full disk, for one. Then there is no new file.
 
         >>> A = oc.SparseMatrix("web.oc")
         >>> A.multiply([np.inf, 0, np.inf, np.inf], semiring="min-plus", transposed=True)
         array([ 1., inf, inf,  1.])
         """
-        return self._multiply(factor, semiring, "transpose" if transposed else "matrix")
+        return self._multiply(factor, semiring, "transpose" if transposed else "matrix", out)
 
-    def _multiply(
-        self, factor: Any, semiring: str = "plus-times", operand: Literal["matrix", "transpose", "adjoint"] = "matrix"
-    ) -> np.ndarray:
+    def _factor(self, factor: Any, operand: str) -> Factor:
+        """The factor, if it has the rows that are multiplied."""
         if isinstance(factor, LinearOperator) or scipy.sparse.issparse(factor):
             raise TypeError(f"expected a dense vector or matrix, found a {type(factor).__name__}")
-        dense = np.asarray(factor)
-        if dense.dtype.kind not in "biufc":
-            raise TypeError(f"expected numbers, found {dense.dtype}")
-        if dense.ndim not in (1, 2):
-            raise TypeError(f"expected a vector or a matrix, found {dense.ndim} dimensions")
-        is_complex = self._matrix.is_complex or np.iscomplexobj(dense)
-        if is_complex and semiring != "plus-times":
-            found = dense.dtype if np.iscomplexobj(dense) else "a complex matrix"
-            raise TypeError(f"expected real numbers for the semiring {semiring}, found {found}")
+        dense = Factor(factor, self._matrix)
         rows, inner = self.shape if operand == "matrix" else self.shape[::-1]
-        if len(dense) != inner:
+        if dense.shape[0] != inner:
             size = f"{rows} x {inner}"
             matrix = f"a matrix of {size}" if operand == "matrix" else f"the {operand}, which is {size}"
             shape = " x ".join(map(str, dense.shape))
             raise UsageError(f"expected {inner} rows to multiply {matrix}, found {shape}")
-        # A vector is a matrix of one column.
-        columns = dense.reshape(inner, 1) if dense.ndim == 1 else dense
-        columns = np.require(columns, np.complex128 if is_complex else np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-        if is_complex:
-            # Real and imaginary parts are columns of their own, or belong together if the matrix is complex; either way
-            # they are multiplied in the same pass.
-            columns = columns.view(np.float64)
+        return dense
+
+    def _multiply(
+        self,
+        factor: Any,
+        semiring: str = "plus-times",
+        operand: Literal["matrix", "transpose", "adjoint"] = "matrix",
+        out: Any = None,
+    ) -> np.ndarray:
+        dense = self._factor(factor, operand)
+        dtype = np.result_type(self.dtype, dense.dtype)
+        if dtype.kind == "c" and semiring != "plus-times":
+            found = dense.dtype if dense.dtype.kind == "c" else "a complex matrix"
+            raise TypeError(f"expected real numbers for the semiring {semiring}, found {found}")
+        rows = self.shape[0 if operand == "matrix" else 1]
+        if dense.is_file or out is not None:
+            place = product_for(out, dense, rows, self.dtype)
+            self.stats = _outcore.multiply_streamed(
+                self._matrix, dense.given(self.dtype), place.given, semiring, operand
+            )
+            return place.result()
+        # Real and imaginary parts are columns of their own, or belong together if the matrix is complex; either way
+        # they are multiplied in the same pass.
+        columns, _ = dense.given(self.dtype)
         product = np.empty((rows, columns.shape[1]))
         self.stats = self._matrix.multiply(columns, product, semiring, operand)
-        if is_complex:
-            product = product.view(np.complex128)
-        return product.reshape(rows) if dense.ndim == 1 else product
+        result: np.ndarray = product.view(dtype).reshape(rows, *dense.shape[1:])
+        return result
 
     def sum(self, axis: Literal[0, 1] | None = None) -> Any:
         """The sum of all entries, or with `axis` 0 those of the columns, with 1 those of the rows. One pass.

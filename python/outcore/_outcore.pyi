@@ -18,6 +18,7 @@ __all__ = [
     "Table",
     "algorithms",
     "bytes_text",
+    "dense_shape",
     "eigs",
     "eigsh",
     "estimate",
@@ -25,8 +26,10 @@ __all__ = [
     "generate",
     "import_files",
     "import_tables",
+    "multiply_streamed",
     "nmf",
     "parse_bytes",
+    "plan_streamed",
     "__version__",
     "program_raised",
     "program_symbols",
@@ -174,6 +177,13 @@ def import_tables(
     vertices: tuple[Any, int | None],
     options: dict[str, Any],
 ) -> dict[str, Any]: ...
+def dense_shape(matrix: Matrix, path: str) -> tuple[int, int, bool, bool]: ...
+def multiply_streamed(
+    matrix: Matrix, factor: Any, product: Any, semiring: str, operand: str
+) -> dict[str, Any]: ...
+def plan_streamed(
+    matrix: Matrix, factor: Any, product: Any, taken_bytes: int, operand: str
+) -> tuple[int, int, int, int, int, int, int]: ...
 def generate(shape: str, output: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]: ...
 def eigsh(
     matrix: Matrix,

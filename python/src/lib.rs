@@ -7,6 +7,7 @@ mod algorithms;
 mod chunks;
 mod columns;
 mod convert;
+mod dense_files;
 mod embedding;
 mod errors;
 mod exit;
@@ -44,6 +45,8 @@ mod _outcore {
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
+    #[pymodule_export]
+    use super::dense_files::{dense_shape, multiply_streamed, plan_streamed};
     #[pymodule_export]
     use super::embedding::spectral_embedding;
     #[pymodule_export]

@@ -18,7 +18,7 @@ pub struct PyMatrix {
 }
 
 /// The operand that is called so, in `outcore._matrix`.
-fn operand(name: &str) -> PyResult<Operand> {
+pub fn operand(name: &str) -> PyResult<Operand> {
     match name {
         "matrix" => Ok(Operand::Matrix),
         "transpose" => Ok(Operand::Transpose),
@@ -61,7 +61,7 @@ impl PyMatrix {
         self.matrix.is_complex()
     }
 
-    /// Columns per pass, passes, bytes of memory and bytes read per pass.
+    /// Columns per pass, passes, bytes of memory and bytes read per pass, of factors and products in memory.
     fn plan(&self, py: Python<'_>, columns: usize, transposed: bool) -> PyResult<(usize, u64, u64, u64)> {
         let (rows, inner) = self.matrix.shape();
         let numbers = (columns as u64).saturating_mul(if transposed { inner } else { rows });

@@ -9,8 +9,8 @@
 //! there are more than two passes, the first one, which reads everything, puts the columns of the others into panels in
 //! a temporary file. Two passes read it twice: as many bytes, and none of them written.
 //!
-//! *Cost.* `8 n` bytes per column of a pass; 4 per row while the factor is read, if the image is not in the order of
-//! ids; beside that up to a megabyte per worker, and a sixteenth of the memory for rows on their way.
+//! *Cost.* `8 n` bytes per column of a pass; 4 per row of the factor, if the image is not in the order of ids;
+//! beside that up to a megabyte per worker, and a sixteenth of the memory for rows on their way.
 //!
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, sections 4.3.1 and 4.3.6.
 

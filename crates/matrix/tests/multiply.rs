@@ -465,3 +465,31 @@ fn a_device_that_fails_gives_an_error_or_the_right_product() {
     }
     assert!(errors >= 5 && right > 0, "{errors} errors, {right} right products");
 }
+
+#[test]
+fn a_part_of_the_image_stays_in_the_cache_and_later_products_read_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("u.oc");
+    let options = GenerateOptions { shape: Shape::Uniform, scale: 15, edge_factor: 60, seed: 3, weights: None };
+    import(&runtime(2, None), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
+    let runtime = runtime(2, Some(96 << 20));
+    for cache_bytes in [1 << 20, 2 << 20] {
+        let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(cache_bytes) }).unwrap();
+        let matrix = SparseMatrix::new(Arc::new(graph), false).unwrap();
+        let rows = matrix.shape().0 as usize;
+        let (factor, mut product) = (factor(rows as u64, 1), vec![0.0; rows]);
+        let mut multiply = || {
+            let found = matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, 1, &mut product);
+            found.unwrap().total
+        };
+        let pages = matrix.pages_per_pass(Operand::Matrix);
+        assert_eq!(multiply().pages_read, pages);
+        let cached = matrix.graph().image().cache().unwrap().capacity_pages();
+        assert!(pages > 2 * cached && cached > 200, "{cached} of {pages} pages");
+        for _ in 0..4 {
+            let sweep = multiply();
+            assert_eq!((sweep.pages_wanted, sweep.cache_hits + sweep.pages_read), (pages, pages));
+            assert!(sweep.cache_hits <= cached && sweep.cache_hits >= cached - cached / 20, "{sweep:?} of {cached}");
+        }
+    }
+}
