@@ -9,8 +9,8 @@
 //! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] says what the run will need, and runs it.
 
 use crate::estimate::Estimate;
-use crate::values::{Parameter, Values};
-use outcore_graph::{Column, Error, Graph, Result, Stats};
+use crate::values::{Parameter, Values, option_of};
+use outcore_graph::{Column, Graph, Result, Stats};
 use outcore_io::Array;
 
 /// An algorithm, as it is declared.
@@ -393,10 +393,7 @@ impl Algorithm {
     /// # Errors
     /// There is none.
     pub fn option(&self, name: &str) -> Result<&'static Parameter> {
-        let is = |option: &&Parameter| option.name == name || option.aliases.contains(&name);
-        let all = || self.options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ");
-        let missing = || Error::Usage(format!("{} has no option '{name}'; it has {}", self.name, all()));
-        self.options.iter().find(is).ok_or_else(missing)
+        option_of(self.name, self.options, name)
     }
 
     /// The run that some options ask for.

@@ -125,7 +125,7 @@ impl Estimate {
 }
 
 /// The least limit under which so much more can be reserved.
-fn least_limit(graph: &Graph, bytes: u64) -> u64 {
+pub fn least_limit(graph: &Graph, bytes: u64) -> u64 {
     let budget = graph.runtime().budget();
     let used = budget.limit_bytes() - budget.available_bytes();
     match bytes.saturating_sub(budget.available_bytes()) {

@@ -44,7 +44,7 @@ pub use declare::{
     Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Plan, Remedy, ReportNeeds,
     Say, Told, Typed, Unconverged, say_ids,
 };
-pub use estimate::{Bound, Estimate};
+pub use estimate::{Bound, Estimate, least_limit};
 pub use kernels::*;
 pub use outcore_graph::{Error, Result};
 pub use values::{DefaultValue, Kind, Parameter, Value, Values};

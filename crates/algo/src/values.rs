@@ -188,6 +188,14 @@ impl Parameter {
     }
 }
 
+/// The option that has this name, among those of `owner`.
+pub(crate) fn option_of(owner: &str, options: &'static [Parameter], name: &str) -> Result<&'static Parameter> {
+    let is = |option: &&Parameter| option.name == name || option.aliases.contains(&name);
+    let all = || options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ");
+    let missing = || Error::Usage(format!("{owner} has no option '{name}'; it has {}", all()));
+    options.iter().find(is).ok_or_else(missing)
+}
+
 /// Whether a text is a number that doubles do not come near: it would be 0 or infinite.
 fn is_rounded_away(text: &str, value: f64) -> bool {
     let digits = text.split(['e', 'E']).next().unwrap_or_default();
@@ -276,7 +284,15 @@ impl Values {
     /// # Errors
     /// One that is missing, out of range, or given beside one that it stands in the place of.
     pub fn new(algorithm: &Algorithm, given: Vec<(&'static str, Value)>) -> Result<Self> {
-        Self::checked(algorithm, given, Names::Ids)
+        Self::of(algorithm.name, algorithm.options, given)
+    }
+
+    /// The same for anything else that has options and a name.
+    ///
+    /// # Errors
+    /// As with [`Values::new`].
+    pub fn of(owner: &str, options: &'static [Parameter], given: Vec<(&'static str, Value)>) -> Result<Self> {
+        Self::checked(owner, options, given, Names::Ids)
     }
 
     /// The options of an example; `first` is the vertex that is called 0.
@@ -289,7 +305,7 @@ impl Values {
             Ok((option.name, option.parse(text).map_err(Error::Usage)?))
         };
         let given = example.iter().map(parsed).collect::<Result<_>>()?;
-        Self::checked(algorithm, given, Names::Places(first))
+        Self::checked(algorithm.name, algorithm.options, given, Names::Places(first))
     }
 
     /// Options for an estimate, for which ids need not be there; `k` stands for so many of what the algorithm counts.
@@ -311,21 +327,26 @@ impl Values {
                 given.push((option.name, value));
             }
         }
-        Self::checked(algorithm, given, Names::Any)
+        Self::checked(algorithm.name, algorithm.options, given, Names::Any)
     }
 
-    fn checked(algorithm: &Algorithm, mut given: Vec<(&'static str, Value)>, names: Names) -> Result<Self> {
+    fn checked(
+        owner: &str,
+        options: &'static [Parameter],
+        mut given: Vec<(&'static str, Value)>,
+        names: Names,
+    ) -> Result<Self> {
         let has = |given: &[(&str, Value)], name: &str| given.iter().any(|(other, _)| *other == name);
-        for option in algorithm.options {
+        for option in options {
             let instead = option.instead_of.iter().find(|other| has(&given, option.name) && has(&given, other));
             if let Some(other) = instead {
                 return Err(Error::Usage(format!("expected {other} or {}, found both", option.name)));
             }
         }
         for (name, value) in &given {
-            algorithm.option(name)?.check(value).map_err(Error::Usage)?;
+            option_of(owner, options, name)?.check(value).map_err(Error::Usage)?;
         }
-        for option in algorithm.options.iter().filter(|option| !has(&given, option.name)).collect::<Vec<_>>() {
+        for option in options.iter().filter(|option| !has(&given, option.name)).collect::<Vec<_>>() {
             given.push(match option.default {
                 DefaultValue::Required => {
                     return Err(Error::Usage(format!("expected the option {}, found none", option.name)));

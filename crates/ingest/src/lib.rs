@@ -29,6 +29,7 @@ mod konect;
 mod matrix_header;
 mod matrix_market;
 mod metis;
+mod npy;
 mod number;
 mod open;
 mod own_comment;
@@ -57,6 +58,7 @@ pub use batch::{
 pub use choice::Choice;
 pub use graphalytics::GraphalyticsProperties;
 pub use heap::Heap;
+pub use npy::NpyFile;
 pub use number::is_whole;
 pub use open::{formats, open, parse_bytes};
 pub use own_comment::OwnComment;

@@ -5,12 +5,14 @@
 //! once ([`IdLookup`]), or a few of them ([`ids_of`], [`vertices_of`]). [`TextFile`] writes text, compressed or not.
 #![forbid(unsafe_code)]
 
+mod dense;
 mod ids;
 mod output;
 mod table;
 mod text_file;
 mod top;
 
+pub use dense::{DenseRows, DenseShape, check_columns, write_columns, write_dense};
 pub use ids::{
     BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, by_id, by_id_bytes, ids_of, string_ids, vertices_of,
 };

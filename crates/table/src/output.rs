@@ -21,6 +21,7 @@ use parquet::basic::{Compression as Codec, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What a table can be written as: `--help` and errors list it.
 pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .csv.gz, .csv.zst, .npy, .arrow";
@@ -36,7 +37,7 @@ const CELL_BYTES: u64 = 64;
 
 /// What a name's ending says.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub(crate) enum Format {
     Csv(Compression),
     Parquet,
     Npy,
@@ -46,7 +47,7 @@ enum Format {
 impl Format {
     /// So many bytes a file of so many rows has at least, ids beside `columns` columns; nothing is known of what is
     /// compressed.
-    fn least_bytes(self, rows: u64, columns: u64) -> u64 {
+    pub(crate) fn least_bytes(self, rows: u64, columns: u64) -> u64 {
         let row = match self {
             Format::Npy | Format::Arrow => 8 * columns,
             // An id, the separators, the end of the line.
@@ -56,7 +57,7 @@ impl Format {
         row.saturating_mul(rows)
     }
 
-    fn of(output: &Path) -> Result<Self> {
+    pub(crate) fn of(output: &Path) -> Result<Self> {
         let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
         let (compression, bare) = Compression::of(&name);
         match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
@@ -100,7 +101,7 @@ pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
 }
 
 /// What the encoders take for a table of so many rows.
-fn encoder_bytes(rows: u64, columns: usize) -> u64 {
+pub(crate) fn encoder_bytes(rows: u64, columns: usize) -> u64 {
     let cells_bytes = rows.saturating_mul(CELL_BYTES * (columns as u64 + 1));
     cells_bytes.saturating_add(LEAST_ENCODER_BYTES).min(ENCODER_BYTES)
 }
@@ -115,6 +116,43 @@ fn no_strings(output: &Path) -> Error {
 /// The integers up to this are all real numbers.
 const MOST_EXACT_INTEGER: u128 = 1 << 53;
 
+/// Rows on their way into a file, batch by batch.
+pub(crate) trait Rows {
+    /// The image that they belong to.
+    fn image(&self) -> &Arc<Image>;
+
+    /// The names and types of the columns.
+    fn schema(&self) -> SchemaRef;
+
+    /// How many rows there are.
+    fn count(&self) -> u64;
+
+    /// Calls `put` with all rows in their order.
+    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()>;
+}
+
+impl Rows for Table {
+    fn image(&self) -> &Arc<Image> {
+        Table::image(self)
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Table::schema(self)
+    }
+
+    fn count(&self) -> u64 {
+        self.rows()
+    }
+
+    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        let mut reader = self.reader()?;
+        while let Some(batch) = reader.next_batch()? {
+            put(&batch)?;
+        }
+        Ok(())
+    }
+}
+
 impl Table {
     /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
     ///
@@ -122,37 +160,48 @@ impl Table {
     /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop.
     /// Then there is no new file, and an old one of that name is as it was.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
-        let output = output.as_ref();
-        let schema = self.schema();
-        let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::Usage(format!("expected columns of different names, found two called `{}`", pair[0])));
-        }
-        match Format::of(output)? {
-            Format::Csv(compression) => self.write_csv(output, compression),
-            Format::Parquet => self.write_parquet(output),
-            Format::Npy => self.write_npy(output),
-            Format::Arrow => self.write_arrow(output),
-        }
+        write_rows(self, output.as_ref())
     }
+}
 
+/// Writes rows to a file, in the format that its name ends in.
+pub(crate) fn write_rows(rows: &dyn Rows, output: &Path) -> Result<()> {
+    let schema = rows.schema();
+    let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::Usage(format!("expected columns of different names, found two called `{}`", pair[0])));
+    }
+    let writing = Writing { rows };
+    match Format::of(output)? {
+        Format::Csv(compression) => writing.write_csv(output, compression),
+        Format::Parquet => writing.write_parquet(output),
+        Format::Npy => writing.write_npy(output),
+        Format::Arrow => writing.write_arrow(output),
+    }
+}
+
+/// Rows that are being written.
+struct Writing<'a> {
+    rows: &'a dyn Rows,
+}
+
+impl Writing<'_> {
     fn for_each_batch(&self, mut put: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let runtime = self.image().runtime();
-        let task = runtime.task("writing", Unit::Vertices, Some(self.rows()));
-        let mut reader = self.reader()?;
-        while let Some(batch) = reader.next_batch()? {
+        let runtime = self.rows.image().runtime();
+        let task = runtime.task("writing", Unit::Vertices, Some(self.rows.count()));
+        self.rows.for_each_batch(&mut |batch| {
             runtime.cancel().check()?;
-            put(&batch)?;
+            put(batch)?;
             task.advance(batch.num_rows() as u64);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn write_csv(&self, output: &Path, compression: Compression) -> Result<()> {
-        let mut file = TextFile::create(self.image(), output, compression)?;
+        let mut file = TextFile::create(self.rows.image(), output, compression)?;
         let mut line = Vec::new();
-        for (i, field) in self.schema().fields().iter().enumerate() {
+        for (i, field) in self.rows.schema().fields().iter().enumerate() {
             push_separator(&mut line, i);
             push_quoted(&mut line, field.name());
         }
@@ -175,43 +224,43 @@ impl Table {
 
     fn write_parquet(&self, output: &Path) -> Result<()> {
         let _reservation = self.reserve_encoder()?;
-        let mut file = AtomicFile::create(self.image(), output)?;
+        let mut file = AtomicFile::create(self.rows.image(), output)?;
         let mut refused = None;
         let outcome = self.encode_parquet(&mut file, &mut refused);
         finish(file, outcome, refused)
     }
 
     fn encode_parquet(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
-        let mut writer = parquet_writer(file, self.schema(), refused)?;
+        let mut writer = parquet_writer(file, self.rows.schema(), refused)?;
         self.for_each_batch(|batch| writer.put(batch).map_err(|error| refuse(refused, error)))?;
         writer.finish().map_err(|error| refuse(refused, error))
     }
 
     fn write_arrow(&self, output: &Path) -> Result<()> {
         let _reservation = self.reserve_encoder()?;
-        let mut file = AtomicFile::create(self.image(), output)?;
+        let mut file = AtomicFile::create(self.rows.image(), output)?;
         let mut refused = None;
         let outcome = self.encode_arrow(&mut file, &mut refused);
         finish(file, outcome, refused)
     }
 
     fn encode_arrow(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
-        let mut writer = FileWriter::try_new(file, &self.schema()).map_err(|error| refuse(refused, error))?;
+        let mut writer = FileWriter::try_new(file, &self.rows.schema()).map_err(|error| refuse(refused, error))?;
         self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(refused, error)))?;
         writer.finish().map_err(|error| refuse(refused, error))
     }
 
     fn reserve_encoder(&self) -> Result<outcore_io::Reservation> {
-        let bytes = encoder_bytes(self.rows(), self.schema().fields().len());
-        self.image().reserve("encoding the output", bytes)
+        let bytes = encoder_bytes(self.rows.count(), self.rows.schema().fields().len());
+        self.rows.image().reserve("encoding the output", bytes)
     }
 
     fn write_npy(&self, output: &Path) -> Result<()> {
         let header = self.npy_header(output)?;
-        let mut file = AtomicFile::create(self.image(), output)?;
+        let mut file = AtomicFile::create(self.rows.image(), output)?;
         let mut outcome = file.write_all(&header).map_err(|error| file.error(error));
         if outcome.is_ok() {
-            let (mut rows, schema) = (Vec::new(), self.schema());
+            let (mut rows, schema) = (Vec::new(), self.rows.schema());
             outcome = self.for_each_batch(|batch| {
                 rows.clear();
                 for row in 0..batch.num_rows() {
@@ -233,10 +282,9 @@ impl Table {
         outcome.and_then(|()| file.commit())
     }
 
-    /// The start of a `.npy` file: magic, version, length, and a Python dictionary, padded to a multiple of 64 bytes.
     fn npy_header(&self, output: &Path) -> Result<Vec<u8>> {
         let mut fields = String::new();
-        for field in self.schema().fields() {
+        for field in self.rows.schema().fields() {
             let kind = match (field.data_type(), field.is_nullable()) {
                 (DataType::Float64, _) | (DataType::Int64 | DataType::UInt64, true) => "<f8",
                 (DataType::Int64, false) => "<i8",
@@ -246,20 +294,24 @@ impl Table {
             let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
             fields.push_str(&format!("('{name}', '{kind}'), "));
         }
-        let shape = self.rows();
-        let text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({shape},), }}");
-        let start = NpyStart::of(&text);
-        let start_bytes = 8 + start.length_bytes;
-        let bytes = (start_bytes + text.len() + 1).next_multiple_of(64);
-        let length = (bytes - start_bytes) as u64;
-        let mut header = b"\x93NUMPY".to_vec();
-        header.extend_from_slice(&[start.version, 0]);
-        header.extend_from_slice(&length.to_le_bytes()[..start.length_bytes]);
-        header.extend_from_slice(text.as_bytes());
-        header.resize(bytes - 1, b' ');
-        header.push(b'\n');
-        Ok(header)
+        Ok(npy_start(&format!("[{fields}]"), &format!("({},)", self.rows.count())))
     }
+}
+
+/// The start of a `.npy` file: magic, version, length, and a Python dictionary, padded to a multiple of 64 bytes.
+pub(crate) fn npy_start(kind: &str, shape: &str) -> Vec<u8> {
+    let text = format!("{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}");
+    let start = NpyStart::of(&text);
+    let start_bytes = 8 + start.length_bytes;
+    let bytes = (start_bytes + text.len() + 1).next_multiple_of(64);
+    let length = (bytes - start_bytes) as u64;
+    let mut header = b"\x93NUMPY".to_vec();
+    header.extend_from_slice(&[start.version, 0]);
+    header.extend_from_slice(&length.to_le_bytes()[..start.length_bytes]);
+    header.extend_from_slice(text.as_bytes());
+    header.resize(bytes - 1, b' ');
+    header.push(b'\n');
+    header
 }
 
 /// How a `.npy` file begins: the oldest version of the format that can hold its dictionary.

@@ -1,0 +1,251 @@
+//! Dense matrices on their way out: one row per vertex of some adjacent ones, as a table under the users' ids or as a
+//! plain array.
+//!
+//! Rows are asked for a few at a time, so that a matrix that is larger than memory can be written. A `.npy` file holds
+//! the numbers alone, in the order of the ids; other files are tables with a
+//! column of ids, in the order of the vertices.
+
+use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
+use crate::output::{Format, Rows, encoder_bytes, npy_start, write_rows};
+use crate::table::{from_arrow, id_array, id_type};
+use crate::text_file::FILE_BYTES;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use outcore_image::{AtomicFile, Image, Result, check_file, require_disk};
+use outcore_io::buffer::raw_bytes;
+use outcore_io::{Array, Unit, folder};
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many numbers of a table are converted together.
+const BATCH_NUMBERS: usize = 1 << 17;
+
+/// What the rows of a dense matrix are, and what its columns are called.
+#[derive(Clone, Debug)]
+pub struct DenseShape {
+    /// The vertices that have a row.
+    pub vertices: Range<u64>,
+    /// The name of the column of ids.
+    pub id_name: &'static str,
+    /// What is taken from ids that are numbers: columns of rectangular matrices are counted behind the rows.
+    pub id_base: u64,
+    /// The names of the columns.
+    pub names: Vec<String>,
+    /// Whether columns are by turns real and imaginary parts.
+    pub is_complex: bool,
+    /// Whether it is a vector: a plain array has one dimension then.
+    pub is_vector: bool,
+}
+
+/// Where the numbers of a dense matrix are.
+pub trait DenseRows {
+    /// Writes some rows to `numbers`, row by row; they are counted in the order of the vertices.
+    ///
+    /// # Errors
+    /// A temporary file that cannot be read.
+    fn by_vertex(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()>;
+
+    /// The same, counted in the order of the ids.
+    ///
+    /// # Errors
+    /// As with [`DenseRows::by_vertex`].
+    fn by_id(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()>;
+
+    /// Whether both orders are the same.
+    fn is_in_order(&self) -> bool;
+}
+
+impl DenseShape {
+    fn rows(&self) -> usize {
+        (self.vertices.end - self.vertices.start) as usize
+    }
+
+    /// So many rows of a table are converted together.
+    fn batch_rows(&self) -> usize {
+        (BATCH_NUMBERS / self.names.len().max(1)).clamp(1, BATCH_IDS).min(self.rows().max(1))
+    }
+
+    /// The memory that writing takes, beside the numbers, at least.
+    pub fn output_bytes(&self, image: &Image) -> u64 {
+        let (columns, batch) = (self.names.len(), self.batch_rows() as u64);
+        let texts = if string_ids(image) { 4 * BATCH_TEXT_BYTES as u64 } else { 0 };
+        let batch_bytes = 8 * batch * (3 * columns as u64 + 2) + texts;
+        batch_bytes + IdStream::bytes(image) + encoder_bytes(self.rows() as u64, columns) + FILE_BYTES
+    }
+
+    /// Refuses a file that cannot be written, before the work is done whose results it is for: an ending that is none,
+    /// a folder in which nothing can be made, a disk without room for the least that the file can have, too little
+    /// memory.
+    ///
+    /// # Errors
+    /// What [`write_dense`] would say.
+    pub fn check(&self, image: &Image, output: &Path) -> Result<()> {
+        let format = Format::of(output)?;
+        check_file(image, output)?;
+        let least_bytes = format.least_bytes(self.rows() as u64, self.names.len() as u64);
+        require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
+        image.make_room("what writes the result", self.output_bytes(image))
+    }
+}
+
+/// Writes a dense matrix to a file, in the format that its name ends in.
+///
+/// Memory for a few rows, see [`DenseShape::output_bytes`]. A `.npy` file of a matrix whose image is not in the order
+/// of its ids takes as much memory as there is, and reads all rows once for each part that fits.
+///
+/// # Errors
+/// An unknown ending, ids that cannot be read, numbers that cannot be read, a full disk, a request to stop. Then there
+/// is no new file, and an old one of that name is as it was.
+pub fn write_dense(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
+    match Format::of(output)? {
+        Format::Npy => write_array(image, shape, rows, output),
+        _ => write_rows(&DenseTable::new(image, shape, rows), output),
+    }
+}
+
+/// Writes columns of as many numbers each to a file; no row belongs to a vertex.
+///
+/// # Errors
+/// As with [`write_dense`].
+pub fn write_columns(image: &Arc<Image>, columns: &[(&str, Vec<f64>)], output: &Path) -> Result<()> {
+    let fields: Vec<_> = columns.iter().map(|(name, _)| Field::new(*name, DataType::Float64, false)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let arrays = columns.iter().map(|(_, numbers)| Arc::new(Float64Array::from(numbers.clone())) as ArrayRef);
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays.collect()).map_err(from_arrow)?;
+    write_rows(&Columns { image, batch }, output)
+}
+
+/// Refuses a file that [`write_columns`] could not write, before the work is done.
+///
+/// # Errors
+/// What [`write_columns`] would say.
+pub fn check_columns(image: &Image, output: &Path) -> Result<()> {
+    Format::of(output)?;
+    check_file(image, output)
+}
+
+fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
+    let (count, numbers) = (shape.rows(), shape.names.len());
+    let columns = if shape.is_complex { numbers / 2 } else { numbers };
+    let kind = if shape.is_complex { "'<c16'" } else { "'<f8'" };
+    let sizes = if shape.is_vector { format!("({count},)") } else { format!("({count}, {columns})") };
+    let mut file = AtomicFile::create(image, output)?;
+    file.write_all(&npy_start(kind, &sizes)).map_err(|error| file.error(error))?;
+    let runtime = image.runtime();
+    let together = match rows.is_in_order() {
+        true => shape.batch_rows(),
+        // Each part takes a pass over all rows.
+        false => (runtime.budget().available_bytes() / (8 * numbers as u64).max(1)) as usize / 2,
+    };
+    let together = together.clamp(shape.batch_rows(), count.max(1));
+    let mut part = Array::<f64>::zeroed(runtime.budget(), "rows of a result", together * numbers)?;
+    let task = runtime.task("writing", Unit::Vertices, Some(count as u64));
+    for first in (0..count).step_by(together) {
+        let range = first..count.min(first + together);
+        let part = &mut part[..range.len() * numbers];
+        rows.by_id(range.clone(), part)?;
+        for piece in part.chunks(BATCH_NUMBERS) {
+            runtime.cancel().check()?;
+            file.write_all(raw_bytes(piece)).map_err(|error| file.error(error))?;
+        }
+        task.advance(range.len() as u64);
+    }
+    file.commit()
+}
+
+/// A dense matrix as a table.
+struct DenseTable<'a> {
+    image: &'a Arc<Image>,
+    shape: &'a DenseShape,
+    rows: &'a dyn DenseRows,
+    schema: SchemaRef,
+}
+
+impl<'a> DenseTable<'a> {
+    fn new(image: &'a Arc<Image>, shape: &'a DenseShape, rows: &'a dyn DenseRows) -> Self {
+        let mut fields = vec![Field::new(shape.id_name, id_type(image), false)];
+        fields.extend(shape.names.iter().map(|name| Field::new(name, DataType::Float64, false)));
+        DenseTable { image, shape, rows, schema: Arc::new(Schema::new(fields)) }
+    }
+
+    /// The rows of a few vertices, whose ids are given.
+    fn batch(&self, ids: ArrayRef, rows: Range<usize>, numbers: &mut [f64]) -> Result<RecordBatch> {
+        let columns = self.shape.names.len();
+        let numbers = &mut numbers[..rows.len() * columns];
+        self.rows.by_vertex(rows, numbers)?;
+        let mut arrays = vec![ids];
+        for column in 0..columns {
+            let values = numbers.iter().skip(column).step_by(columns.max(1)).copied();
+            arrays.push(Arc::new(Float64Array::from_iter_values(values)));
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(from_arrow)
+    }
+
+    /// The id that users see.
+    fn named<'b>(&self, id: Id<&'b str>) -> Id<&'b str> {
+        match id {
+            Id::Unsigned(value) => Id::Unsigned(value.wrapping_sub(self.shape.id_base)),
+            Id::Signed(value) => Id::Signed(value.wrapping_sub_unsigned(self.shape.id_base)),
+            Id::Text(text) => Id::Text(text),
+        }
+    }
+}
+
+impl Rows for DenseTable<'_> {
+    fn image(&self) -> &Arc<Image> {
+        self.image
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn count(&self) -> u64 {
+        self.shape.rows() as u64
+    }
+
+    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        let (step, columns, wanted) = (self.shape.batch_rows(), self.shape.names.len(), &self.shape.vertices);
+        let budget = self.image.runtime().budget();
+        let mut numbers = Array::<f64>::zeroed(budget, "rows of a result", step * columns)?;
+        // The numbers once more, column by column, and the ids.
+        let _batch = self.image.reserve("a batch of rows", 8 * (step * (2 * columns + 2)) as u64)?;
+        let mut stream = IdStream::new(self.image)?;
+        while let Some((first, ids)) = stream.next()? {
+            let range = wanted.start.max(first)..wanted.end.min(first + ids.len() as u64);
+            for start in range.clone().step_by(step) {
+                let vertices = start..range.end.min(start + step as u64);
+                let own = vertices.clone().map(|vertex| Some(self.named(ids.get((vertex - first) as usize))));
+                let rows = (vertices.start - wanted.start) as usize..(vertices.end - wanted.start) as usize;
+                put(&self.batch(id_array(self.image, own), rows, &mut numbers)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Columns that are in memory.
+struct Columns<'a> {
+    image: &'a Arc<Image>,
+    batch: RecordBatch,
+}
+
+impl Rows for Columns<'_> {
+    fn image(&self) -> &Arc<Image> {
+        self.image
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.batch.schema()
+    }
+
+    fn count(&self) -> u64 {
+        self.batch.num_rows() as u64
+    }
+
+    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        put(&self.batch)
+    }
+}
