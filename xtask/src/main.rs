@@ -18,7 +18,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("graph", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest"]),
     ("algo", &["outcore-io", "outcore-graph"]),
     ("matrix", &["outcore-io", "outcore-graph"]),
-    ("linalg", &["outcore-io", "outcore-graph", "outcore-matrix"]),
+    ("linalg", &["outcore-io", "outcore-graph", "outcore-algo", "outcore-matrix"]),
     ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo", "outcore-matrix", "outcore-linalg"]),
     ("cli", &["outcore"]),
 ];

@@ -5,7 +5,7 @@
 
 use crate::kernels::{Square, add_product, dots};
 use crate::operator::Operator;
-use crate::tall::{Space, ZERO, added};
+use crate::tall::{Space, ZERO, added, pick};
 use faer::Mat;
 use outcore_graph::{Graph, PAGE_BYTES, Result};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
@@ -319,6 +319,18 @@ impl<'a> Basis<'a> {
     ) -> Result<()> {
         for piece in self.space.pieces(0..self.space.rows, self.space.piece_rows()) {
             self.with_piece(0, block, &piece, |numbers| work(piece.clone(), numbers))??;
+        }
+        Ok(())
+    }
+
+    /// Copies some columns of adjacent rows, row by row.
+    pub fn copy_rows(&self, rows: Range<usize>, columns: &Range<usize>, copy: &mut [f64]) -> Result<()> {
+        let (width, first) = (self.space.width, rows.start);
+        for piece in self.space.pieces(rows, self.space.piece_rows()) {
+            let copy = &mut copy[(piece.start - first) * columns.len()..(piece.end - first) * columns.len()];
+            for block in columns.start / width..columns.end.div_ceil(width) {
+                self.with_piece(0, block, &piece, |numbers| pick(numbers, block * width, width, columns, copy))?;
+            }
         }
         Ok(())
     }

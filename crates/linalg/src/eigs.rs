@@ -2,15 +2,22 @@
 
 use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
-use crate::eigsh::{DENSE_ROWS, REACHED, check_wanted, entries, usual_columns};
+use crate::declare::{
+    Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, Pairs, SEED, SolverPlan, TOL, complex_names, pass_bytes,
+    shape_of, size, some_size, table_lines, values_bytes,
+};
+use crate::dense::Dense;
+use crate::eigsh::{DENSE_ROWS, REACHED, check_wanted, entries, steps_text, usual_columns};
 use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
-use crate::operator::{Costs, Counted, Operator, space, square_rows};
+use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::schur::Schur;
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
+use crate::verify::{check_complex_pairs, vectors_bytes};
 use faer::{Mat, c64};
-use outcore_graph::{Choice, Error, Result, Stats};
+use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_graph::{Choice, DenseShape, Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
@@ -74,6 +81,83 @@ impl Spectrum {
             Spectrum::SmallestImaginary => Part::SmallestImaginary,
         }
     }
+}
+
+/// What users call it.
+pub(crate) static EIGS: Declaration = Declaration {
+    name: "eigs",
+    summary: "Eigenvalues and eigenvectors of a square matrix that need not be symmetric",
+    options: &[
+        K,
+        Parameter::new("which", Kind::choice::<Spectrum>(), DefaultValue::Name("LM"), "Which eigenvalues"),
+        TOL,
+        NCV,
+        MAXITER,
+        SEED,
+    ],
+    inputs: &[],
+    left: "the eigenvectors, real and imaginary parts side by side, one row per vertex",
+    right: None,
+    values: Some("the parts of the eigenvalues, and residuals, in the order of the vectors"),
+    must_converge: true,
+    plan,
+};
+
+fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = EigsOptions {
+        k: size(&values, "k"),
+        which: values.choice("which"),
+        tol: values.real("tol"),
+        ncv: some_size(&values, "ncv"),
+        max_iter: values.whole("maxiter"),
+        seed: values.whole("seed"),
+    };
+    require_real(matrix)?;
+    check_options(square_rows(matrix)?, &options)?;
+    Ok(Box::new(options))
+}
+
+impl SolverPlan for EigsOptions {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let rows = matrix.shape().0 as usize;
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1 };
+        let Sizes { is_small, most_blocks, bytes, .. } = Sizes::of(&space, self);
+        Ok(Needs {
+            least_bytes: bytes + values_bytes(matrix),
+            verify_bytes: vectors_bytes(matrix, 1),
+            kept: (!is_small).then(|| Kept::new(matrix, most_blocks, most_blocks as u64 * space.block_bytes())),
+            columns_per_pass: 1,
+            passes: steps_text(is_small, rows, 1),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            shapes: vec![complex_shape(matrix, self.k)],
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = eigs(matrix, self)?;
+        if verify {
+            check_complex_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+        }
+        let ComplexPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
+        let pairs = Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let (line, unconverged) = (pairs.line(), pairs.unconverged());
+        let values = vec![
+            ("eigenvalue_real", values.iter().map(|value| value.re).collect()),
+            ("eigenvalue_imag", values.iter().map(|value| value.im).collect()),
+            ("residual", residuals),
+        ];
+        Ok(Found {
+            lines: [table_lines(&values), vec![line]].concat(),
+            dense: vec![Dense::of_complex(vectors, matrix, complex_shape(matrix, values[0].1.len()))],
+            values,
+            unconverged,
+            stats,
+        })
+    }
+}
+
+fn complex_shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
+    DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
 }
 
 /// How eigenvalues of an unsymmetric matrix are computed.
@@ -190,15 +274,35 @@ struct Solved<'a> {
     restarts: u64,
 }
 
+/// What a subspace takes.
+struct Sizes {
+    /// The matrix is solved as a dense one.
+    is_small: bool,
+    most_columns: usize,
+    most_blocks: usize,
+    small_bytes: u64,
+    /// All that is needed at least.
+    bytes: u64,
+}
+
+impl Sizes {
+    fn of(space: &Space<'_>, options: &EigsOptions) -> Self {
+        let k = options.k;
+        let most_columns = options.ncv.unwrap_or_else(|| usual_columns(space.rows, k)).max(k + MORE_COLUMNS);
+        let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + 1));
+        let (most_blocks, small) = if is_small { (k + 1, space.rows) } else { (most_columns + 2, most_columns + 1) };
+        let small_bytes = DENSE_COPIES * 8 * (small * small) as u64;
+        // Two vectors and their products are checked at the end.
+        let vector_bytes = Basis::least_bytes(space, most_blocks).saturating_add(2 * space.block_bytes());
+        let bytes = vector_bytes.saturating_add(small_bytes);
+        Sizes { is_small, most_columns, most_blocks, small_bytes, bytes }
+    }
+}
+
 fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solved<'a>> {
     let (k, space, graph) = (options.k, space(operator, 1), operator.matrix().graph());
-    let most_columns = options.ncv.unwrap_or_else(|| usual_columns(space.rows, k)).max(k + MORE_COLUMNS);
-    let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + 1));
-    let (most_blocks, small) = if is_small { (k + 1, space.rows) } else { (most_columns + 2, most_columns + 1) };
-    let small_bytes = DENSE_COPIES * 8 * (small * small) as u64;
-    // Two vectors and their products are checked at the end.
-    let vector_bytes = Basis::least_bytes(&space, most_blocks).saturating_add(2 * space.block_bytes());
-    graph.make_room("eigenvectors", vector_bytes.saturating_add(small_bytes))?;
+    let Sizes { is_small, most_columns, most_blocks, small_bytes, bytes } = Sizes::of(&space, options);
+    graph.make_room("eigenvectors", bytes)?;
     let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
     let part = options.which.part();

@@ -2,13 +2,20 @@
 
 use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
+use crate::declare::{
+    BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, Pairs, SEED, SolverPlan, TOL, pass_bytes, shape_of,
+    size, some_size, table_lines, values_bytes, vector_names,
+};
+use crate::dense::Dense;
 use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
-use crate::operator::{Costs, Counted, Operator, space, square_rows};
+use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
+use crate::verify::{check_eigenpairs, vectors_bytes};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
+use outcore_algo::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
@@ -59,6 +66,91 @@ impl Which {
             Which::LargestAlgebraic => End::Largest,
             Which::SmallestAlgebraic => End::Smallest,
         }
+    }
+}
+
+/// What users call it.
+pub(crate) static EIGSH: Declaration = Declaration {
+    name: "eigsh",
+    summary: "Eigenvalues and eigenvectors of a symmetric matrix",
+    options: &[
+        K,
+        Parameter::new("which", Kind::choice::<Which>(), DefaultValue::Name("LM"), "Which eigenvalues"),
+        TOL,
+        NCV,
+        BLOCK,
+        MAXITER,
+        SEED,
+    ],
+    inputs: &[],
+    left: "the eigenvectors, one row per vertex",
+    right: None,
+    values: Some("the eigenvalues and residuals, in the order of the vectors"),
+    must_converge: true,
+    plan,
+};
+
+fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = EigshOptions {
+        k: size(&values, "k"),
+        which: values.choice("which"),
+        tol: values.real("tol"),
+        ncv: some_size(&values, "ncv"),
+        block: size(&values, "block"),
+        max_iter: values.whole("maxiter"),
+        seed: values.whole("seed"),
+    };
+    require_real(matrix)?;
+    check_options(square_rows(matrix)?, &options)?;
+    Ok(Box::new(options))
+}
+
+impl SolverPlan for EigshOptions {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let rows = matrix.shape().0 as usize;
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: self.block };
+        let goal = goal(rows, self);
+        let (most_blocks, least_bytes) = most_blocks(&space, &goal);
+        let is_small = is_small(rows, &goal);
+        // Vectors that a matrix is compared by with its transpose.
+        let compared_bytes = if matrix.is_symmetric() { 0 } else { 24 * rows as u64 };
+        Ok(Needs {
+            least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
+            verify_bytes: vectors_bytes(matrix, self.k),
+            kept: (!is_small)
+                .then(|| Kept::new(matrix, most_blocks * self.block, most_blocks as u64 * space.block_bytes())),
+            columns_per_pass: self.block,
+            passes: steps_text(is_small, rows, self.block),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.k))],
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = eigsh(matrix, self)?;
+        if verify {
+            check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+        }
+        let Eigenpairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
+        let pairs = Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let (line, unconverged) = (pairs.line(), pairs.unconverged());
+        let values = vec![("eigenvalue", values), ("residual", residuals)];
+        let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));
+        Ok(Found {
+            lines: [table_lines(&values), vec![line]].concat(),
+            values,
+            dense: vec![Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)],
+            unconverged,
+            stats,
+        })
+    }
+}
+
+/// How many passes there are, of a method that goes on until values have converged.
+pub(crate) fn steps_text(is_small: bool, rows: usize, width: usize) -> String {
+    match is_small {
+        true => format!("one for every {width} rows, as a matrix of so few is solved as a dense one: {rows} rows"),
+        false => format!("one per step of {width} vectors; no bound is known beforehand, often 30 to 300"),
     }
 }
 
@@ -262,12 +354,8 @@ pub(crate) fn subspace<'a>(
 ) -> Result<Subspace<'a>> {
     let (space, graph, count) = (space(operator, width), operator.matrix().graph(), goal.count);
     let is_small = is_small(space.rows, goal);
-    let most_blocks = if is_small { count.div_ceil(width) } else { goal.most_columns / width + 2 };
-    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
-    graph.make_room(
-        "singular vectors and eigenvectors",
-        Basis::least_bytes(&space, most_blocks).saturating_add(dense_bytes),
-    )?;
+    let (most_blocks, least_bytes) = most_blocks(&space, goal);
+    graph.make_room("singular vectors and eigenvectors", least_bytes)?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
         return dense(operator, basis, goal);
@@ -283,6 +371,14 @@ pub(crate) fn subspace<'a>(
     });
     basis.rotate(&vectors)?;
     Ok(Subspace { basis, scale, restarts })
+}
+
+/// How many blocks a subspace has at most, and the memory that it needs at least.
+pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
+    let (is_small, width) = (is_small(space.rows, goal), space.width);
+    let most_blocks = if is_small { goal.count.div_ceil(width) } else { goal.most_columns / width + 2 };
+    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
+    (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(dense_bytes))
 }
 
 /// Whether a matrix of so many rows is solved as a dense one.

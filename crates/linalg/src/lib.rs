@@ -8,11 +8,14 @@
 //! as far as there is room and otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg`, `minres` and
 //! `expm_multiply`, which are in memory. Sums over rows are in an order that depends on their number alone. Small dense
 //! matrices inside belong to the library faer, but for a real Schur form with its parts in order, which it does not
-//! offer (`schur.rs`).
+//! offer (`schur.rs`). [`SOLVERS`] declares solvers for users outside of Rust, and `verify.rs` checks what they find by
+//! products that are computed in another way.
 
 mod basis;
 mod cg;
 mod checkpoint;
+mod declare;
+mod dense;
 mod eigs;
 mod eigsh;
 mod embedding;
@@ -23,17 +26,22 @@ mod kernels;
 mod krylov_schur;
 mod lanczos;
 mod minres;
+mod multiply;
 mod nmf;
 mod operator;
 mod orthonormal;
 mod panels;
 mod randomized;
 mod schur;
+mod solve;
 mod svds;
 mod systems;
 mod tall;
 mod vectors;
+mod verify;
 
+pub use declare::{Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Unconverged};
+pub use dense::Dense;
 pub use eigs::{ComplexPairs, EigsOptions, Spectrum, eigs};
 pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
 pub use embedding::{SpectralEmbedding, SpectralEmbeddingOptions, spectral_embedding};
@@ -45,3 +53,16 @@ pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
 pub use svds::{Svd, SvdsOptions, svds};
 pub use systems::{Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 pub use vectors::{ComplexVectors, Vectors};
+
+/// All solvers, and the product, as users call them from outside: see `declare.rs`.
+pub static SOLVERS: &[&Declaration] = &[
+    &multiply::MULTIPLY,
+    &eigsh::EIGSH,
+    &eigs::EIGS,
+    &svds::SVDS,
+    &randomized::RANDOMIZED_SVD,
+    &nmf::NMF,
+    &solve::CG,
+    &solve::MINRES,
+    &solve::GMRES,
+];

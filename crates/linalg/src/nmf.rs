@@ -19,11 +19,17 @@
 //! *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.3.
 
 use crate::basis::temporary_folder;
+use crate::declare::{
+    Declaration, Found as Outcome, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size,
+    values_bytes,
+};
 use crate::kernels::{MOST_WIDTH, Square, add_product, descend, dots};
-use crate::operator::{Costs, Counted, Operator};
+use crate::operator::{Costs, Counted, Operator, require_real};
 use crate::panels::{Layout, Panels};
 use crate::tall::{Space, ZERO, added, uniform};
 use crate::vectors::Vectors;
+use crate::verify::{check_factors, vectors_bytes};
+use outcore_algo::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::{Array, Reservation, lock};
 use outcore_matrix::{EntrySums, MOST_COLUMNS, Operand, SparseMatrix};
@@ -53,6 +59,118 @@ impl Choice for Solver {
         (Solver::Hals, "hals", "Hierarchical alternating least squares, which is coordinate descent"),
         (Solver::MultiplicativeUpdates, "mu", "Multiplicative updates"),
     ];
+}
+
+/// What users call it.
+pub(crate) static NMF: Declaration = Declaration {
+    name: "nmf",
+    summary: "Non-negative factors W and H of a matrix without negative entries",
+    options: &[
+        Parameter {
+            aliases: &["k"],
+            ..Parameter::new(
+                "n_components",
+                Kind::WHOLE,
+                DefaultValue::Whole(8),
+                "How many columns W has, and rows H; at most 64",
+            )
+        },
+        Parameter::new("solver", Kind::choice::<Solver>(), DefaultValue::Name("hals"), "How factors are improved"),
+        Parameter::new(
+            "tol",
+            Kind::Real,
+            DefaultValue::Real(1e-4),
+            "When it ends. hals: the sum of the lengths of all derivatives that lead to less loss, in units of that of \
+             the first iteration; mu: by how much the loss's root falls in ten iterations",
+        ),
+        Parameter::new("max_iter", Kind::WHOLE, DefaultValue::Whole(200), "The most iterations"),
+        Parameter::new(
+            "alpha_w",
+            Kind::Real,
+            DefaultValue::Real(0.0),
+            "A penalty for W, for each column of the matrix",
+        ),
+        Parameter::new("alpha_h", Kind::Real, DefaultValue::Real(0.0), "A penalty for H, for each row of the matrix"),
+        Parameter::new(
+            "l1_ratio",
+            Kind::Real,
+            DefaultValue::Real(0.0),
+            "The share of the penalties that is for the sum of the numbers",
+        ),
+        Parameter {
+            aliases: &["seed"],
+            ..Parameter::new("random_state", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin")
+        },
+    ],
+    inputs: &[],
+    left: "W, one row per row of the matrix",
+    right: Some("the transpose of H, one row per column of the matrix"),
+    values: Some("the loss, |A - W H|^2, in the beginning and after every iteration"),
+    must_converge: false,
+    plan,
+};
+
+fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = NmfOptions {
+        n_components: size(&values, "n_components"),
+        solver: values.choice("solver"),
+        tol: values.real("tol"),
+        max_iter: values.whole("max_iter"),
+        alpha_w: values.real("alpha_w"),
+        alpha_h: values.real("alpha_h"),
+        l1_ratio: values.real("l1_ratio"),
+        seed: values.whole("random_state"),
+    };
+    require_real(matrix)?;
+    check_options(&options)?;
+    Ok(Box::new(options))
+}
+
+impl SolverPlan for NmfOptions {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let sizes = Sizes::of(matrix, self.n_components);
+        let least_bytes = Sizes::with(matrix, self.n_components, 1).least_bytes;
+        let panels = sizes.layout.panels() as u64;
+        Ok(Needs {
+            least_bytes: least_bytes + values_bytes(matrix),
+            verify_bytes: vectors_bytes(matrix, self.n_components),
+            kept: Some(Kept {
+                in_memory: sizes.is_in_memory,
+                ..Kept::new(matrix, 3 * self.n_components, sizes.panels_bytes)
+            }),
+            columns_per_pass: sizes.layout.panel_columns,
+            passes: format!(
+                "at most {}: one, and {} over rows and {} over columns for each of at most {} iterations",
+                self.max_iter.saturating_mul(2 * panels).saturating_add(1),
+                panels,
+                panels,
+                self.max_iter
+            ),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
+            shapes: both_shapes(matrix, self.n_components),
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Outcome<'a>> {
+        let mut found = nmf(matrix, self)?;
+        let loss = found.losses.last().copied().unwrap_or(0.0);
+        if verify {
+            check_factors(matrix, &mut found.w, &mut found.h_transposed, loss)?;
+        }
+        let Nmf { w, h_transposed, losses, iterations, converged, products, stats } = found;
+        let stopped_by = if converged { "tol" } else { "max_iter" };
+        let (error, first) = (loss.sqrt(), losses[0].sqrt());
+        Ok(Outcome {
+            lines: vec![
+                format!("error {error}, the root of |A - W H|^2; in the beginning {first}"),
+                format!("{iterations} iterations, stopped by {stopped_by}; {products} products"),
+            ],
+            values: vec![("loss", losses)],
+            dense: both_sides(matrix, w, h_transposed),
+            unconverged: None,
+            stats,
+        })
+    }
 }
 
 /// How non-negative factors are computed; names are those of scikit-learn.
@@ -124,8 +242,7 @@ pub struct Nmf<'a> {
 pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>> {
     check_options(options)?;
     let costs = RefCell::new(Costs::default());
-    // Refuses complex values.
-    drop(Counted::new(matrix, Operand::Matrix, &costs)?);
+    require_real(matrix)?;
     let sums = matrix.entry_sums(&mut costs.borrow_mut().stats)?;
     if sums.least < 0.0 {
         let (image, least) = (matrix.graph().path().display(), sums.least);
@@ -224,6 +341,55 @@ struct Piece<'b> {
     violations: &'b mut [f64; MOST_WIDTH],
 }
 
+/// How factors lie, and what memory they take.
+struct Sizes {
+    layout: Layout,
+    /// All of them have room in memory.
+    is_in_memory: bool,
+    /// The numbers that a worker works on.
+    worker_numbers: usize,
+    sums_bytes: u64,
+    /// All columns.
+    panels_bytes: u64,
+    /// What is needed if no column stays in memory.
+    least_bytes: u64,
+    /// What workers take.
+    work_bytes: u64,
+}
+
+impl Sizes {
+    /// Those of so many columns in the memory that is left: as many of them in a pass as there is room for.
+    fn of(matrix: &SparseMatrix, columns: usize) -> Self {
+        let available = matrix.graph().runtime().budget().available_bytes();
+        let mut panel_columns = columns.next_power_of_two().min(MOST_COLUMNS);
+        let mut sizes = Sizes::with(matrix, columns, panel_columns);
+        sizes.is_in_memory = sizes.panels_bytes.saturating_add(sizes.work_bytes) <= available;
+        while !sizes.is_in_memory && panel_columns > 1 && sizes.least_bytes > available {
+            panel_columns /= 2;
+            sizes = Sizes::with(matrix, columns, panel_columns);
+        }
+        sizes
+    }
+
+    /// Those of so many columns, of which a panel has so many; not in memory.
+    fn with(matrix: &SparseMatrix, columns: usize, panel_columns: usize) -> Self {
+        let (m, n) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
+        let (runtime, most_rows) = (matrix.graph().runtime(), m.max(n));
+        let layout = Layout::new(columns, panel_columns, most_rows);
+        let worker_numbers = 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
+        let space = Space { runtime, rows: most_rows, width: layout.block_width() };
+        let sums_bytes = (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64;
+        let work_bytes = 8 * (runtime.threads() * worker_numbers) as u64 + sums_bytes;
+        let panels_bytes = 8 * (layout.padded_columns() * (m + n + most_rows)) as u64;
+        let least_bytes = 8 * (layout.panel_columns * (m + n)) as u64 + work_bytes;
+        Sizes { layout, is_in_memory: false, worker_numbers, sums_bytes, panels_bytes, least_bytes, work_bytes }
+    }
+
+    fn needed_bytes(&self) -> u64 {
+        if self.is_in_memory { self.panels_bytes + self.work_bytes } else { self.least_bytes }
+    }
+}
+
 impl<'a> Run<'a> {
     /// A run with random factors. Memory is taken for as many columns of a pass as there is room for, and then for
     /// panels.
@@ -232,29 +398,17 @@ impl<'a> Run<'a> {
         let (m, n) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
         let (runtime, most_rows) = (graph.runtime(), m.max(n));
         let budget = runtime.budget();
-        let layout = |panel_columns| Layout::new(columns, panel_columns, most_rows);
-        let worker_numbers = |layout: Layout| 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
-        let sums_bytes = |layout: Layout| {
-            let space = Space { runtime, rows: most_rows, width: layout.block_width() };
-            (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64
-        };
-        let work_bytes = |layout| 8 * (runtime.threads() * worker_numbers(layout)) as u64 + sums_bytes(layout);
-        let hold_bytes = |layout: Layout| 8 * (layout.panel_columns * (m + n)) as u64;
-        let panels_bytes = |layout: Layout| 8 * (layout.padded_columns() * (m + n + most_rows)) as u64;
-        let available = budget.available_bytes();
-        let mut chosen = layout(columns.next_power_of_two().min(MOST_COLUMNS));
-        let is_in_memory = panels_bytes(chosen).saturating_add(work_bytes(chosen)) <= available;
-        let least_bytes = |layout| hold_bytes(layout) + work_bytes(layout);
-        while !is_in_memory && chosen.panel_columns > 1 && least_bytes(chosen) > available {
-            chosen = layout(chosen.panel_columns / 2);
+        let sizes = Sizes::of(matrix, columns);
+        let Sizes { layout: chosen, is_in_memory, .. } = sizes;
+        graph.make_room("non-negative factors", sizes.needed_bytes())?;
+        let mut room_bytes = sizes.panels_bytes;
+        if !is_in_memory {
+            room_bytes = budget.available_bytes() - sizes.least_bytes;
         }
-        let needed = if is_in_memory { panels_bytes(chosen) + work_bytes(chosen) } else { least_bytes(chosen) };
-        graph.make_room("non-negative factors", needed)?;
-        let held = budget.reserve("sums of stripes", sums_bytes(chosen))?;
+        let held = budget.reserve("sums of stripes", sizes.sums_bytes)?;
         let array = |purpose, numbers| Array::zeroed(budget, purpose, numbers);
-        let buffer = |_| Ok(Mutex::new(array("pieces of factors", worker_numbers(chosen))?));
+        let buffer = |_| Ok(Mutex::new(array("pieces of factors", sizes.worker_numbers)?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
-        let mut room_bytes = if is_in_memory { panels_bytes(chosen) } else { available - least_bytes(chosen) };
         let mut panels = |rows| {
             let space = Space { runtime, rows, width: chosen.block_width() };
             Panels::new(space, chosen, temporary_folder(graph), &mut room_bytes)

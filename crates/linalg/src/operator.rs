@@ -53,10 +53,7 @@ impl Default for Costs {
 
 impl<'a, 'c> Counted<'a, 'c> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
-        if matrix.is_complex() {
-            let image = matrix.graph().path().display();
-            return Err(Error::Unsuitable(format!("expected real values in {image}, found complex ones")));
-        }
+        require_real(matrix)?;
         Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
     }
 }
@@ -134,6 +131,15 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
     fn costs(&self) -> &RefCell<Costs> {
         self.first.costs
     }
+}
+
+/// Refuses a complex matrix.
+pub(crate) fn require_real(matrix: &SparseMatrix) -> Result<()> {
+    if !matrix.is_complex() {
+        return Ok(());
+    }
+    let image = matrix.graph().path().display();
+    Err(Error::Unsuitable(format!("expected real values in {image}, found complex ones")))
 }
 
 /// How many rows and columns a square matrix has.

@@ -7,7 +7,7 @@
 
 use crate::basis::write_block;
 use crate::kernels::MOST_WIDTH;
-use crate::tall::Space;
+use crate::tall::{Space, pick};
 use outcore_graph::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Spill};
@@ -224,15 +224,25 @@ impl<'a> Panels<'a> {
     /// as many in each row as the panel is wide.
     pub fn for_each_piece(
         &self,
+        work: impl FnMut(Range<usize>, Range<usize>, usize, &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        self.for_some_rows(0..self.space.rows, 0..self.panels.len(), work)
+    }
+
+    /// The same for some rows and panels.
+    fn for_some_rows(
+        &self,
+        rows: Range<usize>,
+        panels: Range<usize>,
         mut work: impl FnMut(Range<usize>, Range<usize>, usize, &[f64]) -> Result<()>,
     ) -> Result<()> {
         let Layout { columns, panel_columns, piece_rows, .. } = self.layout;
         let mut buffer = Array::zeroed(self.space.runtime.budget(), "a piece of a panel", piece_rows * panel_columns)?;
-        for piece in self.space.pieces(0..self.space.rows, piece_rows) {
-            for (panel, store) in self.panels.iter().enumerate() {
+        for piece in self.space.pieces(rows, piece_rows) {
+            for panel in panels.clone() {
                 let space = self.wide(panel);
                 let (place, first) = (space.place(&piece), panel * panel_columns);
-                let numbers = match (store, &self.spill) {
+                let numbers = match (&self.panels[panel], &self.spill) {
                     (Panel::Memory(numbers), _) => &numbers[place],
                     (&Panel::Disk(offset_bytes), Some(spill)) => {
                         let numbers = &mut buffer[..place.len()];
@@ -245,6 +255,17 @@ impl<'a> Panels<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Copies some columns of adjacent rows, row by row.
+    pub fn copy_rows(&self, rows: Range<usize>, columns: &Range<usize>, copy: &mut [f64]) -> Result<()> {
+        let (first, wide) = (rows.start, self.layout.panel_columns);
+        let panels = columns.start / wide..columns.end.div_ceil(wide);
+        self.for_some_rows(rows, panels, |piece, own, width, numbers| {
+            let copy = &mut copy[(piece.start - first) * columns.len()..(piece.end - first) * columns.len()];
+            pick(numbers, own.start, width, columns, copy);
+            Ok(())
+        })
     }
 }
 

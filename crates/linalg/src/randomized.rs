@@ -7,16 +7,133 @@
 //! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011.
 
 use crate::basis::{Basis, Room};
+use crate::declare::{
+    Declaration, Found, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size, table_lines,
+    values_bytes,
+};
 use crate::eigsh::padded;
-use crate::operator::{Costs, Counted, Operator, space};
+use crate::operator::{Costs, Counted, Operator, require_real, space};
 use crate::svds::{append_orthonormal, small_svd};
 use crate::tall::Space;
 use crate::vectors::Vectors;
+use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
+use outcore_algo::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
+
+/// What users call it.
+pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
+    name: "randomized_svd",
+    summary: "The greatest singular values and their vectors, approximately, in a number of passes that is known",
+    options: &[
+        Parameter::required("k", Kind::WHOLE, "How many"),
+        Parameter::new("passes", Kind::WHOLE, DefaultValue::Whole(4), "Passes over the matrix: 2, 4, 6 and so on"),
+        Parameter {
+            aliases: &["oversamples"],
+            ..Parameter::new(
+                "n_oversamples",
+                Kind::WHOLE,
+                DefaultValue::Whole(10),
+                "How many random vectors beyond those that are wanted",
+            )
+        },
+        Parameter::new(
+            "center",
+            Kind::Flag,
+            DefaultValue::Flag(false),
+            "Take the mean of every column away from it: principal components. A pass more",
+        ),
+        Parameter {
+            aliases: &["seed"],
+            ..Parameter::new("random_state", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin")
+        },
+    ],
+    inputs: &[],
+    left: "the left singular vectors, one row per row of the matrix",
+    right: Some("the right singular vectors, one row per column of the matrix"),
+    values: Some("the singular values, in the order of the vectors: the greatest first"),
+    must_converge: false,
+    plan,
+};
+
+fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = RandomizedSvdOptions {
+        k: size(&values, "k"),
+        oversamples: size(&values, "n_oversamples"),
+        passes: size(&values, "passes"),
+        center: values.flag("center"),
+        seed: values.whole("random_state"),
+    };
+    require_real(matrix)?;
+    check_options(matrix, &options)?;
+    Ok(Box::new(options))
+}
+
+impl SolverPlan for RandomizedSvdOptions {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let runtime = matrix.graph().runtime();
+        let (blocks, width) = blocks(matrix, self);
+        let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
+        let sides = [rows, columns].map(|rows| Space { runtime, rows, width });
+        let means_bytes = if self.center { 8 * columns as u64 } else { 0 };
+        let bytes = |together| {
+            product_bytes(&sides[0], &sides[1], blocks, together)
+                .max(product_bytes(&sides[1], &sides[0], blocks, together))
+        };
+        let mut together = blocks.min(MOST_COLUMNS / width);
+        while together > 1 && bytes(together) > runtime.budget().available_bytes() {
+            together -= 1;
+        }
+        let times = blocks.div_ceil(together);
+        let passes = self.passes.saturating_mul(times) + usize::from(self.center);
+        Ok(Needs {
+            least_bytes: bytes(1) + means_bytes + values_bytes(matrix),
+            verify_bytes: vectors_bytes(matrix, self.k) + means_bytes,
+            kept: Some(Kept::new(
+                matrix,
+                blocks * width,
+                blocks as u64 * (sides[0].block_bytes() + sides[1].block_bytes()),
+            )),
+            columns_per_pass: together * width,
+            passes: format!("{passes}, by turns over rows and columns"),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
+            shapes: both_shapes(matrix, self.k),
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = randomized_svd(matrix, self)?;
+        if verify {
+            verify_randomized(matrix, self.k, &mut found)?;
+        }
+        let RandomizedSvd { left, values, right, products, stats, .. } = found;
+        let values = vec![("singular_value", values)];
+        Ok(Found {
+            lines: [table_lines(&values), vec![format!("{products} products")]].concat(),
+            values,
+            dense: both_sides(matrix, left, right),
+            unconverged: None,
+            stats,
+        })
+    }
+}
+
+/// Checks that the projection on the left vectors is the product of values and right vectors, and that both are
+/// orthonormal. How near the matrix is to its projection is not known.
+fn verify_randomized(matrix: &SparseMatrix, k: usize, found: &mut RandomizedSvd<'_>) -> Result<()> {
+    found.left.leave(vectors_bytes(matrix, k))?;
+    found.right.leave(vectors_bytes(matrix, k))?;
+    let RandomizedSvd { left, right, values, means, .. } = found;
+    // Means are in the order of ids, products in that of the image.
+    let ordered = |means: &Vec<f64>| (0..means.len()).map(|place| means[matrix.column_at(place)]).collect::<Vec<_>>();
+    let means = means.as_ref().map(ordered);
+    check_singular(matrix, Operand::Transpose, values, [left, right], |_| 0.0, means.as_deref())?;
+    check_orthonormal(left, matrix)?;
+    check_orthonormal(right, matrix)
+}
 
 /// How an approximation of singular values is computed.
 #[derive(Clone, Copy, Debug)]
@@ -66,21 +183,10 @@ pub struct RandomizedSvd<'a> {
 /// Options that cannot be; too little memory for a block of eight vectors of each side; a page that cannot be read or
 /// is damaged; a full disk; a request to stop.
 pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd<'a>> {
-    let &RandomizedSvdOptions { k, oversamples, passes, center, seed } = options;
-    let (rows, columns) = matrix.shape();
-    let least = rows.min(columns) as usize;
-    if k == 0 || k > least {
-        return Err(Error::Usage(format!("expected k from 1 to {least}, found {k}")));
-    }
-    if passes < 2 || passes % 2 == 1 {
-        return Err(Error::Usage(format!("expected an even number of passes, at least 2, found {passes}")));
-    }
-    let count = k.saturating_add(oversamples).min(least);
-    let Some(width) = [8, 4, 2, 1].into_iter().find(|&width| count.next_multiple_of(width) <= least) else {
-        unreachable!("every number is a multiple of 1")
-    };
+    let &RandomizedSvdOptions { k, passes, center, seed, .. } = options;
+    check_options(matrix, options)?;
+    let (blocks, width) = blocks(matrix, options);
     let costs = RefCell::new(Costs::default());
-    let blocks = count.div_ceil(width);
     let run = Run {
         matrix,
         blocks,
@@ -116,6 +222,35 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     let (left, right) =
         (Vectors::new(left, matrix, k, Operand::Matrix), Vectors::new(right, matrix, k, Operand::Transpose));
     Ok(RandomizedSvd { left, values, right, means, products: costs.products, stats })
+}
+
+/// Refuses options that cannot be.
+fn check_options(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Result<()> {
+    let &RandomizedSvdOptions { k, passes, .. } = options;
+    let least = matrix.shape().0.min(matrix.shape().1) as usize;
+    if k == 0 || k > least {
+        return Err(Error::Usage(format!("expected k from 1 to {least}, found {k}")));
+    }
+    if passes < 2 || passes % 2 == 1 {
+        return Err(Error::Usage(format!("expected an even number of passes, at least 2, found {passes}")));
+    }
+    Ok(())
+}
+
+/// How many blocks of vectors there are, and how many vectors each has.
+fn blocks(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> (usize, usize) {
+    let least = matrix.shape().0.min(matrix.shape().1) as usize;
+    let count = options.k.saturating_add(options.oversamples).min(least);
+    let Some(width) = [8, 4, 2, 1].into_iter().find(|&width| count.next_multiple_of(width) <= least) else {
+        unreachable!("every number is a multiple of 1")
+    };
+    (count.div_ceil(width), width)
+}
+
+/// The memory that a product of so many blocks at once takes, of all that there are.
+fn product_bytes(from: &Space<'_>, to: &Space<'_>, blocks: usize, together: usize) -> u64 {
+    let columns = (together * from.width).next_power_of_two();
+    8 * (columns * (from.rows + to.rows)) as u64 + from.block_bytes() + Basis::least_bytes(to, blocks)
 }
 
 /// The mean of every column, in the order of the image.
@@ -170,11 +305,7 @@ impl<'a> Run<'a, '_> {
         let (from, to) = (space(operator, self.width), space(other, self.width));
         upper.fill(0.0);
         let budget = from.runtime.budget();
-        let least_bytes = Basis::least_bytes(&to, self.blocks);
-        let bytes_of = |together: usize| {
-            let columns = (together * self.width).next_power_of_two();
-            8 * (columns * (from.rows + to.rows)) as u64 + from.block_bytes() + least_bytes
-        };
+        let bytes_of = |together| product_bytes(&from, &to, self.blocks, together);
         let mut together = self.blocks.min(MOST_COLUMNS / self.width);
         if let Source::Basis(basis) = source {
             basis.leave(bytes_of(together))?;

@@ -8,14 +8,20 @@
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
 use crate::basis::{Basis, Room};
+use crate::declare::{
+    self, BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, pass_bytes, size,
+    some_size, table_lines, values_bytes,
+};
 use crate::eigsh::{
-    EigshOptions, REACHED, Subspace, Which, check_options, goal, is_small, orthonormal, padded, subspace,
+    EigshOptions, REACHED, Subspace, Which, check_options, goal, is_small, most_blocks, orthonormal, padded,
+    steps_text, subspace,
 };
 use crate::lanczos::Goal;
-use crate::operator::{Costs, Counted, Operator, Squared, space};
+use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
 use crate::orthonormal::{ROUNDING, orthonormalize};
-use crate::tall::ZERO;
+use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
+use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_graph::{Result, Stats};
 use outcore_io::Array;
@@ -25,6 +31,99 @@ use std::path::PathBuf;
 
 /// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
 const MOST_LOST: f64 = 1e6;
+
+/// What users call it.
+pub(crate) static SVDS: Declaration = Declaration {
+    name: "svds",
+    summary: "The greatest singular values of a matrix, and their vectors",
+    options: &[K, TOL, NCV, BLOCK, MAXITER, SEED],
+    inputs: &[],
+    left: "the left singular vectors, one row per row of the matrix",
+    right: Some("the right singular vectors, one row per column of the matrix"),
+    values: Some("the singular values and residuals, in the order of the vectors: the greatest first"),
+    must_converge: true,
+    plan,
+};
+
+fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = SvdsOptions {
+        k: size(&values, "k"),
+        tol: values.real("tol"),
+        ncv: some_size(&values, "ncv"),
+        block: size(&values, "block"),
+        max_iter: values.whole("maxiter"),
+        seed: values.whole("seed"),
+    };
+    require_real(matrix)?;
+    check_options(matrix.shape().0.min(matrix.shape().1) as usize, &options.of_squares())?;
+    Ok(Box::new(options))
+}
+
+impl SvdsOptions {
+    /// The options for the product of the matrix and its transpose.
+    fn of_squares(&self) -> EigshOptions {
+        let &SvdsOptions { k, tol, ncv, block, max_iter, seed, .. } = self;
+        EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed, checkpoint: None }
+    }
+
+    fn goal(&self, least: usize) -> Goal {
+        Goal { is_of_squares: true, ..goal(least, &self.of_squares()) }
+    }
+}
+
+impl SolverPlan for SvdsOptions {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
+        let (least, most) = (rows.min(columns), rows.max(columns));
+        let goal = self.goal(least);
+        let is_small = is_small(least, &goal);
+        let width = if is_small { 1 } else { self.block };
+        let space = Space { runtime: matrix.graph().runtime(), rows: least, width };
+        let (count, bytes) = most_blocks(&space, &goal);
+        let far = Space { rows: most, ..space };
+        // Behind the subspace, the vectors of the other side.
+        let last_bytes = 2 * space.block_bytes() + Basis::least_bytes(&far, self.k.div_ceil(width));
+        Ok(Needs {
+            least_bytes: (bytes + far.block_bytes()).max(last_bytes) + values_bytes(matrix),
+            verify_bytes: vectors_bytes(matrix, self.k),
+            kept: (!is_small).then(|| Kept::new(matrix, count * width, count as u64 * space.block_bytes())),
+            columns_per_pass: width,
+            passes: format!("over rows and over columns: {}", steps_text(is_small, least, width)),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
+            shapes: declare::both_shapes(matrix, self.k),
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = svds(matrix, self)?;
+        if verify {
+            verify_svds(matrix, self.k, &mut found)?;
+        }
+        let Svd { left, values, right, residuals, converged, residual_bound, products, restarts, stats } = found;
+        let pairs = declare::Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let (line, unconverged) = (pairs.line(), pairs.unconverged());
+        let values = vec![("singular_value", values), ("residual", residuals)];
+        Ok(Found {
+            lines: [table_lines(&values), vec![line]].concat(),
+            values,
+            dense: declare::both_sides(matrix, left, right),
+            unconverged,
+            stats,
+        })
+    }
+}
+
+/// Checks both residuals of every pair, and that vectors are orthonormal.
+fn verify_svds(matrix: &SparseMatrix, k: usize, found: &mut Svd<'_>) -> Result<()> {
+    found.left.leave(vectors_bytes(matrix, k))?;
+    found.right.leave(vectors_bytes(matrix, k))?;
+    let Svd { left, right, values, residuals, .. } = found;
+    let most = |i: usize| residuals[i];
+    check_singular(matrix, Operand::Transpose, values, [left, right], most, None)?;
+    check_singular(matrix, Operand::Matrix, values, [right, left], most, None)?;
+    check_orthonormal(left, matrix)?;
+    check_orthonormal(right, matrix)
+}
 
 /// How singular values are computed.
 #[derive(Clone, Debug)]
@@ -87,11 +186,10 @@ pub struct Svd<'a> {
 /// As with [`eigsh`](crate::eigsh), but for those of matrices that are not square and symmetric.
 pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'a>> {
     let (rows, columns) = matrix.shape();
-    let &SvdsOptions { k, tol, ncv, block, max_iter, seed, .. } = options;
-    let eigen = EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed, checkpoint: None };
+    let &SvdsOptions { k, block, .. } = options;
     let least = rows.min(columns) as usize;
-    check_options(least, &eigen)?;
-    let goal = Goal { is_of_squares: true, ..goal(least, &eigen) };
+    check_options(least, &options.of_squares())?;
+    let goal = options.goal(least);
     // Whole blocks must not have more columns than there are rows.
     let block = if is_small(least, &goal) { 1 } else { block };
     // The vectors of the smaller side are those of the basis.

@@ -173,6 +173,15 @@ impl<'a> Space<'a> {
     }
 }
 
+/// Copies those of some columns that rows have which begin with the column `first`.
+pub(crate) fn pick(numbers: &[f64], first: usize, width: usize, columns: &Range<usize>, copy: &mut [f64]) {
+    let range = columns.start.max(first)..columns.end.min(first + width);
+    for (row, copy) in numbers.chunks_exact(width).zip(copy.chunks_exact_mut(columns.len())) {
+        let from = &row[range.start - first..range.end - first];
+        copy[range.start - columns.start..range.end - columns.start].copy_from_slice(from);
+    }
+}
+
 /// The dot product of a few numbers.
 pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     let mut sums = ZERO;

@@ -74,8 +74,16 @@ impl<'a> Vectors<'a> {
         self.for_each_row(|row, columns, found| numbers[row * count..][columns].copy_from_slice(found))
     }
 
+    /// Copies some columns of adjacent rows, row by row; rows are in the order of the image.
+    pub(crate) fn copy_rows(&self, rows: Range<usize>, columns: Range<usize>, copy: &mut [f64]) -> Result<()> {
+        match &self.store {
+            Store::Basis(basis) => basis.copy_rows(rows, &columns, copy),
+            Store::Panels(panels) => panels.copy_rows(rows, &columns, copy),
+        }
+    }
+
     /// Calls `work` with a row, in the order of ids, some adjacent columns, and the numbers that are there.
-    fn for_each_row(&self, mut work: impl FnMut(usize, Range<usize>, &[f64])) -> Result<()> {
+    pub(crate) fn for_each_row(&self, mut work: impl FnMut(usize, Range<usize>, &[f64])) -> Result<()> {
         let mut put = |rows: Range<usize>, columns: Range<usize>, width: usize, piece: &[f64]| {
             for (row, found) in rows.zip(piece.chunks_exact(width)) {
                 let place = match self.side {
@@ -128,6 +136,11 @@ impl<'a> ComplexVectors<'a> {
     /// A full disk.
     pub fn leave(&mut self, bytes: u64) -> Result<()> {
         self.parts.leave(bytes)
+    }
+
+    /// The real vectors that are their parts, and which of them each is made of.
+    pub(crate) fn parts(&self) -> (&Vectors<'a>, &[Parts]) {
+        (&self.parts, &self.columns)
     }
 
     /// Writes all numbers row by row, with rows in the order of ids.

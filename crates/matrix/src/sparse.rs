@@ -358,6 +358,11 @@ impl SparseMatrix {
         self.graph.pages(direction) + if self.values { self.graph.weight_pages(direction) } else { 0 }
     }
 
+    /// Whether rows and columns are in the order of the ids in the image, too.
+    pub fn is_in_order(&self) -> bool {
+        self.places.is_none()
+    }
+
     /// Which row of the matrix, or which column, is the one that the image has at this place.
     pub fn row_at(&self, place: usize) -> usize {
         in_order(self.places.as_ref(), self.rows.first + place) - self.rows.first

@@ -42,7 +42,7 @@ pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 pub use outcore_algo::kernels::*;
 pub use outcore_algo::{
     ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, DefaultValue, Estimate, Finding, Kind, Parameter,
-    Plan, Remedy, Say, Unconverged, Value, Values, graph500, graphalytics, verify,
+    Plan, Remedy, Say, Unconverged, Value, Values, graph500, graphalytics, least_limit, verify,
 };
 pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 
@@ -55,8 +55,8 @@ pub use outcore_matrix::{
 
 // Results, under the users' ids.
 pub use outcore_graph::{
-    Column, ColumnKind, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader, cell_text, distance_bits,
-    ids_of, signed_count,
+    Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, NpyFile, OUTPUT_ENDINGS, Table,
+    TableReader, cell_text, check_columns, distance_bits, ids_of, signed_count, write_columns, write_dense,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.

@@ -1,0 +1,310 @@
+//! A solver as its users see it, declared once beside its kernel.
+//!
+//! A [`Declaration`] is a name, its options, the files that it is given and those that it writes. From the list of all
+//! declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell. Options are declared as those of
+//! algorithms are ([`Parameter`]).
+//!
+//! A run from outside goes like this: the shell makes [`Values`] of texts and opens the input files;
+//! [`Declaration::plan`] checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
+//! [`SolverPlan::run`] does it.
+
+use crate::basis::temporary_folder;
+use crate::dense::Dense;
+use crate::vectors::Vectors;
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_graph::{DenseShape, Error, NpyFile, Result, Stats};
+use outcore_matrix::{Operand, SparseMatrix};
+use std::path::PathBuf;
+
+/// A solver, as it is declared.
+pub struct Declaration {
+    /// Its name in Python and in the shell, which writes `-` for `_`.
+    pub name: &'static str,
+    /// What it finds, in a sentence without a full stop.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: &'static [Parameter],
+    /// The files that it reads.
+    pub inputs: &'static [InputFile],
+    /// What the file has that has a row for each row of the matrix.
+    pub left: &'static str,
+    /// What the file has that has a row for each column of the matrix, if there is one.
+    pub right: Option<&'static str>,
+    /// What the file has that has a row for each value that was found, if there is one.
+    pub values: Option<&'static str>,
+    /// Whether what did not converge is an error, unless it is asked for.
+    pub must_converge: bool,
+    /// Makes a plan of what users give.
+    pub plan: fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>,
+}
+
+/// A file with a dense vector or matrix that a solver reads.
+pub struct InputFile {
+    /// The name of its option.
+    pub name: &'static str,
+    /// Whether there must be one.
+    pub is_required: bool,
+    /// What it has, in a sentence without a full stop.
+    pub help: &'static str,
+}
+
+/// What a user gives.
+#[derive(Debug)]
+pub struct Given {
+    /// The options.
+    pub values: Values,
+    /// The files, opened, in the order of the declaration.
+    pub inputs: Vec<Option<NpyFile>>,
+}
+
+impl Given {
+    /// Takes one of the files.
+    pub(crate) fn take(&mut self, place: usize) -> Option<NpyFile> {
+        self.inputs.get_mut(place).and_then(Option::take)
+    }
+}
+
+/// What a run needs, said before it starts.
+#[derive(Clone, Debug)]
+pub struct Needs {
+    /// The memory that it needs at least, in bytes, apart from what the process and the open image hold.
+    pub least_bytes: u64,
+    /// What the verification needs, in bytes.
+    pub verify_bytes: u64,
+    /// The vectors that it keeps: as far as memory has room for them, and otherwise in a temporary file.
+    pub kept: Option<Kept>,
+    /// Columns that are multiplied in a pass.
+    pub columns_per_pass: usize,
+    /// How many passes there are.
+    pub passes: String,
+    /// The bytes that a pass over the rows reads at most, and one over the columns, where there are such.
+    pub bytes_per_pass: Vec<u64>,
+    /// The results: that of rows, that of columns.
+    pub shapes: Vec<DenseShape>,
+}
+
+/// Vectors that a solver keeps.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// How many, at most.
+    pub count: usize,
+    /// How many bytes they take.
+    pub bytes: u64,
+    /// Whether memory has room for all of them.
+    pub in_memory: bool,
+    /// The folder of the temporary file for those that it has no room for.
+    pub folder: PathBuf,
+}
+
+impl Kept {
+    /// So many vectors; they are in memory if it has room for them beside all pages.
+    pub(crate) fn new(matrix: &SparseMatrix, count: usize, bytes: u64) -> Self {
+        let graph = matrix.graph();
+        let pages_bytes = pass_bytes(matrix, Operand::Matrix);
+        let in_memory = bytes.saturating_add(pages_bytes) <= graph.runtime().budget().available_bytes();
+        Kept { count, bytes, in_memory, folder: temporary_folder(graph) }
+    }
+}
+
+/// What a run found.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// What is said of it.
+    pub lines: Vec<String>,
+    /// The values, as columns.
+    pub values: Vec<(&'static str, Vec<f64>)>,
+    /// The results, in the order of [`Needs::shapes`].
+    pub dense: Vec<Dense<'a>>,
+    /// What did not converge, if anything did not.
+    pub unconverged: Option<Unconverged>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// What did not converge.
+#[derive(Clone, Debug)]
+pub struct Unconverged {
+    /// What was expected and what was found.
+    pub text: String,
+    /// The options that help when they are greater.
+    pub raise: &'static [&'static str],
+}
+
+/// A run with its options.
+pub trait SolverPlan {
+    /// What it will need.
+    ///
+    /// # Errors
+    /// Indexes that cannot be read; too little memory for a single column.
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs>;
+
+    /// Runs it, and verifies what it found by products that are computed in another way, if that is asked for.
+    ///
+    /// # Errors
+    /// Those of the solver, and of the verification.
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>>;
+}
+
+impl Declaration {
+    /// The solver that has this name, in Python or in the shell.
+    pub fn named(name: &str) -> Option<&'static Declaration> {
+        let name = name.replace('-', "_");
+        crate::SOLVERS.iter().find(|solver| solver.name == name).copied()
+    }
+}
+
+/// What a dense matrix is that has a row for each row of the operand.
+pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>) -> DenseShape {
+    let (rows, vertices) = (matrix.shape().0, matrix.graph().vertices());
+    let (vertices, id_name, id_base) = match (side, matrix.is_square()) {
+        (_, true) => (0..vertices, "vertex", 0),
+        (Operand::Matrix, false) => (0..rows, "row", 0),
+        (Operand::Transpose | Operand::Adjoint, false) => (rows..vertices, "column", rows),
+    };
+    DenseShape { vertices, id_name, id_base, names, is_complex: false, is_vector: false }
+}
+
+/// The names of so many vectors, in the order of their values.
+pub(crate) fn vector_names(count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("v{i}")).collect()
+}
+
+/// The names of the parts of so many complex vectors.
+pub(crate) fn complex_names(count: usize) -> Vec<String> {
+    (0..count).flat_map(|i| [format!("v{i}_real"), format!("v{i}_imag")]).collect()
+}
+
+/// What a pass reads at most.
+pub(crate) fn pass_bytes(matrix: &SparseMatrix, operand: Operand) -> u64 {
+    outcore_graph::PAGE_BYTES * matrix.pages_per_pass(operand)
+}
+
+/// So many lines of values are said.
+const SAID: usize = 10;
+
+/// The first values, line by line under their names, and how many there are beside these.
+pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
+    let heading: String = values.iter().map(|(name, _)| format!(" {name:>24}")).collect();
+    let count = values.first().map_or(0, |(_, numbers)| numbers.len());
+    let row = |i: usize| {
+        let cells: String = values.iter().map(|(_, numbers)| format!(" {:>24?}", numbers[i])).collect();
+        format!("  {:6}{cells}", format!("v{i}"))
+    };
+    let mut lines = vec![format!("  {:6}{heading}", "")];
+    lines.extend((0..count.min(SAID)).map(row));
+    if count > SAID {
+        lines.push(format!("  and {} more", count - SAID));
+    }
+    lines
+}
+
+/// What is said of pairs of values and vectors.
+pub(crate) struct Pairs<'b> {
+    pub residuals: &'b [f64],
+    pub converged: usize,
+    pub residual_bound: f64,
+    pub products: u64,
+    pub restarts: u64,
+}
+
+impl Pairs<'_> {
+    /// A line about all of them.
+    pub fn line(&self) -> String {
+        let Pairs { residuals, converged, residual_bound, products, restarts } = *self;
+        let count = residuals.len();
+        format!(
+            "{converged} of {count} pairs converged to a residual of {residual_bound:e}; {products} products, \
+             {restarts} restarts"
+        )
+    }
+
+    /// The error, if too few have converged.
+    pub fn unconverged(&self) -> Option<Unconverged> {
+        let Pairs { residuals, converged, residual_bound, restarts, .. } = *self;
+        let text = || {
+            format!(
+                "expected {} pairs with a residual of at most {residual_bound:e}, found {converged} within {restarts} \
+                 restarts",
+                residuals.len()
+            )
+        };
+        (converged < residuals.len()).then(|| Unconverged { text: text(), raise: &["maxiter", "ncv", "tol"] })
+    }
+}
+
+/// A whole number that an option has, as a size.
+pub(crate) fn size(values: &Values, name: &str) -> usize {
+    usize::try_from(values.whole(name)).unwrap_or(usize::MAX)
+}
+
+/// The same for one that need not be given.
+pub(crate) fn some_size(values: &Values, name: &str) -> Option<usize> {
+    values.some_whole(name).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+}
+
+/// A file that must be there; the shell asks for it.
+pub(crate) fn required(file: Option<NpyFile>, name: &str) -> Result<NpyFile> {
+    file.ok_or_else(|| Error::Usage(format!("expected the option {name}, found none")))
+}
+
+/// Refuses a file unless it has a vector of so many real numbers.
+pub(crate) fn check_vector(file: &NpyFile, rows: u64, name: &str) -> Result<()> {
+    let (found, columns) = file.shape();
+    if file.is_complex() {
+        return Err(Error::input(file.path(), None, "real numbers", "complex ones"));
+    }
+    if found as u64 != rows || columns != 1 {
+        let expected = format!("a vector of {rows} numbers for {name}");
+        return Err(Error::input(file.path(), None, expected, format!("{found} x {columns}")));
+    }
+    Ok(())
+}
+
+/// How many values.
+pub(crate) const K: Parameter = Parameter::new("k", Kind::WHOLE, DefaultValue::Whole(6), "How many");
+/// The tolerance of values.
+pub(crate) const TOL: Parameter = Parameter::new(
+    "tol",
+    Kind::Real,
+    DefaultValue::Real(0.0),
+    "The greatest residual, in units of the greatest value's magnitude; 0 for what rounding allows",
+);
+/// The columns of a subspace.
+pub(crate) const NCV: Parameter = Parameter::new(
+    "ncv",
+    Kind::WHOLE,
+    DefaultValue::None,
+    "The most columns of the subspace; if not given, 2 k + 96, if 64 GiB of disk hold so many",
+);
+/// The columns of a block.
+pub(crate) const BLOCK: Parameter = Parameter::new(
+    "block",
+    Kind::WHOLE,
+    DefaultValue::Whole(2),
+    "Columns that are multiplied together: 1, 2, 4 or 8. More make fewer passes, and more products",
+);
+/// Restarts.
+pub(crate) const MAXITER: Parameter =
+    Parameter::new("maxiter", Kind::WHOLE, DefaultValue::Whole(1000), "The most restarts of a full subspace");
+/// Random numbers.
+pub(crate) const SEED: Parameter =
+    Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
+
+/// What products keep in memory of the values of entries.
+pub(crate) fn values_bytes(matrix: &SparseMatrix) -> u64 {
+    let graph = matrix.graph();
+    let bytes = |&direction: &outcore_graph::Direction| graph.weight_bytes(direction);
+    if matrix.has_values() { graph.directions().iter().map(bytes).sum() } else { 0 }
+}
+
+/// What vectors of both sides are.
+pub(crate) fn both_shapes(matrix: &SparseMatrix, count: usize) -> Vec<DenseShape> {
+    [Operand::Matrix, Operand::Transpose].map(|side| shape_of(matrix, side, vector_names(count))).to_vec()
+}
+
+/// Vectors of both sides as results.
+pub(crate) fn both_sides<'a>(matrix: &'a SparseMatrix, left: Vectors<'a>, right: Vectors<'a>) -> Vec<Dense<'a>> {
+    let shapes = both_shapes(matrix, left.shape().1);
+    let sides = [Operand::Matrix, Operand::Transpose].into_iter().zip([left, right]);
+    sides.zip(shapes).map(|((side, vectors), shape)| Dense::of_vectors(vectors, matrix, side, shape)).collect()
+}

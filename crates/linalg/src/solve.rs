@@ -1,0 +1,209 @@
+//! Systems of equations as users call them: a declaration for each method, and what they have in common.
+
+use crate::cg::Cg;
+use crate::declare::{
+    Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Unconverged, check_vector, pass_bytes, required,
+    shape_of, size, values_bytes,
+};
+use crate::dense::Dense;
+use crate::gmres::Gmres;
+use crate::minres::Minres;
+use crate::operator::{require_real, square_rows};
+use crate::systems::{Method, Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
+use crate::tall::Space;
+use crate::verify::{Pushed, check_solution};
+use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_graph::{DenseShape, Error, NpyFile, Result};
+use outcore_matrix::{Operand, SparseMatrix};
+
+const RTOL: Parameter =
+    Parameter::new("rtol", Kind::Real, DefaultValue::Real(1e-5), "The greatest residual, in units of the length of b");
+const ATOL: Parameter =
+    Parameter::new("atol", Kind::Real, DefaultValue::Real(0.0), "The greatest residual; the greater of both counts");
+const PRECONDITIONER: Parameter = Parameter::new(
+    "preconditioner",
+    Kind::choice::<Preconditioner>(),
+    DefaultValue::Name("none"),
+    "What the matrix is multiplied by, so that fewer iterations are needed",
+);
+const INPUTS: &[InputFile] = &[
+    InputFile {
+        name: "rhs",
+        is_required: true,
+        help: "b, a vector with a number for each row, in the order of ids: .npy",
+    },
+    InputFile { name: "x0", is_required: false, help: "Where to begin; at 0 if not given: .npy" },
+];
+const LEFT: &str = "the solution, one row per vertex";
+const VALUES: Option<&str> = Some("the residual in the beginning and after every iteration");
+
+const fn maxiter(help: &'static str) -> Parameter {
+    Parameter::new("maxiter", Kind::WHOLE, DefaultValue::None, help)
+}
+
+/// What users call them.
+pub(crate) static CG: Declaration = Declaration {
+    name: "cg",
+    summary: "The solution of A x = b with a symmetric, positive definite matrix: conjugate gradients",
+    options: &[RTOL, ATOL, maxiter("The most iterations; 10 n if not given"), PRECONDITIONER],
+    inputs: INPUTS,
+    left: LEFT,
+    right: None,
+    values: VALUES,
+    must_converge: true,
+    plan: |matrix, given| plan(Kernel::Cg, matrix, given),
+};
+pub(crate) static MINRES: Declaration = Declaration {
+    name: "minres",
+    summary: "The solution of A x = b with a symmetric matrix: minimal residuals",
+    options: &[RTOL, ATOL, maxiter("The most iterations; 5 n if not given"), PRECONDITIONER],
+    inputs: INPUTS,
+    left: LEFT,
+    right: None,
+    values: VALUES,
+    must_converge: true,
+    plan: |matrix, given| plan(Kernel::Minres, matrix, given),
+};
+pub(crate) static GMRES: Declaration = Declaration {
+    name: "gmres",
+    summary: "The solution of A x = b with a square matrix: generalized minimal residuals, restarted",
+    options: &[
+        RTOL,
+        ATOL,
+        maxiter("The most cycles; 10 n if not given"),
+        Parameter::new(
+            "restart",
+            Kind::Whole { bits: 64, least: 1 },
+            DefaultValue::Whole(20),
+            "Vectors that a cycle keeps",
+        ),
+        PRECONDITIONER,
+    ],
+    inputs: INPUTS,
+    left: LEFT,
+    right: None,
+    values: VALUES,
+    must_converge: true,
+    plan: |matrix, given| plan(Kernel::Gmres, matrix, given),
+};
+
+/// Which method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernel {
+    Cg,
+    Minres,
+    Gmres,
+}
+
+/// A system of equations that is to be solved.
+struct Solving {
+    kernel: Kernel,
+    b: NpyFile,
+    x0: Option<NpyFile>,
+    options: SolveOptions<'static>,
+}
+
+fn plan(kernel: Kernel, matrix: &SparseMatrix, mut given: Given) -> Result<Box<dyn SolverPlan>> {
+    let rows = square_rows(matrix)? as u64;
+    require_real(matrix)?;
+    let (b, x0) = (required(given.take(0), "rhs")?, given.take(1));
+    check_vector(&b, rows, "rhs")?;
+    x0.iter().try_for_each(|x0| check_vector(x0, rows, "x0"))?;
+    let values = &given.values;
+    let options = SolveOptions {
+        rtol: values.real("rtol"),
+        atol: values.real("atol"),
+        maxiter: values.some_whole("maxiter"),
+        x0: None,
+        restart: if kernel == Kernel::Gmres { size(values, "restart") } else { SolveOptions::default().restart },
+        preconditioner: values.choice("preconditioner"),
+    };
+    for (name, number) in [("rtol", options.rtol), ("atol", options.atol)] {
+        if !(number >= 0.0 && number.is_finite()) {
+            return Err(Error::Usage(format!("expected {name} of 0 or more, found {number}")));
+        }
+    }
+    Ok(Box::new(Solving { kernel, b, x0, options }))
+}
+
+impl Solving {
+    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
+        DenseShape { is_vector: true, ..shape_of(matrix, Operand::Matrix, vec!["x".to_owned()]) }
+    }
+
+    fn method_bytes(&self, space: &Space<'_>) -> u64 {
+        match self.kernel {
+            Kernel::Cg => <Cg as Method<'_>>::bytes(space, &self.options),
+            Kernel::Minres => <Minres as Method<'_>>::bytes(space, &self.options),
+            Kernel::Gmres => <Gmres<'_> as Method<'_>>::bytes(space, &self.options),
+        }
+    }
+}
+
+impl SolverPlan for Solving {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let rows = matrix.shape().0 as usize;
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1 };
+        let vector = space.block_bytes();
+        let given_bytes = vector * (1 + u64::from(self.x0.is_some()));
+        let is_jacobi = self.options.preconditioner == Preconditioner::Jacobi;
+        let state_bytes = vector * (2 + u64::from(is_jacobi)) + self.method_bytes(&space).max(3 * vector);
+        let restart = self.options.restart.min(rows) + 1;
+        let most = match (self.options.maxiter, self.kernel) {
+            (Some(most), _) => most,
+            (None, Kernel::Minres) => 5 * rows as u64,
+            (None, _) => 10 * rows as u64,
+        };
+        let unit =
+            if self.kernel == Kernel::Gmres { "steps, or as many cycles if that is given" } else { "iterations" };
+        Ok(Needs {
+            least_bytes: given_bytes + state_bytes + values_bytes(matrix),
+            verify_bytes: Pushed::bytes(matrix),
+            kept: (self.kernel == Kernel::Gmres)
+                .then(|| Kept::new(matrix, restart, vector.saturating_mul(restart as u64))),
+            columns_per_pass: 1,
+            passes: format!("one per iteration, and one for the residual in the end; at most {most} {unit}"),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            shapes: vec![self.shape(matrix)],
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let runtime = matrix.graph().runtime();
+        let b = self.b.read(runtime, "the right side of a linear system", false)?;
+        let x0 = self.x0.as_ref().map(|x0| x0.read(runtime, "where a solver begins", false)).transpose()?;
+        let options = SolveOptions { x0: x0.as_deref(), ..self.options };
+        let solve = match self.kernel {
+            Kernel::Cg => cg,
+            Kernel::Minres => minres,
+            Kernel::Gmres => gmres,
+        };
+        let found = solve(matrix, &b, &options)?;
+        if verify {
+            check_solution(matrix, &found.x, &b, found.residual)?;
+        }
+        let Solution { x, residual, residual_bound, stopped_by, iterations, products, residuals, stats, .. } = found;
+        let unconverged = || Unconverged {
+            text: format!(
+                "expected a residual of at most {residual_bound:e}, found {residual:e} after {iterations} iterations, \
+                 stopped by {}",
+                stopped_by.name()
+            ),
+            raise: match (stopped_by, self.kernel) {
+                (StoppedBy::Iterations, _) => &["maxiter", "rtol"],
+                (_, Kernel::Gmres) => &["restart", "rtol"],
+                _ => &["rtol"],
+            },
+        };
+        Ok(Found {
+            lines: vec![
+                format!("residual {residual:e} of at most {residual_bound:e}"),
+                format!("{iterations} iterations, stopped by {}; {products} products", stopped_by.name()),
+            ],
+            values: vec![("residual", residuals)],
+            dense: vec![Dense::held(x, matrix, Operand::Matrix, self.shape(matrix))],
+            unconverged: (stopped_by != StoppedBy::Residual).then(unconverged),
+            stats,
+        })
+    }
+}

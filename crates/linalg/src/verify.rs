@@ -1,0 +1,390 @@
+//! Verifiers of what solvers found: products that are computed in another way, and sums by plain loops.
+//!
+//! A solver gathers: a row of the matrix picks numbers of the vector. A verifier pushes: every list of the *other* side
+//! adds what its number of the vector makes of each entry to where it belongs. For a directed graph these are other
+//! lists in other files of the image, and in any case other code and another order of sums. That vectors belong to the
+//! values, and are orthonormal, is proven so; that no value is missing among them is not.
+
+use crate::vectors::{ComplexVectors, Vectors};
+use faer::c64;
+use outcore_graph::{Direction, Edges, Error, Frontier, ListPart, Result, scan};
+use outcore_io::buffer::shared;
+use outcore_io::{Array, AtomicF64};
+use outcore_matrix::{Operand, SparseMatrix};
+
+/// By how much residuals may differ from what is said of them, in units of the matrix.
+const ROUNDING: f64 = 1e-11;
+/// By how much dot products of orthonormal vectors may differ from 0 and 1.
+const ORTHONORMAL: f64 = 1e-10;
+/// Numbers of vectors that are in memory together while they are compared.
+const NUMBERS: usize = 1 << 16;
+/// What dot products are held by.
+const MOST_VECTORS_BYTES: u64 = 8 * NUMBERS as u64;
+
+/// Products that are pushed, and room for them.
+pub(crate) struct Pushed<'a> {
+    matrix: &'a SparseMatrix,
+    operand: Operand,
+    /// What is multiplied, in the order of the image.
+    pub factor: Array<f64>,
+    pub product: Array<f64>,
+}
+
+/// Numbers that differ from what was expected.
+fn refuse(expected: String, found: impl std::fmt::Display) -> Error {
+    Error::verification(expected, found.to_string())
+}
+
+impl<'a> Pushed<'a> {
+    pub fn new(matrix: &'a SparseMatrix, operand: Operand) -> Result<Self> {
+        let (rows, columns) = sizes(matrix, operand);
+        let array = |count| Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count);
+        Ok(Pushed { matrix, operand, factor: array(columns)?, product: array(rows)? })
+    }
+
+    /// The memory of both vectors.
+    pub fn bytes(matrix: &SparseMatrix) -> u64 {
+        8 * (matrix.shape().0 + matrix.shape().1)
+    }
+
+    /// Computes the product with what `term` makes of an entry and a number.
+    pub fn multiply(&mut self, term: impl Fn(f64, f64) -> f64 + Sync) -> Result<()> {
+        self.product.fill(0.0);
+        let product = shared::<AtomicF64>(&mut self.product);
+        push(self.matrix, self.operand, false, |to, from, entry| product[to].add(term(entry[0], self.factor[from])))
+    }
+
+    /// The length of the product minus `value` times a vector, and that of the product.
+    fn lengths(&self, minus: impl Fn(usize) -> f64) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for (row, number) in self.product.iter().enumerate() {
+            sums[0] += (number - minus(row)).powi(2);
+            sums[1] += number.powi(2);
+        }
+        sums.map(f64::sqrt)
+    }
+}
+
+/// How many rows and columns an operand has.
+pub(crate) fn sizes(matrix: &SparseMatrix, operand: Operand) -> (usize, usize) {
+    let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
+    match operand {
+        Operand::Matrix => (rows, columns),
+        Operand::Transpose | Operand::Adjoint => (columns, rows),
+    }
+}
+
+/// Calls `add` with the row, the column and the value of every entry of an operand, column by column, on all workers.
+pub(crate) fn push(
+    matrix: &SparseMatrix,
+    operand: Operand,
+    complex: bool,
+    add: impl Fn(usize, usize, [f64; 2]) + Sync,
+) -> Result<()> {
+    let graph = matrix.graph();
+    let (vertices, split) = (graph.vertices() as u32, graph.manifest().rows.map(|rows| rows as u32));
+    let of_rows = (Direction::Out, Frontier::Range { first: 0, end: split.unwrap_or(vertices) }, 0);
+    let start = split.unwrap_or(0);
+    let of_columns = (Direction::In, Frontier::Range { first: start, end: vertices }, start);
+    let ((direction, frontier, first), to_first) = match operand {
+        Operand::Matrix => (of_columns, 0),
+        Operand::Transpose | Operand::Adjoint => (of_rows, start),
+    };
+    let rows = sizes(matrix, operand).0;
+    let edges = Edges { direction, weights: matrix.has_values(), complex };
+    let visit = |(): &mut (), list: ListPart<'_>| {
+        for (i, &neighbour) in list.neighbours.iter().enumerate() {
+            let to = (neighbour.wrapping_sub(to_first)) as usize;
+            let real = if list.weights.is_empty() { 1.0 } else { list.weights.real(i) };
+            let imaginary = list.weights.imaginary_bits().get(i).map_or(0.0, |&bits| f64::from_bits(bits));
+            if to < rows {
+                add(to, (list.vertex - first) as usize, [real, imaginary]);
+            }
+        }
+    };
+    let frontier = if split.is_none() { Frontier::All } else { frontier };
+    scan(graph, edges, frontier, || (), visit)?;
+    Ok(())
+}
+
+/// Refuses a residual that is not what was said of it.
+fn check_residual(name: &str, said: f64, found: f64, rounding: f64) -> Result<()> {
+    if (said - found).abs() <= rounding {
+        return Ok(());
+    }
+    Err(refuse(format!("a residual of {said:e} for {name}, but for {rounding:e}"), format!("{found:e}")))
+}
+
+/// Refuses vectors that are not orthonormal.
+pub(crate) fn check_orthonormal(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<()> {
+    let gram = gram(vectors, matrix)?;
+    let count = vectors.shape().1;
+    for (at, &number) in gram.iter().enumerate() {
+        let expected = if at / count == at % count { 1.0 } else { 0.0 };
+        if (number - expected).abs() <= ORTHONORMAL {
+            continue;
+        }
+        let text = format!("a dot product of {expected} for the vectors {} and {}", at / count, at % count);
+        return Err(refuse(text, number));
+    }
+    Ok(())
+}
+
+/// The dot products of all vectors with all.
+fn gram(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<Vec<f64>> {
+    let (rows, count) = vectors.shape();
+    let mut gram = vec![0.0; count * count];
+    for_each_piece(vectors, matrix, rows, |row| {
+        for (one, sums) in row.iter().zip(gram.chunks_exact_mut(count)) {
+            sums.iter_mut().zip(row).for_each(|(sum, other)| *sum += one * other);
+        }
+        Ok(())
+    })?;
+    Ok(gram)
+}
+
+/// Calls `work` with every row of some vectors.
+fn for_each_piece(
+    vectors: &Vectors<'_>,
+    matrix: &SparseMatrix,
+    rows: usize,
+    mut work: impl FnMut(&[f64]) -> Result<()>,
+) -> Result<()> {
+    let (count, runtime) = (vectors.shape().1, matrix.graph().runtime());
+    let step = (NUMBERS / count.max(1)).max(1).min(rows.max(1));
+    let mut numbers = Array::zeroed(runtime.budget(), "rows of a verification", step * count)?;
+    for first in (0..rows).step_by(step) {
+        runtime.cancel().check()?;
+        let range = first..rows.min(first + step);
+        let numbers = &mut numbers[..range.len() * count];
+        vectors.copy_rows(range, 0..count, numbers)?;
+        numbers.chunks_exact(count).try_for_each(&mut work)?;
+    }
+    Ok(())
+}
+
+/// The memory that verifying so many vectors takes.
+pub(crate) fn vectors_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
+    let more = matrix.shape().0.max(matrix.shape().1);
+    Pushed::bytes(matrix) + 8 * more + MOST_VECTORS_BYTES + 8 * (count * count) as u64
+}
+
+/// Checks real eigenpairs: residuals, and that vectors are orthonormal.
+pub(crate) fn check_eigenpairs(
+    matrix: &SparseMatrix,
+    values: &[f64],
+    vectors: &mut Vectors<'_>,
+    residuals: &[f64],
+) -> Result<()> {
+    vectors.leave(vectors_bytes(matrix, values.len()))?;
+    let scale = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
+    let rows = vectors.shape().0;
+    for (i, (&value, &said)) in values.iter().zip(residuals).enumerate() {
+        vectors.copy_rows(0..rows, i..i + 1, &mut pushed.factor)?;
+        pushed.multiply(|entry, number| entry * number)?;
+        let [found, length] = pushed.lengths(|row| value * pushed.factor[row]);
+        check_residual(&format!("eigenvalue {value}"), said, found, ROUNDING * scale.max(length))?;
+    }
+    check_orthonormal(vectors, matrix)
+}
+
+/// Checks complex eigenpairs: residuals, and the length of the vectors.
+pub(crate) fn check_complex_pairs(
+    matrix: &SparseMatrix,
+    values: &[c64],
+    vectors: &mut ComplexVectors<'_>,
+    residuals: &[f64],
+) -> Result<()> {
+    vectors.leave(vectors_bytes(matrix, 1))?;
+    let (parts, columns) = vectors.parts();
+    let rows = parts.shape().0;
+    let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
+    let budget = matrix.graph().runtime().budget();
+    let mut other = Array::zeroed(budget, "vectors of a verification", rows)?;
+    for ((&value, column), &said) in values.iter().zip(columns).zip(residuals) {
+        // The square of the residual is that of its real part and of its imaginary one.
+        let (mut found, mut product, mut length) = (0.0, 0.0, 0.0);
+        for is_imaginary in [false, true] {
+            let one = |place: usize, numbers: &mut [f64]| match place == 1 && column.sign == 0.0 {
+                true => {
+                    numbers.fill(0.0);
+                    Ok(())
+                }
+                false => parts.copy_rows(0..rows, column.re + place..column.re + place + 1, numbers),
+            };
+            one(usize::from(is_imaginary), &mut pushed.factor)?;
+            one(usize::from(!is_imaginary), &mut other)?;
+            pushed.multiply(|entry, number| entry * number)?;
+            // (a + ib)(x + is y) has the parts ax - bsy and s(ay + bsx), for s either 1 or -1.
+            let b = if is_imaginary { value.im * column.sign } else { -value.im * column.sign };
+            let lengths = pushed.lengths(|row| value.re * pushed.factor[row] + b * other[row]);
+            found += lengths[0].powi(2);
+            product += lengths[1].powi(2);
+            length += pushed.factor.iter().map(|number| number.powi(2)).sum::<f64>();
+        }
+        let scale = product.sqrt().max(value.re.hypot(value.im)).max(said);
+        check_residual(&format!("eigenvalue {value}"), said, found.sqrt(), ROUNDING * scale)?;
+        if (length - 1.0).abs() > ORTHONORMAL {
+            return Err(refuse(format!("a vector of length 1 for eigenvalue {value}"), length.sqrt()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks one side of singular vectors: that the product with each vector `from` is its value times the vector `to`,
+/// but for the residual that is said. Means of columns are taken from the matrix if there are any, in the order of the
+/// image.
+pub(crate) fn check_singular(
+    matrix: &SparseMatrix,
+    operand: Operand,
+    values: &[f64],
+    [from, to]: [&Vectors<'_>; 2],
+    most: impl Fn(usize) -> f64,
+    means: Option<&[f64]>,
+) -> Result<()> {
+    let scale = values.iter().fold(0.0f64, |most, &value| most.max(value));
+    let mut pushed = Pushed::new(matrix, operand)?;
+    let (rows, columns) = sizes(matrix, operand);
+    let mut other = Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", rows)?;
+    for (i, &value) in values.iter().enumerate() {
+        from.copy_rows(0..columns, i..i + 1, &mut pushed.factor)?;
+        to.copy_rows(0..rows, i..i + 1, &mut other)?;
+        pushed.multiply(|entry, number| entry * number)?;
+        // The transpose of a matrix without its means takes the sum of the vector's numbers, times the means.
+        let sum: f64 = if means.is_some() { pushed.factor.iter().sum() } else { 0.0 };
+        let mean = |row: usize| means.map_or(0.0, |means| sum * means[row]);
+        let [found, length] = pushed.lengths(|row| value * other[row] + mean(row));
+        let bound = most(i) + ROUNDING * scale.max(length);
+        if found.is_nan() || found > bound {
+            let text = format!("a residual of at most {bound:e} for singular value {value}");
+            return Err(refuse(text, format!("{found:e}")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks non-negative factors: that they are, and the loss.
+pub(crate) fn check_factors(
+    matrix: &SparseMatrix,
+    w: &mut Vectors<'_>,
+    h_transposed: &mut Vectors<'_>,
+    said: f64,
+) -> Result<()> {
+    let count = w.shape().1;
+    w.leave(vectors_bytes(matrix, count))?;
+    h_transposed.leave(vectors_bytes(matrix, count))?;
+    for (name, vectors) in [("W", &*w), ("H", &*h_transposed)] {
+        for_each_piece(vectors, matrix, vectors.shape().0, |row| {
+            match row.iter().find(|number| number.is_nan() || **number < 0.0) {
+                Some(number) => Err(refuse(format!("no number below 0 in {name}"), number)),
+                None => Ok(()),
+            }
+        })?;
+    }
+    let grams = [gram(w, matrix)?, gram(h_transposed, matrix)?];
+    let of_product: f64 = grams[0].iter().zip(&grams[1]).map(|(one, other)| one * other).sum();
+    let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
+    let mut other = Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", w.shape().0)?;
+    let mut inner = 0.0;
+    for i in 0..count {
+        h_transposed.copy_rows(0..h_transposed.shape().0, i..i + 1, &mut pushed.factor)?;
+        w.copy_rows(0..w.shape().0, i..i + 1, &mut other)?;
+        pushed.multiply(|entry, number| entry * number)?;
+        inner += pushed.product.iter().zip(other.iter()).map(|(one, other)| one * other).sum::<f64>();
+    }
+    let squares = matrix.sum_of_squares()?;
+    let found = (squares - 2.0 * inner + of_product).max(0.0);
+    let rounding = ROUNDING * (squares + of_product);
+    if (found - said).abs() <= rounding {
+        return Ok(());
+    }
+    Err(refuse(format!("a loss of {said:e}, but for {rounding:e}"), format!("{found:e}")))
+}
+
+/// Checks the solution of a system, in the order of ids as `b`: its residual.
+pub(crate) fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: f64) -> Result<()> {
+    let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
+    (0..x.len()).for_each(|place| pushed.factor[place] = x[matrix.column_at(place)]);
+    // What rounding may do depends on the terms, which may be larger than their sum.
+    pushed.multiply(|entry, number| (entry * number).abs())?;
+    let scale = pushed.lengths(|_| 0.0)[1] + b.iter().map(|number| number.powi(2)).sum::<f64>().sqrt();
+    pushed.multiply(|entry, number| entry * number)?;
+    let [found, _] = pushed.lengths(|row| b[matrix.row_at(row)]);
+    check_residual("the solution", said, found, ROUNDING * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EigsOptions, EigshOptions, NmfOptions, SolveOptions, SvdsOptions, cg, eigs, eigsh, nmf, svds};
+    use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, import, open};
+    use outcore_graph::{Graph, GraphOptions};
+    use outcore_io::{Runtime, RuntimeOptions};
+    use std::sync::Arc;
+
+    /// A path whose entries rise, on the diagonal too; with more columns than rows, or a square one.
+    fn with_matrix(columns: usize, work: impl FnOnce(&SparseMatrix)) {
+        let folder = tempfile::tempdir().unwrap();
+        let entries: Vec<_> = (1..=40)
+            .flat_map(|i| [(i, i, 50.0 + i as f64), (i, i + 1, 1.0 + i as f64 / 9.0), (i + 1, i, 1.0 + i as f64 / 9.0)])
+            .filter(|&(row, column, _)| row <= 40 && column <= columns)
+            .collect();
+        let mut text = format!("%%MatrixMarket matrix coordinate real general\n40 {columns} {}\n", entries.len());
+        entries.iter().for_each(|(row, column, value)| text += &format!("{row} {column} {value}\n"));
+        let (file, image) = (folder.path().join("m.mtx"), folder.path().join("m.oc"));
+        std::fs::write(&file, text).unwrap();
+        let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap());
+        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
+        let source = open(&runtime, &[file], &input).unwrap();
+        let options = ImportOptions { duplicates: Duplicates::Sum, ..ImportOptions::default() };
+        import(&runtime, source, &image, &options).unwrap();
+        let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+        work(&SparseMatrix::new(Arc::new(graph), true).unwrap());
+    }
+
+    #[test]
+    fn eigenpairs_that_are_wrong_are_found() {
+        with_matrix(40, |matrix| {
+            let mut found = eigsh(matrix, &EigshOptions { k: 3, ..EigshOptions::default() }).unwrap();
+            let (values, residuals) = (found.values.clone(), found.residuals.clone());
+            check_eigenpairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
+            let wrong = [values[0], values[1] * (1.0 + 1e-9), values[2]];
+            check_eigenpairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
+            let wrong = [residuals[0], residuals[1], 1e-6];
+            check_eigenpairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
+            let mut found = eigs(matrix, &EigsOptions { k: 3, ..EigsOptions::default() }).unwrap();
+            let (mut values, residuals) = (found.values.clone(), found.residuals.clone());
+            check_complex_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
+            values[2].re += 1e-6;
+            check_complex_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap_err();
+        });
+    }
+
+    #[test]
+    fn singular_values_factors_and_solutions_that_are_wrong_are_found() {
+        with_matrix(55, |matrix| {
+            let found = svds(matrix, &SvdsOptions { k: 3, ..SvdsOptions::default() }).unwrap();
+            let sides = [&found.left, &found.right];
+            let check = |values: &[f64], sides| {
+                check_singular(matrix, Operand::Transpose, values, sides, |i| found.residuals[i], None)
+            };
+            check(&found.values, sides).unwrap();
+            check(&found.values.iter().map(|value| value * (1.0 - 1e-8)).collect::<Vec<_>>(), sides).unwrap_err();
+            check_orthonormal(&found.left, matrix).unwrap();
+            let mut found = nmf(matrix, &NmfOptions { max_iter: 5, ..NmfOptions::default() }).unwrap();
+            let loss = found.losses[found.losses.len() - 1];
+            check_factors(matrix, &mut found.w, &mut found.h_transposed, loss).unwrap();
+            check_factors(matrix, &mut found.w, &mut found.h_transposed, loss * (1.0 + 1e-6)).unwrap_err();
+            // Factors are not orthonormal.
+            check_orthonormal(&found.w, matrix).unwrap_err();
+        });
+        with_matrix(40, |matrix| {
+            let b = vec![1.0; 40];
+            let mut found = cg(matrix, &b, &SolveOptions::default()).unwrap();
+            check_solution(matrix, &found.x, &b, found.residual).unwrap();
+            found.x[7] += 1e-6;
+            check_solution(matrix, &found.x, &b, found.residual).unwrap_err();
+        });
+    }
+}
