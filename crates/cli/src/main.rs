@@ -1,8 +1,8 @@
 //! The `outcore` command.
 //!
 //! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks that
-//! did not converge, 130 after Ctrl-C, 143 after SIGTERM.
+//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks or
+//! values that did not converge, 130 after Ctrl-C, 143 after SIGTERM.
 #![forbid(unsafe_code)]
 
 /// Writes a line of messages. A standard error that cannot be written to changes no outcome.
@@ -22,6 +22,7 @@ mod image;
 mod options;
 mod progress;
 mod run;
+mod solve;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -1,20 +1,30 @@
 //! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
 
 use crate::args::Common;
+use crate::solve::{SolverArgs, solver_command};
 use clap::builder::{
     BoolValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser, ValueParser,
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::linalg::{Declaration, SOLVERS};
 use outcore::{ALGORITHMS, Algorithm, DefaultValue, Kind, Parameter, Value};
 
 /// The flag that takes ranks as they are.
-const ALLOW_UNCONVERGED: &str = "allow_unconverged";
+pub const ALLOW_UNCONVERGED: &str = "allow_unconverged";
 /// The flag that leaves weights out.
-const UNWEIGHTED: &str = "unweighted";
+pub const UNWEIGHTED: &str = "unweighted";
 
 /// `outcore run`.
-pub struct RunArgs {
+pub enum RunArgs {
+    /// An algorithm over a graph.
+    Algorithm(Box<AlgorithmArgs>),
+    /// A solver over a matrix.
+    Solver(Box<SolverArgs>),
+}
+
+/// `outcore run` and an algorithm.
+pub struct AlgorithmArgs {
     /// Which algorithm.
     pub algorithm: &'static Algorithm,
     /// The options that were given.
@@ -28,7 +38,8 @@ pub struct RunArgs {
 impl Args for RunArgs {
     fn augment_args(command: Command) -> Command {
         let command = command.subcommand_required(true).arg_required_else_help(true);
-        command.subcommands(ALGORITHMS.iter().map(|algorithm| command_of(algorithm)))
+        let command = command.subcommands(ALGORITHMS.iter().map(|algorithm| command_of(algorithm)));
+        command.subcommands(SOLVERS.iter().map(|solver| solver_command(solver)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -38,16 +49,16 @@ impl Args for RunArgs {
 
 impl FromArgMatches for RunArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let named = |(name, matches)| Some((Algorithm::named(name)?, matches));
-        let Some((algorithm, matches)) = matches.subcommand().and_then(named) else {
-            return Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand));
-        };
-        let mut given = Vec::new();
-        for option in algorithm.options {
-            given.extend(value_of(option, matches).map(|value| (option.name, value)));
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        if let Some(solver) = Declaration::named(name) {
+            return Ok(RunArgs::Solver(Box::new(SolverArgs::of(solver, matches)?)));
         }
+        let algorithm = Algorithm::named(name).ok_or_else(missing)?;
+        let given = values_of(algorithm.options, matches);
         let allow_unconverged = algorithm.must_converge && matches.get_flag(ALLOW_UNCONVERGED);
-        Ok(RunArgs { algorithm, given, allow_unconverged, common: Common::from_arg_matches(matches)? })
+        let common = Common::from_arg_matches(matches)?;
+        Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs { algorithm, given, allow_unconverged, common })))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -85,7 +96,7 @@ fn command_of(algorithm: &'static Algorithm) -> Command {
 }
 
 /// How an option is typed.
-fn arg_of(option: &'static Parameter) -> Arg {
+pub fn arg_of(option: &'static Parameter) -> Arg {
     let is_required = option.default == DefaultValue::Required;
     let mut help = option.help.to_owned();
     let arg =
@@ -126,6 +137,11 @@ fn arg_of(option: &'static Parameter) -> Arg {
         _ => None,
     };
     arg.default_values(default).help(help)
+}
+
+/// The options that were given.
+pub fn values_of(options: &'static [Parameter], matches: &ArgMatches) -> Vec<(&'static str, Value)> {
+    options.iter().filter_map(|option| Some((option.name, value_of(option, matches)?))).collect()
 }
 
 /// An option as it was given; nothing if it was not.

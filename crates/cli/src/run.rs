@@ -2,8 +2,9 @@
 
 use crate::args::Common;
 use crate::convert::output_error;
-use crate::options::{RunArgs, in_shell};
+use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
+use crate::solve::solve;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, Image, Result, Say, Stats, Table, Unconverged, Values, cell_text,
@@ -18,11 +19,18 @@ use std::sync::Arc;
 /// How many of the first rows are shown.
 const SHOWN: usize = 10;
 /// The exit code of a run whose ranks did not converge.
-const UNCONVERGED: u8 = 4;
+pub const UNCONVERGED: u8 = 4;
 
-/// `outcore run`. The exit code is 4 if ranks did not converge.
+/// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
-    let RunArgs { algorithm, given, allow_unconverged, common } = args;
+    match args {
+        RunArgs::Algorithm(args) => run_algorithm(args),
+        RunArgs::Solver(args) => solve(args),
+    }
+}
+
+fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
+    let AlgorithmArgs { algorithm, given, allow_unconverged, common } = args;
     let graph = open(common)?;
     let plan = algorithm.plan(&graph, Values::new(algorithm, given.clone())?)?;
     let is_told = !common.limits.quiet;
@@ -110,7 +118,7 @@ impl Answer {
 
 impl Common {
     /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
-    fn say(&self, line: impl Display) {
+    pub fn say(&self, line: impl Display) {
         match &self.stats {
             _ if self.limits.quiet => {}
             Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
@@ -185,7 +193,7 @@ fn finish(table: &Table, stats: &Stats, common: &Common) -> Result<()> {
 }
 
 /// Says what a run cost.
-fn report(stats: &Stats, common: &Common) {
+pub fn report(stats: &Stats, common: &Common) {
     if common.verify {
         common.say("verified");
     }
@@ -206,7 +214,8 @@ fn report(stats: &Stats, common: &Common) {
     ))
 }
 
-fn write_stats(image: &Image, stats: &Stats, common: &Common) -> Result<()> {
+/// Writes statistics where they are wanted.
+pub fn write_stats(image: &Image, stats: &Stats, common: &Common) -> Result<()> {
     let Some(file) = &common.stats else { return Ok(()) };
     let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
     let text = serde_json::to_string_pretty(&stats).map_err(Error::custom)? + "\n";

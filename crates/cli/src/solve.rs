@@ -1,0 +1,244 @@
+//! `outcore run` and a solver: a command for each, made of the declarations, what it finds, and what it cost.
+
+use crate::args::Common;
+use crate::options::{ALLOW_UNCONVERGED, UNWEIGHTED, arg_of, in_shell, values_of};
+use crate::progress::runtime;
+use crate::run::{UNCONVERGED, report, say, write_stats};
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::io::{bytes_text, folder};
+use outcore::linalg::{Declaration, Found, Given, Needs, SolverPlan, Unconverged};
+use outcore::{
+    Error, Graph, GraphOptions, NpyFile, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns,
+    least_limit, write_columns,
+};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// The option for what has a row per column of the matrix.
+const RIGHT: &str = "right";
+/// The option for the values.
+const VALUES: &str = "values";
+/// The option for the folder of temporary files.
+const TEMPORARY: &str = "temporary";
+
+/// `outcore run` and a solver.
+pub struct SolverArgs {
+    /// Which solver.
+    solver: &'static Declaration,
+    /// The options that were given.
+    given: Vec<(&'static str, Value)>,
+    /// The files that are read, in the order of the declaration.
+    inputs: Vec<Option<PathBuf>>,
+    /// Where the result of columns goes.
+    right: Option<PathBuf>,
+    /// Where the values go.
+    values: Option<PathBuf>,
+    temporary: Option<PathBuf>,
+    /// Entries are 1, whatever their values.
+    unweighted: bool,
+    /// What has not converged is taken.
+    allow_unconverged: bool,
+    /// What every algorithm takes, too.
+    common: Common,
+}
+
+/// The command of a solver.
+pub fn solver_command(solver: &'static Declaration) -> Command {
+    let file = |name: &'static str| {
+        Arg::new(name).long(in_shell(name)).value_name("FILE").value_parser(ValueParser::path_buf())
+    };
+    let mut command = Command::new(in_shell(solver.name));
+    for input in solver.inputs {
+        command = command.arg(file(input.name).required(input.is_required).help(input.help));
+    }
+    for option in solver.options {
+        command = command.arg(arg_of(option));
+    }
+    let flag = |name: &'static str| Arg::new(name).long(in_shell(name)).action(ArgAction::SetTrue);
+    command = command.arg(flag(UNWEIGHTED).help("Every entry is 1, whatever its value"));
+    if let Some(right) = solver.right {
+        command = command.arg(file(RIGHT).help(format!("Write {right}: {OUTPUT_ENDINGS}")));
+    }
+    if let Some(values) = solver.values {
+        command = command.arg(file(VALUES).help(format!("Write {values}: {OUTPUT_ENDINGS}")));
+    }
+    if solver.must_converge {
+        command = command.arg(flag(ALLOW_UNCONVERGED).help(
+            "Take what there is where not all has converged; otherwise nothing is written, and the exit code is 4",
+        ));
+    }
+    let temporary = file(TEMPORARY).value_name("DIR");
+    command = command.arg(temporary.help("Where temporary files of vectors go; beside the image if not given"));
+    let command = Common::augment_args(command).about(solver.summary);
+    let written = format!(
+        "Write {}: {OUTPUT_ENDINGS}. A .npy file has the numbers alone, in the order of ids; others a column of ids",
+        solver.left
+    );
+    let verified = "Verify the result by products that are computed in another way; a wrong one is an error with exit \
+                    code 3";
+    command.mut_arg("output", |arg| arg.help(written)).mut_arg("verify", |arg| arg.help(verified))
+}
+
+impl SolverArgs {
+    /// What was given to a solver's command.
+    pub fn of(solver: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+        Ok(SolverArgs {
+            solver,
+            given: values_of(solver.options, matches),
+            inputs: solver.inputs.iter().map(|input| path(input.name)).collect(),
+            right: solver.right.and_then(|_| path(RIGHT)),
+            values: solver.values.and_then(|_| path(VALUES)),
+            temporary: path(TEMPORARY),
+            unweighted: matches.get_flag(UNWEIGHTED),
+            allow_unconverged: solver.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
+            common: Common::from_arg_matches(matches)?,
+        })
+    }
+
+    /// The files that are written, with their options.
+    fn outputs(&self) -> Vec<(&'static str, &Path)> {
+        let stats = self.common.stats.as_deref().filter(|file| *file != Path::new("-"));
+        let all = [
+            ("--output", self.common.output.as_deref()),
+            ("--right", self.right.as_deref()),
+            ("--values", self.values.as_deref()),
+            ("--stats", stats),
+        ];
+        all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
+    }
+
+    /// Where each result goes: that of rows, that of columns.
+    fn results(&self) -> [Option<&Path>; 2] {
+        [self.common.output.as_deref(), self.right.as_deref()]
+    }
+}
+
+/// `outcore run` and a solver. The exit code is 4 if values did not converge.
+pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
+    let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
+    let runtime = runtime(&common.limits, args.temporary.clone())?;
+    let graph = Arc::new(Graph::open(&runtime, &common.image, GraphOptions { cache_bytes: common.cache })?);
+    let has_values = graph.manifest().weights().is_some() && !unweighted;
+    let matrix = SparseMatrix::new(graph, has_values)?;
+    let values = Values::of(&in_shell(solver.name), solver.options, given.clone())?;
+    let open = |path: &Option<PathBuf>| path.as_ref().map(|path| NpyFile::open(&runtime, path)).transpose();
+    let given = Given { values, inputs: inputs.iter().map(open).collect::<Result<_>>()? };
+    let plan = (solver.plan)(&matrix, given)?;
+    let needs = plan.needs(&matrix)?;
+    check_files(args, &matrix, &needs)?;
+    if common.explain {
+        explain(args, &matrix, &needs)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    matrix.graph().make_room("the run", needs.least_bytes)?;
+    if common.verify {
+        matrix.graph().make_room("the verification of the result", needs.verify_bytes)?;
+    }
+    run(args, &matrix, &*plan)
+}
+
+/// Runs a solver, and says and writes what it found.
+fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan) -> Result<ExitCode> {
+    let (common, image) = (&args.common, matrix.graph().image());
+    let Found { lines, values, dense, unconverged, stats } = plan.run(matrix, common.verify)?;
+    if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
+        return not_converged(args, matrix, &unconverged, &stats);
+    }
+    lines.iter().for_each(|line| common.say(line));
+    report(&stats, common);
+    for (mut dense, output) in dense.into_iter().zip(args.results()) {
+        if let Some(output) = output {
+            dense.write(output)?;
+        }
+    }
+    if let Some(output) = &args.values {
+        write_columns(image, &values, output)?;
+    }
+    write_stats(image, &stats, common)?;
+    common.answer.heard()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes no result, but what it cost, and says so in the exit code.
+fn not_converged(
+    args: &SolverArgs,
+    matrix: &SparseMatrix,
+    Unconverged { text, raise }: &Unconverged,
+    stats: &Stats,
+) -> Result<ExitCode> {
+    report(stats, &args.common);
+    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
+    note!(
+        "outcore: not all has converged: {text}; no result was written. To mend it, raise {}; or take what there is by \
+         --allow-unconverged",
+        options.join(" or ")
+    );
+    write_stats(matrix.graph(), stats, &args.common)?;
+    Ok(ExitCode::from(UNCONVERGED))
+}
+
+/// Refuses files that cannot be written before the work is done.
+fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
+    let (outputs, graph) = (args.outputs(), matrix.graph());
+    let backend = graph.runtime().backend();
+    let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
+    for (i, (option, file)) in outputs.iter().enumerate() {
+        if let Some((other, _)) = outputs[..i].iter().find(|(_, other)| place(other) == place(file)) {
+            let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
+            return Err(Error::Usage(text));
+        }
+    }
+    for (shape, output) in needs.shapes.iter().zip(args.results()) {
+        output.map_or(Ok(()), |output| shape.check(graph, output))?;
+    }
+    args.values.as_ref().map_or(Ok(()), |values| check_columns(graph, values))?;
+    let stats = outputs.iter().find(|(option, _)| *option == "--stats");
+    stats.map_or(Ok(()), |(_, file)| outcore::check_file(graph, file))
+}
+
+/// Says what a run needs.
+fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
+    let graph = matrix.graph();
+    let mut least_bytes = needs.least_bytes;
+    let mut lines = Vec::new();
+    let (rows, columns) = matrix.shape();
+    lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
+    if let Some(kept) = &needs.kept {
+        let where_to = match kept.in_memory {
+            true => "in memory".to_owned(),
+            false => {
+                let folder = kept.folder.display();
+                format!("in memory as far as it has room, and otherwise in a temporary file in {folder}")
+            }
+        };
+        lines.push(format!("vectors  up to {}, {}, {where_to}", kept.count, bytes_text(kept.bytes)));
+    }
+    for (shape, output) in needs.shapes.iter().zip(args.results()) {
+        if let Some(output) = output {
+            let bytes = shape.output_bytes(graph);
+            least_bytes = least_bytes.max(bytes);
+            let (count, output) = (shape.vertices.end - shape.vertices.start, output.display());
+            let columns = shape.names.len();
+            let bytes = bytes_text(bytes);
+            lines.push(format!("output   {count} rows of {columns} numbers, in {bytes} of memory, to {output}"));
+        }
+    }
+    if args.common.verify {
+        least_bytes = least_bytes.max(needs.verify_bytes);
+        let bytes = bytes_text(needs.verify_bytes);
+        lines.push(format!("verify   {bytes} of memory; its reads are not counted"));
+    }
+    lines.push(format!("multiply {} columns per pass", needs.columns_per_pass));
+    lines.push(format!("passes   {}", needs.passes));
+    let reads: Vec<_> = needs.bytes_per_pass.iter().map(|&bytes| bytes_text(bytes)).collect();
+    lines.push(match &reads[..] {
+        [rows, columns] => format!("reads    at most {rows} per pass over rows, {columns} per pass over columns"),
+        _ => format!("reads    at most {} per pass", reads.concat()),
+    });
+    let (all, least) = (bytes_text(least_limit(graph, least_bytes)), bytes_text(needs.least_bytes));
+    say(format_args!("memory   {all} ({least} for the run)"))?;
+    lines.iter().try_for_each(say)
+}

@@ -1,0 +1,446 @@
+"""The solvers in the shell: what they write, beside NumPy and SciPy, what they refuse, and what they say beforehand."""
+
+import inspect
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import outcore as oc
+import pytest
+import scipy.sparse
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+SOLVERS = ["multiply", "eigsh", "eigs", "svds", "randomized-svd", "nmf", "cg", "minres", "gmres"]
+
+
+def run(*arguments, code=0, **options):
+    done = subprocess.run([OUTCORE, "run", *map(str, arguments)], capture_output=True, text=True, **options)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def sparse(rows, columns, seed=1, density=0.01):
+    return scipy.sparse.random_array((rows, columns), density=density, rng=np.random.default_rng(seed)).tocsr()
+
+
+def symmetric(size, seed=1):
+    half = sparse(size, size, seed)
+    return (half + half.T).tocsr()
+
+
+def image(tmp_path, matrix, order="degree"):
+    """An image whose order is not that of the ids."""
+    path = tmp_path / "m.oc"
+    oc.import_matrix(matrix, path, order=order, replace=True, memory="256MiB").close()
+    return path
+
+
+def read(path, id_name="vertex"):
+    """The numbers of a table in the order of the ids."""
+    pa = pytest.importorskip("pyarrow.parquet")
+    table = pa.read_table(path)
+    ids = table[id_name].to_numpy()
+    names = [name for name in table.column_names if name != id_name]
+    assert len(np.unique(ids)) == len(ids)
+    return np.column_stack([table[name].to_numpy() for name in names])[np.argsort(ids)], np.sort(ids), names
+
+
+def columns(path):
+    return np.genfromtxt(path, delimiter=",", names=True)
+
+
+def words(solver):
+    return " ".join(run(solver, "--help").stdout.split())
+
+
+def test_help_lists_solvers_with_the_defaults_of_python():
+    listed = " ".join(run("--help").stdout.split())
+    assert "eigsh Eigenvalues and eigenvectors of a symmetric matrix" in listed and "pagerank PageRank" in listed
+    assert "Write the right singular vectors" in words("svds") and ".parquet" in words("svds")
+    shell = {"max_iter": "--max-iter", "n_components": "--n-components", "alpha_W": "--alpha-w", "alpha_H": "--alpha-h"}
+    compared = 0
+    for solver in SOLVERS[1:6]:
+        function = getattr(oc.linalg, solver.replace("-", "_"))
+        for name, parameter in inspect.signature(function).parameters.items():
+            option = shell.get(name, "--" + name.replace("_", "-"))
+            is_flag = isinstance(parameter.default, bool)
+            if is_flag or parameter.default is None or parameter.default is inspect.Parameter.empty:
+                continue
+            said = re.search(rf"{option} <\w+>.*?\[default: ([^\]]*)\]", words(solver))
+            assert said, (solver, option, words(solver))
+            found = said[1] if isinstance(parameter.default, str) else float(said[1])
+            assert found == parameter.default, (solver, option, found, parameter.default)
+            compared += 1
+    assert compared > 25
+    assert "--rtol <X>" in words("cg") and "[default: 0.00001]" in words("cg")
+    # What has no default in Python must be given.
+    assert run("randomized-svd", "m.oc", code=2).stdout == "" and run("cg", "m.oc", code=2).stdout == ""
+
+
+@pytest.mark.parametrize("order", ["degree", "input"])
+@pytest.mark.parametrize("ending", [".parquet", ".npy", ".csv"])
+def test_eigenpairs_are_numpys(tmp_path, order, ending):
+    matrix = symmetric(700)
+    path, output = image(tmp_path, matrix, order), tmp_path / f"pairs{ending}"
+    found = run("eigsh", path, "--k", 12, "--which", "LA", "--output", output, "--values", tmp_path / "values.csv", "--verify")
+    expected = np.linalg.eigvalsh(matrix.toarray())[-12:]
+    values = columns(tmp_path / "values.csv")
+    np.testing.assert_allclose(values["eigenvalue"], expected, atol=1e-11)
+    assert values["residual"].max() < 1e-10
+    if ending == ".parquet":
+        vectors, ids, names = read(output)
+        assert ids.tolist() == list(range(700)) and names == [f"v{i}" for i in range(12)]
+    elif ending == ".npy":
+        vectors = np.load(output)
+    else:
+        table = columns(output)
+        vectors = np.column_stack([table[f"v{i}"] for i in range(12)])[np.argsort(table["vertex"])]
+    assert vectors.shape == (700, 12) and vectors.dtype == np.float64
+    np.testing.assert_allclose(matrix @ vectors, vectors * expected, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-12)
+    with oc.SparseMatrix(path) as own:
+        assert np.array_equal(oc.linalg.eigsh(own, 12, which="LA").eigenvectors, vectors)
+    lines = found.stdout.splitlines()
+    assert lines[0].split() == ["eigenvalue", "residual"] and lines[1].split()[:2] == ["v0", str(values["eigenvalue"][0])]
+    assert "and 2 more" in found.stdout and "12 of 12 pairs converged" in found.stdout and "verified" in found.stdout
+    assert "peak memory" in lines[-1]
+
+
+def test_complex_eigenpairs_are_numpys(tmp_path):
+    matrix = sparse(400, 400, density=0.02)
+    path = image(tmp_path, matrix)
+    for ending in (".parquet", ".npy"):
+        output = tmp_path / f"pairs{ending}"
+        run("eigs", path, "--k", 7, "--which", "LR", "--output", output, "--values", tmp_path / "values.csv", "--verify")
+        table = columns(tmp_path / "values.csv")
+        values = table["eigenvalue_real"] + 1j * table["eigenvalue_imag"]
+        if ending == ".npy":
+            vectors = np.load(output)
+        else:
+            parts, _, names = read(output)
+            assert names[:2] == ["v0_real", "v0_imag"]
+            vectors = parts[:, ::2] + 1j * parts[:, 1::2]
+        assert vectors.dtype == np.complex128 and vectors.shape == (400, 7)
+        assert np.abs(values.imag).max() > 0.1
+        np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-10)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1)
+    expected = np.linalg.eigvals(matrix.toarray())
+    np.testing.assert_allclose(np.sort(values.real), np.sort(np.sort(expected.real)[-7:]), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(500, 320), (320, 500), (5, 3), (1, 1)])
+@pytest.mark.parametrize("solver", ["svds", "randomized-svd"])
+def test_singular_values_are_numpys(tmp_path, solver, shape):
+    matrix = sparse(*shape, density=0.03 if shape[0] > 5 else 0.9)
+    path, k = image(tmp_path, matrix), min(6, *shape)
+    files = ("--output", tmp_path / "u.parquet", "--right", tmp_path / "v.parquet", "--values", tmp_path / "s.csv")
+    names = ("vertex", "vertex") if shape[0] == shape[1] else ("row", "column")
+    # As many passes as it takes to come near.
+    options = () if solver == "svds" else ("--passes", 60)
+    run(solver, path, "--k", k, *options, *files, "--verify")
+    expected = np.linalg.svd(matrix.toarray(), compute_uv=False)[:k]
+    values = np.atleast_1d(columns(tmp_path / "s.csv")["singular_value"])
+    np.testing.assert_allclose(values, expected, atol=1e-11 if solver == "svds" else 1e-3)
+    (u, rows, _), (v, column_ids, _) = read(tmp_path / "u.parquet", names[0]), read(tmp_path / "v.parquet", names[1])
+    assert rows.tolist() == list(range(shape[0])) and column_ids.tolist() == list(range(shape[1]))
+    np.testing.assert_allclose(u.T @ u, np.eye(k), atol=1e-12)
+    np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
+    np.testing.assert_allclose(matrix.T @ u, v * values, atol=1e-10)
+    run(solver, path, "--k", k, *options, "--output", tmp_path / "u.npy", "--right", tmp_path / "v.npy")
+    assert np.array_equal(np.load(tmp_path / "u.npy"), u) and np.array_equal(np.load(tmp_path / "v.npy"), v)
+
+
+def test_principal_components_are_numpys(tmp_path):
+    matrix = sparse(300, 40, density=0.2)
+    path = image(tmp_path, matrix)
+    run("randomized-svd", path, "--k", 3, "--center", "--passes", 40, "--right", tmp_path / "v.npy", "--values", tmp_path / "s.csv", "--verify")
+    dense = matrix.toarray()
+    _, s, vh = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(columns(tmp_path / "s.csv")["singular_value"], s[:3], rtol=1e-6)
+    assert np.abs(np.abs((np.load(tmp_path / "v.npy").T @ vh[:3].T).diagonal()) - 1).max() < 1e-4
+
+
+@pytest.mark.parametrize("method", ["hals", "mu"])
+def test_factors_are_those_of_python(tmp_path, method):
+    matrix = sparse(200, 120, density=0.05)
+    path = image(tmp_path, matrix)
+    files = ("--output", tmp_path / "w.parquet", "--right", tmp_path / "h.parquet", "--values", tmp_path / "loss.csv")
+    said = run("nmf", path, "--k", 5, "--solver", method, "--max-iter", 30, *files, "--verify").stdout
+    w, h = read(tmp_path / "w.parquet", "row")[0], read(tmp_path / "h.parquet", "column")[0].T
+    with oc.SparseMatrix(path) as own:
+        expected = oc.linalg.nmf(own, 5, solver=method, max_iter=30)
+    assert np.array_equal(w, expected[0]) and np.array_equal(h, expected[1])
+    loss = np.linalg.norm(matrix.toarray() - w @ h) ** 2
+    np.testing.assert_allclose(columns(tmp_path / "loss.csv")["loss"][-1], loss)
+    assert f"{expected.iterations} iterations" in said and f"error {np.sqrt(loss):.6f}"[:12] in said
+
+
+@pytest.mark.parametrize("solver", ["cg", "minres", "gmres"])
+def test_solutions_solve(tmp_path, solver):
+    matrix = symmetric(300) + 30 * scipy.sparse.eye_array(300)
+    path, b = image(tmp_path, matrix), np.random.default_rng(3).random(300)
+    np.save(tmp_path / "b.npy", b)
+    np.save(tmp_path / "x0.npy", b.reshape(-1, 1).astype(">f4"))
+    for more in ((), ("--preconditioner", "jacobi"), ("--x0", tmp_path / "x0.npy")):
+        said = run(solver, path, "--rhs", tmp_path / "b.npy", "--rtol", 1e-10, *more, "--output", tmp_path / "x.npy", "--values", tmp_path / "r.csv", "--verify").stdout
+        x = np.load(tmp_path / "x.npy")
+        assert x.shape == (300,) and "stopped by residual" in said
+        residual = np.linalg.norm(b - matrix @ x)
+        assert residual <= 1e-10 * np.linalg.norm(b)
+        np.testing.assert_allclose(np.atleast_1d(columns(tmp_path / "r.csv")["residual"])[-1], residual, atol=1e-13)
+    run(solver, path, "--rhs", tmp_path / "b.npy", "--output", tmp_path / "x.parquet")
+    assert read(tmp_path / "x.parquet")[2] == ["x"]
+
+
+@pytest.mark.parametrize("semiring", ["plus-times", "min-plus", "or-and", "max-times", "plus-first"])
+@pytest.mark.parametrize("transpose", [False, True])
+def test_products_are_those_of_python(tmp_path, semiring, transpose):
+    matrix = sparse(90, 60, density=0.1) - sparse(90, 60, seed=2, density=0.1)
+    path, random = image(tmp_path, matrix), np.random.default_rng(4)
+    factor = random.standard_normal((90 if transpose else 60, 35))
+    factor[3:7] = [[np.inf], [-0.0], [1e300], [0.0]]
+    np.save(tmp_path / "x.npy", np.asfortranarray(factor))
+    flags = ("--transpose",) if transpose else ()
+    with oc.SparseMatrix(path) as own:
+        expected = own.multiply(factor, semiring=semiring, transposed=transpose)
+    for ending in (".npy", ".parquet"):
+        output = tmp_path / f"y{ending}"
+        run("multiply", path, "--by", tmp_path / "x.npy", "--semiring", semiring, *flags, "--output", output, "--verify")
+        found = np.load(output) if ending == ".npy" else read(output, "column" if transpose else "row")[0]
+        assert np.array_equal(found, expected, equal_nan=True)
+    if semiring == "plus-times":
+        product = (matrix.T if transpose else matrix).toarray() @ np.nan_to_num(factor, posinf=1)
+        np.save(tmp_path / "x.npy", np.nan_to_num(factor, posinf=1))
+        run("multiply", path, "--by", tmp_path / "x.npy", *flags, "--output", output.with_suffix(".npy"))
+        np.testing.assert_allclose(np.load(output.with_suffix(".npy")), product, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["?", "i1", "u2", ">i4", "u8", "f4", ">f8", "c8", ">c16"])
+def test_factors_of_all_types_are_read(tmp_path, kind):
+    matrix = sparse(50, 50, density=0.1)
+    path = image(tmp_path, matrix)
+    for shape in ((50,), (50, 1), (50, 3)):
+        factor = (np.random.default_rng(5).random(shape) * 100).astype(kind)
+        if factor.dtype.kind == "c":
+            factor += (1j * np.arange(50).reshape(50, *(1,) * (len(shape) - 1))).astype(kind)
+        np.save(tmp_path / "x.npy", factor)
+        run("multiply", path, "--by", tmp_path / "x.npy", "--output", tmp_path / "y.npy", "--verify")
+        found = np.load(tmp_path / "y.npy")
+        assert found.shape == shape and found.dtype == (np.complex128 if factor.dtype.kind == "c" else np.float64)
+        np.testing.assert_allclose(found, matrix @ factor.astype(found.dtype), rtol=1e-12)
+
+
+def test_complex_matrices_are_multiplied_and_otherwise_refused(tmp_path):
+    matrix = sparse(80, 80, density=0.1) + 1j * sparse(80, 80, seed=2, density=0.1)
+    path, factor = image(tmp_path, matrix), np.random.default_rng(6).random((80, 20))
+    for given in (factor, factor + 1j * factor[::-1]):
+        np.save(tmp_path / "x.npy", given)
+        run("multiply", path, "--by", tmp_path / "x.npy", "--output", tmp_path / "y.npy", "--verify")
+        np.testing.assert_allclose(np.load(tmp_path / "y.npy"), matrix @ given, rtol=1e-11)
+        run("multiply", path, "--transpose", "--by", tmp_path / "x.npy", "--output", tmp_path / "y.parquet", "--verify")
+        parts, _, names = read(tmp_path / "y.parquet")
+        assert names[:2] == ["v0_real", "v0_imag"]
+        np.testing.assert_allclose(parts[:, ::2] + 1j * parts[:, 1::2], matrix.T @ given, rtol=1e-11)
+    refused = run("multiply", path, "--by", tmp_path / "x.npy", "--semiring", "min-plus", code=1)
+    assert "complex" in refused.stderr
+    np.save(tmp_path / "b.npy", np.ones(80))
+    for solver in SOLVERS[1:]:
+        more = ("--rhs", tmp_path / "b.npy") if solver in SOLVERS[6:] else ("--k", 2)
+        assert "expected real values" in run(solver, path, *more, "--explain", code=1).stderr, solver
+
+
+def test_ids_may_be_texts_and_entries_may_have_no_values(tmp_path):
+    names = [f"n, {i * 7 % 50:02}" for i in range(50)]
+    sources, targets = np.array(names), np.array(names[1:] + names[:1])
+    oc.import_graph((sources, targets, np.full(50, 3.0)), tmp_path / "ring.oc", directed=False, order="degree")
+    run("eigsh", tmp_path / "ring.oc", "--k", 1, "--which", "LA", "--output", tmp_path / "v.parquet", "--values", tmp_path / "w.csv", "--verify")
+    pa = pytest.importorskip("pyarrow.parquet")
+    table = pa.read_table(tmp_path / "v.parquet")
+    assert sorted(table["vertex"].to_pylist()) == sorted(names)
+    np.testing.assert_allclose(np.abs(table["v0"].to_numpy()), 50**-0.5)
+    np.testing.assert_allclose(columns(tmp_path / "w.csv")["eigenvalue"], 6)
+    run("eigsh", tmp_path / "ring.oc", "--k", 1, "--unweighted", "--values", tmp_path / "w.csv")
+    np.testing.assert_allclose(np.abs(columns(tmp_path / "w.csv")["eigenvalue"]), 2)
+    # Plain arrays are in the order of the ids, whatever they are.
+    np.save(tmp_path / "x.npy", np.arange(50.0))
+    run("multiply", tmp_path / "ring.oc", "--by", tmp_path / "x.npy", "--output", tmp_path / "y.npy", "--verify")
+    with oc.SparseMatrix(tmp_path / "ring.oc") as own:
+        assert np.array_equal(np.load(tmp_path / "y.npy"), own @ np.arange(50.0))
+
+
+def test_what_does_not_converge_has_an_exit_code(tmp_path):
+    ring = scipy.sparse.diags_array([np.ones(1999), np.ones(1999)], offsets=[-1, 1])
+    path = image(tmp_path, ring)
+    np.save(tmp_path / "b.npy", np.ones(2000))
+    cases = [
+        ("eigsh", ("--k", 8, "--ncv", 20, "--maxiter", 1), "--maxiter or --ncv or --tol"),
+        ("eigs", ("--k", 8, "--ncv", 20, "--maxiter", 1), "--maxiter or --ncv or --tol"),
+        ("svds", ("--k", 8, "--ncv", 20, "--maxiter", 1), "--maxiter or --ncv or --tol"),
+        ("minres", ("--rhs", tmp_path / "b.npy", "--maxiter", 2), "--maxiter or --rtol"),
+        ("gmres", ("--rhs", tmp_path / "b.npy", "--maxiter", 1, "--restart", 3), "--maxiter or --rtol"),
+    ]
+    for solver, options, advice in cases:
+        files = ("--output", tmp_path / "out.npy", "--values", tmp_path / "values.csv", "--stats", tmp_path / "stats.json")
+        refused = run(solver, path, *options, *files, "--verify", code=4)
+        assert "expected" in refused.stderr and f"raise {advice}; or take" in refused.stderr, refused.stderr
+        assert not (tmp_path / "out.npy").exists() and not (tmp_path / "values.csv").exists()
+        assert json.loads((tmp_path / "stats.json").read_text())["passes"] > 0
+        run(solver, path, *options, *files, "--verify", "--allow-unconverged")
+        assert np.load(tmp_path / "out.npy").shape[0] == 2000
+        for name in ("out.npy", "values.csv", "stats.json"):
+            (tmp_path / name).unlink()
+    # Factors after the last iteration are factors.
+    assert "stopped by max_iter" in run("nmf", path, "--k", 2, "--max-iter", 1, "--tol", 0).stdout
+
+
+def test_plans_are_said_and_nothing_is_done(tmp_path):
+    path = image(tmp_path, symmetric(600))
+    np.save(tmp_path / "x.npy", np.ones((600, 40)))
+    np.save(tmp_path / "b.npy", np.ones(600))
+    given = {"multiply": ("--by", tmp_path / "x.npy"), "randomized-svd": ("--k", 2)}
+    given |= dict.fromkeys(SOLVERS[6:], ("--rhs", tmp_path / "b.npy"))
+    for solver in SOLVERS:
+        output = tmp_path / "out.parquet"
+        said = run(solver, path, *given.get(solver, ()), "--explain", "--verify", "--output", output).stdout
+        heads = [line.split()[0] for line in said.splitlines()]
+        assert [head for head in heads if head != "vectors"] == ["memory", "matrix", "output", "verify", "multiply", "passes", "reads"]
+        assert "600 x 600" in said and "600 rows of" in said and not output.exists(), said
+    said = run("multiply", path, "--by", tmp_path / "x.npy", "--explain").stdout
+    assert "multiply 32 columns per pass" in said and re.search(r"passes\s+2\n", said), said
+    assert "passes   5, by turns" in run("randomized-svd", path, "--k", 2, "--center", "--explain").stdout
+
+
+def test_what_cannot_be_is_refused_before_the_work(tmp_path):
+    wide, square = tmp_path / "wide.oc", image(tmp_path, symmetric(60))
+    oc.import_matrix(sparse(40, 70, density=0.1), wide, memory="256MiB").close()
+    save = lambda name, array: np.save(tmp_path / name, array) or tmp_path / f"{name}.npy"
+    good, long, many = save("good", np.ones(60)), save("long", np.ones(61)), save("many", np.ones((60, 2)))
+    infinite, cube = save("infinite", np.full(60, np.inf)), save("cube", np.ones((60, 1, 1)))
+    complex_, texts = save("complex", np.ones(60, complex)), save("texts", np.array(["a"] * 60))
+    fields = save("fields", np.ones(60, dtype=[("a", "f8")]))
+    (tmp_path / "short.npy").write_bytes(good.read_bytes()[:-1])
+    (tmp_path / "bare.npy").write_bytes(b"\x93NUMPY\x01\x00")
+    (tmp_path / "text.npy").write_text("1 2 3")
+    (tmp_path / "empty.npy").touch()
+    cases = [
+        (("eigsh", wide), "expected a square matrix"),
+        (("eigs", wide), "expected a square matrix"),
+        (("cg", wide, "--rhs", good), "expected a square matrix"),
+        (("eigsh", square, "--k", 0), "expected k from 1 to 60"),
+        (("eigsh", square, "--k", 61), "expected k from 1 to 60"),
+        (("eigsh", square, "--tol", "nan"), "expected tol from 0 to 1"),
+        (("eigsh", square, "--block", 3), "1, 2, 4 or 8"),
+        (("eigsh", square, "--ncv", 7), "expected ncv of at least 12"),
+        (("svds", wide, "--k", 41), "expected k from 1 to 40"),
+        (("randomized-svd", wide, "--k", 3, "--passes", 3), "an even number of passes"),
+        (("nmf", wide, "--k", 65), "expected n_components from 1 to 64"),
+        (("cg", square, "--rhs", long), "expected a vector of 60 numbers for rhs, found 61 x 1"),
+        (("cg", square, "--rhs", many), "found 60 x 2"),
+        (("cg", square, "--rhs", complex_), "expected real numbers, found complex ones"),
+        (("cg", square, "--rhs", good, "--x0", long), "for x0, found 61 x 1"),
+        (("cg", square, "--rhs", good, "--rtol", -1), "expected rtol of 0 or more"),
+        (("multiply", square, "--by", long), "expected 60 rows"),
+        (("multiply", wide, "--by", good), "expected 70 rows"),
+        (("multiply", wide, "--transpose", "--by", good), "expected 40 rows"),
+        (("multiply", square, "--by", cube), "found 3 dimensions"),
+        (("multiply", square, "--by", texts), "found those of type <U1"),
+        (("multiply", square, "--by", fields), "fields of their own types"),
+        (("multiply", square, "--by", tmp_path / "none.npy"), "none.npy"),
+        (("multiply", square, "--by", tmp_path / "short.npy"), "as many numbers as the shape has"),
+        (("multiply", square, "--by", tmp_path / "bare.npy"), "expected a header"),
+        *((("multiply", square, "--by", tmp_path / f"{name}.npy"), "NumPy file") for name in ("text", "empty")),
+        (("eigsh", square, "--output", tmp_path / "out.txt"), ".parquet"),
+        (("eigsh", square, "--output", tmp_path / "none" / "out.npy"), "none"),
+        (("eigsh", square, "--output", tmp_path / "a.csv", "--values", tmp_path / "a.csv"), "for --output and --values"),
+    ]
+    for arguments, message in cases:
+        for more in ((), ("--explain",)):
+            refused = run(*arguments, *more, code=1)
+            assert message in refused.stderr and refused.stdout == "", (arguments, refused.stderr)
+    assert "expected finite numbers in b" in run("cg", square, "--rhs", infinite, code=1).stderr
+    for arguments in (("eigsh", square, "--which", "SM"), ("eigsh", square, "--right", "v.npy"), ("nmf", square, "--allow-unconverged")):
+        assert run(*arguments, code=2).stdout == ""
+
+
+def test_asymmetric_and_negative_matrices_are_refused(tmp_path):
+    path = image(tmp_path, sparse(300, 300))
+    np.save(tmp_path / "b.npy", np.ones(300))
+    for more in (("eigsh",), ("cg", "--rhs", tmp_path / "b.npy"), ("minres", "--rhs", tmp_path / "b.npy")):
+        assert "expected a symmetric matrix" in run(more[0], path, *more[1:], code=1).stderr
+    path = image(tmp_path, -sparse(30, 30, density=0.2))
+    assert "not negative" in run("nmf", path, code=1).stderr
+
+
+def test_matrices_of_zeros_and_of_one_number(tmp_path):
+    for matrix in (scipy.sparse.csr_array((1, 1)), scipy.sparse.csr_array([[-2.0]]), scipy.sparse.csr_array((300, 300))):
+        path, size = image(tmp_path, matrix), matrix.shape[0]
+        for solver in ("eigsh", "eigs", "svds", "randomized-svd"):
+            run(solver, path, "--k", 1, "--output", tmp_path / "v.npy", "--values", tmp_path / "w.csv", "--verify")
+            assert np.load(tmp_path / "v.npy").shape == (size, 1)
+            first = columns(tmp_path / "w.csv")
+            value = first[first.dtype.names[0]]
+            assert value == (matrix.toarray()[0, 0] if solver in ("eigsh", "eigs") else abs(matrix.toarray()[0, 0]))
+        np.save(tmp_path / "b.npy", np.zeros(size))
+        run("minres", path, "--rhs", tmp_path / "b.npy", "--output", tmp_path / "x.npy", "--verify")
+        assert not np.load(tmp_path / "x.npy").any()
+
+
+def test_results_larger_than_the_limit_are_written_with_the_same_bits(tmp_path):
+    size = 400_000
+    sizes = (25_000 * 0.9 ** np.arange(24)).astype(int)
+    # Stars, whose eigenvalues stand apart.
+    centers = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    leaves = np.setdiff1d(np.arange(size), centers)
+    path = tmp_path / "stars.oc"
+    oc.import_graph((np.resize(np.repeat(centers, sizes), len(leaves)), leaves), path, directed=False, order="degree")
+    vectors = []
+    # 64 MB of vectors.
+    for memory, ending in (("54MiB", ".parquet"), ("1GiB", ".parquet"), ("54MiB", ".npy")):
+        output = tmp_path / f"v{ending}"
+        said = run("eigsh", path, "--k", 20, "--which", "LA", "--tol", 1e-6, "--ncv", 60, "--memory", memory, "--output", output, "--verify").stdout
+        vectors.append(np.load(output) if ending == ".npy" else read(output)[0])
+        peak, unit = said.split("peak memory ")[1].split()[:2]
+        assert memory != "54MiB" or unit == "MiB" and float(peak) <= 54, said
+    assert np.array_equal(vectors[0], vectors[1]) and np.array_equal(vectors[0], vectors[2])
+    said = run("eigsh", path, "--k", 12, "--memory", "54MiB", "--temporary", tmp_path, "--explain").stdout
+    assert f"a temporary file in {tmp_path}" in said, said
+    assert "in memory\n" in run("eigsh", path, "--k", 12, "--memory", "4GiB", "--explain").stdout
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["stars.oc", "v.npy", "v.parquet"]
+
+
+def test_too_little_memory_is_refused_before_the_work(tmp_path):
+    path = tmp_path / "path.oc"
+    oc.import_graph((np.arange(2_000_000), np.arange(1, 2_000_001)), path, directed=False)
+    np.save(tmp_path / "b.npy", np.ones(2_000_001))
+    for arguments in (("eigsh",), ("cg", "--rhs", tmp_path / "b.npy"), ("multiply", "--by", tmp_path / "b.npy")):
+        begun = time.monotonic()
+        refused = run(arguments[0], path, *arguments[1:], "--memory", "24MiB", "--output", tmp_path / "x.npy", code=1)
+        assert "limit" in refused.stderr and time.monotonic() - begun < 20, refused.stderr
+        assert not (tmp_path / "x.npy").exists()
+
+
+def test_interrupted_solvers_leave_nothing_behind(tmp_path):
+    path = tmp_path / "path.oc"
+    oc.import_graph((np.arange(500_000), np.arange(1, 500_001)), path, directed=False)
+    command = [OUTCORE, "run", "eigsh", path, "--which", "SA", "--output", tmp_path / "v.npy", "--memory", "64MiB"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        said = process.communicate()[1]
+    assert process.returncode == 130 and "stopped" in said and time.monotonic() - begun < 5, said
+    assert [file.name for file in tmp_path.iterdir()] == ["path.oc"]
+
+
+def test_statistics_and_silence(tmp_path):
+    path = image(tmp_path, symmetric(60))
+    done = run("eigsh", path, "--k", 2, "--stats", "-")
+    assert json.loads(done.stdout)["passes"] > 0 and "2 of 2 pairs" in done.stderr
+    quiet = run("eigsh", path, "--k", 2, "--quiet", "--output", tmp_path / "v.npy")
+    assert quiet.stdout == quiet.stderr == "" and np.load(tmp_path / "v.npy").shape == (60, 2)
