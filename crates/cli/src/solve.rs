@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};
 use outcore::linalg::{Declaration, Found, Given, Needs, SolverPlan, Unconverged};
 use outcore::{
-    Error, Graph, GraphOptions, NpyFile, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns,
+    DenseFile, Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns,
     least_limit, write_columns,
 };
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ use std::sync::Arc;
 const RIGHT: &str = "right";
 /// The option for the values.
 const VALUES: &str = "values";
+/// The option for the folder that a run is kept in.
+const CHECKPOINT: &str = "checkpoint";
 /// The option for the folder of temporary files.
 const TEMPORARY: &str = "temporary";
 
@@ -36,6 +38,7 @@ pub struct SolverArgs {
     /// Where the values go.
     values: Option<PathBuf>,
     temporary: Option<PathBuf>,
+    checkpoint: Option<PathBuf>,
     /// Entries are 1, whatever their values.
     unweighted: bool,
     /// What has not converged is taken.
@@ -69,6 +72,11 @@ pub fn solver_command(solver: &'static Declaration) -> Command {
             "Take what there is where not all has converged; otherwise nothing is written, and the exit code is 4",
         ));
     }
+    if solver.has_checkpoints {
+        command = command.arg(file(CHECKPOINT).value_name("DIR").help(
+            "Keep the run in a folder while it goes on: the same command goes on from there, with the same bits",
+        ));
+    }
     let temporary = file(TEMPORARY).value_name("DIR");
     command = command.arg(temporary.help("Where temporary files of vectors go; beside the image if not given"));
     let command = Common::augment_args(command).about(solver.summary);
@@ -92,6 +100,7 @@ impl SolverArgs {
             right: solver.right.and_then(|_| path(RIGHT)),
             values: solver.values.and_then(|_| path(VALUES)),
             temporary: path(TEMPORARY),
+            checkpoint: if solver.has_checkpoints { path(CHECKPOINT) } else { None },
             unweighted: matches.get_flag(UNWEIGHTED),
             allow_unconverged: solver.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
             common: Common::from_arg_matches(matches)?,
@@ -124,8 +133,9 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(graph, has_values)?;
     let values = Values::of(&in_shell(solver.name), solver.options, given.clone())?;
-    let open = |path: &Option<PathBuf>| path.as_ref().map(|path| NpyFile::open(&runtime, path)).transpose();
-    let given = Given { values, inputs: inputs.iter().map(open).collect::<Result<_>>()? };
+    let open = |path: &Option<PathBuf>| path.as_ref().map(|path| DenseFile::open(&runtime, path)).transpose();
+    let inputs = inputs.iter().map(open).collect::<Result<_>>()?;
+    let given = Given { values, inputs, checkpoint: args.checkpoint.clone() };
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
     check_files(args, &matrix, &needs)?;

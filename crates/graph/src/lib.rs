@@ -56,7 +56,7 @@ pub use outcore_image::{
     Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, PlacedFile, Result, Stats, StatsBuilder,
     Step, SweepStats, check_file, read_manifest, require_disk, write_file,
 };
-pub use outcore_ingest::{Choice, NpyFile};
+pub use outcore_ingest::Choice;
 pub use outcore_table::{
     BATCH_IDS, Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table,
     TableReader, cell_text, check_columns, distance_bits, ids_of, signed_count, write_columns, write_dense,

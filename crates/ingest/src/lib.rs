@@ -29,7 +29,6 @@ mod konect;
 mod matrix_header;
 mod matrix_market;
 mod metis;
-mod npy;
 mod number;
 mod open;
 mod own_comment;
@@ -58,7 +57,6 @@ pub use batch::{
 pub use choice::Choice;
 pub use graphalytics::GraphalyticsProperties;
 pub use heap::Heap;
-pub use npy::NpyFile;
 pub use number::is_whole;
 pub use open::{formats, open, parse_bytes};
 pub use own_comment::OwnComment;

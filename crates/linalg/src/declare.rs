@@ -12,8 +12,8 @@ use crate::basis::temporary_folder;
 use crate::dense::Dense;
 use crate::vectors::Vectors;
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_graph::{DenseShape, Error, NpyFile, Result, Stats};
-use outcore_matrix::{Operand, SparseMatrix};
+use outcore_graph::{DenseShape, Error, Result, Stats};
+use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use std::path::PathBuf;
 
 /// A solver, as it is declared.
@@ -32,6 +32,8 @@ pub struct Declaration {
     pub right: Option<&'static str>,
     /// What the file has that has a row for each value that was found, if there is one.
     pub values: Option<&'static str>,
+    /// Whether a run can be kept in a folder, and go on from there.
+    pub has_checkpoints: bool,
     /// Whether what did not converge is an error, unless it is asked for.
     pub must_converge: bool,
     /// Makes a plan of what users give.
@@ -54,12 +56,14 @@ pub struct Given {
     /// The options.
     pub values: Values,
     /// The files, opened, in the order of the declaration.
-    pub inputs: Vec<Option<NpyFile>>,
+    pub inputs: Vec<Option<DenseFile>>,
+    /// The folder that the run is kept in.
+    pub checkpoint: Option<PathBuf>,
 }
 
 impl Given {
     /// Takes one of the files.
-    pub(crate) fn take(&mut self, place: usize) -> Option<NpyFile> {
+    pub(crate) fn take(&mut self, place: usize) -> Option<DenseFile> {
         self.inputs.get_mut(place).and_then(Option::take)
     }
 }
@@ -243,17 +247,17 @@ pub(crate) fn some_size(values: &Values, name: &str) -> Option<usize> {
 }
 
 /// A file that must be there; the shell asks for it.
-pub(crate) fn required(file: Option<NpyFile>, name: &str) -> Result<NpyFile> {
+pub(crate) fn required(file: Option<DenseFile>, name: &str) -> Result<DenseFile> {
     file.ok_or_else(|| Error::Usage(format!("expected the option {name}, found none")))
 }
 
 /// Refuses a file unless it has a vector of so many real numbers.
-pub(crate) fn check_vector(file: &NpyFile, rows: u64, name: &str) -> Result<()> {
+pub(crate) fn check_vector(file: &DenseFile, rows: u64, name: &str) -> Result<()> {
     let (found, columns) = file.shape();
     if file.is_complex() {
         return Err(Error::input(file.path(), None, "real numbers", "complex ones"));
     }
-    if found as u64 != rows || columns != 1 {
+    if found != rows || columns != 1 {
         let expected = format!("a vector of {rows} numbers for {name}");
         return Err(Error::input(file.path(), None, expected, format!("{found} x {columns}")));
     }

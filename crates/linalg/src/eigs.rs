@@ -99,11 +99,12 @@ pub(crate) static EIGS: Declaration = Declaration {
     left: "the eigenvectors, real and imaginary parts side by side, one row per vertex",
     right: None,
     values: Some("the parts of the eigenvalues, and residuals, in the order of the vectors"),
+    has_checkpoints: true,
     must_converge: true,
     plan,
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
     let options = EigsOptions {
         k: size(&values, "k"),
         which: values.choice("which"),
@@ -111,6 +112,7 @@ fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn So
         ncv: some_size(&values, "ncv"),
         max_iter: values.whole("maxiter"),
         seed: values.whole("seed"),
+        checkpoint,
     };
     require_real(matrix)?;
     check_options(square_rows(matrix)?, &options)?;

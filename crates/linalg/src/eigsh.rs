@@ -86,11 +86,12 @@ pub(crate) static EIGSH: Declaration = Declaration {
     left: "the eigenvectors, one row per vertex",
     right: None,
     values: Some("the eigenvalues and residuals, in the order of the vectors"),
+    has_checkpoints: true,
     must_converge: true,
     plan,
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
     let options = EigshOptions {
         k: size(&values, "k"),
         which: values.choice("which"),
@@ -99,6 +100,7 @@ fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn So
         block: size(&values, "block"),
         max_iter: values.whole("maxiter"),
         seed: values.whole("seed"),
+        checkpoint,
     };
     require_real(matrix)?;
     check_options(square_rows(matrix)?, &options)?;

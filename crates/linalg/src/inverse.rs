@@ -5,7 +5,7 @@
 
 use crate::systems::System;
 use crate::tall::{FEW_NUMBERS, dot};
-use outcore_graph::{Error, Result};
+use outcore_graph::{Choice, Error, Result};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use std::fmt::{Debug, Formatter};
@@ -35,6 +35,20 @@ impl Debug for Preconditioner<'_> {
             Preconditioner::Jacobi => "Jacobi",
             Preconditioner::Function(_) => "Function(..)",
         })
+    }
+}
+
+/// Those that have names: a function has none.
+impl Choice for Preconditioner<'static> {
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Preconditioner::None, "none", "Nothing"), (Preconditioner::Jacobi, "jacobi", "The inverse of the diagonal")];
+}
+
+impl PartialEq for Preconditioner<'_> {
+    /// Functions equal nothing.
+    fn eq(&self, other: &Self) -> bool {
+        let is_named = !matches!(self, Preconditioner::Function(_));
+        is_named && std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 

@@ -7,10 +7,10 @@ use crate::declare::{
 use crate::dense::Dense;
 use crate::verify::{push, sizes};
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{Choice, DenseShape, Error, NpyFile, Result};
+use outcore_graph::{Choice, DenseShape, Error, Result};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
-use outcore_matrix::{Operand, Semiring, SparseMatrix};
+use outcore_matrix::{DenseFile, Operand, Semiring, SparseMatrix};
 
 /// By how much sums may differ, in units of the sum of what their terms are in absolute terms.
 const ROUNDING: f64 = 1e-11;
@@ -36,6 +36,7 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
     left: "the product, one row per row of the matrix, or per column with --transpose",
     right: None,
     values: None,
+    has_checkpoints: false,
     must_converge: false,
     plan,
 };
@@ -44,7 +45,7 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
 struct Multiplying {
     semiring: Semiring,
     operand: Operand,
-    factor: NpyFile,
+    factor: DenseFile,
     /// Factor and product are complex.
     is_complex: bool,
 }
@@ -59,7 +60,7 @@ fn plan(matrix: &SparseMatrix, mut given: Given) -> Result<Box<dyn SolverPlan>> 
         return Err(Error::Usage(text));
     }
     let ((rows, inner), (found, columns)) = (sizes(matrix, operand), factor.shape());
-    if found != inner || columns == 0 {
+    if found != inner as u64 || columns == 0 {
         let what = if operand == Operand::Matrix { "a matrix" } else { "the transpose, which is" };
         let expected = format!("{inner} rows and a column or more to multiply {what} of {rows} x {inner}");
         return Err(Error::input(factor.path(), None, expected, format!("{found} x {columns}")));
@@ -70,16 +71,16 @@ fn plan(matrix: &SparseMatrix, mut given: Given) -> Result<Box<dyn SolverPlan>> 
 impl Multiplying {
     /// Real numbers in a row of the factor and of the product.
     fn numbers(&self) -> usize {
-        self.factor.shape().1 * if self.is_complex { 2 } else { 1 }
+        self.factor.shape().1 as usize * if self.is_complex { 2 } else { 1 }
     }
 
     /// The columns that the matrix is multiplied by: those of a real one are the parts of complex ones.
     fn columns(&self, matrix: &SparseMatrix) -> usize {
-        if matrix.is_complex() { self.factor.shape().1 } else { self.numbers() }
+        if matrix.is_complex() { self.factor.shape().1 as usize } else { self.numbers() }
     }
 
     fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
-        let count = self.factor.shape().1;
+        let count = self.factor.shape().1 as usize;
         let names = if self.is_complex { complex_names(count) } else { vector_names(count) };
         let shape = shape_of(matrix, self.operand, names);
         DenseShape { is_complex: self.is_complex, is_vector: self.factor.is_vector(), ..shape }
@@ -256,7 +257,7 @@ mod tests {
         let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
         for &(semiring, ..) in Semiring::ALL {
             for operand in [Operand::Matrix, Operand::Transpose] {
-                let factor = NpyFile::open(&runtime, &dense).unwrap();
+                let factor = DenseFile::open(&runtime, &dense).unwrap();
                 let planned = Multiplying { semiring, operand, factor, is_complex: false };
                 let factor = [1.0, 2.0, 3.0];
                 let mut product = [f64::NAN; 3];

@@ -106,6 +106,7 @@ pub(crate) static NMF: Declaration = Declaration {
     left: "W, one row per row of the matrix",
     right: Some("the transpose of H, one row per column of the matrix"),
     values: Some("the loss, |A - W H|^2, in the beginning and after every iteration"),
+    has_checkpoints: false,
     must_converge: false,
     plan,
 };

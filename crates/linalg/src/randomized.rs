@@ -55,6 +55,7 @@ pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
     left: "the left singular vectors, one row per row of the matrix",
     right: Some("the right singular vectors, one row per column of the matrix"),
     values: Some("the singular values, in the order of the vectors: the greatest first"),
+    has_checkpoints: false,
     must_converge: false,
     plan,
 };

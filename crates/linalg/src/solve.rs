@@ -7,14 +7,15 @@ use crate::declare::{
 };
 use crate::dense::Dense;
 use crate::gmres::Gmres;
+use crate::inverse::Preconditioner;
 use crate::minres::Minres;
 use crate::operator::{require_real, square_rows};
-use crate::systems::{Method, Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
+use crate::systems::{Method, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{DenseShape, Error, NpyFile, Result};
-use outcore_matrix::{Operand, SparseMatrix};
+use outcore_graph::{DenseShape, Error, Result};
+use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 
 const RTOL: Parameter =
     Parameter::new("rtol", Kind::Real, DefaultValue::Real(1e-5), "The greatest residual, in units of the length of b");
@@ -50,6 +51,7 @@ pub(crate) static CG: Declaration = Declaration {
     left: LEFT,
     right: None,
     values: VALUES,
+    has_checkpoints: false,
     must_converge: true,
     plan: |matrix, given| plan(Kernel::Cg, matrix, given),
 };
@@ -61,6 +63,7 @@ pub(crate) static MINRES: Declaration = Declaration {
     left: LEFT,
     right: None,
     values: VALUES,
+    has_checkpoints: false,
     must_converge: true,
     plan: |matrix, given| plan(Kernel::Minres, matrix, given),
 };
@@ -83,6 +86,7 @@ pub(crate) static GMRES: Declaration = Declaration {
     left: LEFT,
     right: None,
     values: VALUES,
+    has_checkpoints: false,
     must_converge: true,
     plan: |matrix, given| plan(Kernel::Gmres, matrix, given),
 };
@@ -98,8 +102,8 @@ enum Kernel {
 /// A system of equations that is to be solved.
 struct Solving {
     kernel: Kernel,
-    b: NpyFile,
-    x0: Option<NpyFile>,
+    b: DenseFile,
+    x0: Option<DenseFile>,
     options: SolveOptions<'static>,
 }
 

@@ -41,11 +41,12 @@ pub(crate) static SVDS: Declaration = Declaration {
     left: "the left singular vectors, one row per row of the matrix",
     right: Some("the right singular vectors, one row per column of the matrix"),
     values: Some("the singular values and residuals, in the order of the vectors: the greatest first"),
+    has_checkpoints: true,
     must_converge: true,
     plan,
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
     let options = SvdsOptions {
         k: size(&values, "k"),
         tol: values.real("tol"),
@@ -53,6 +54,7 @@ fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn So
         block: size(&values, "block"),
         max_iter: values.whole("maxiter"),
         seed: values.whole("seed"),
+        checkpoint,
     };
     require_real(matrix)?;
     check_options(matrix.shape().0.min(matrix.shape().1) as usize, &options.of_squares())?;

@@ -6,8 +6,8 @@
 
 use crate::npy::{Element, Head, Kind, refusal};
 use outcore_graph::{Error, Result};
-use outcore_io::buffer::raw_bytes_mut;
-use outcore_io::{Array, Input, Runtime, Spill, lock};
+use outcore_io::buffer::{raw_bytes_mut, shared};
+use outcore_io::{Array, AtomicF64, Input, Runtime, Spill, lock};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -58,6 +58,9 @@ impl DenseLayout {
         self.offset_bytes.saturating_add(before_last).saturating_add(element.bytes as u64)
     }
 }
+
+/// A piece of a file that is read as a whole.
+const READ_BYTES: usize = 128 << 10;
 
 /// What holds the bytes.
 enum Store {
@@ -139,6 +142,34 @@ impl DenseFile {
             return Err(refusal(path, expected, format!("{}", input.len_bytes())));
         }
         Ok(DenseFile { path: path.to_owned(), store, layout, element, by_columns, is_vector, read_bytes })
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads all numbers, row by row; where complex ones are wanted, each is two: the real and the imaginary part. 8
+    /// bytes of memory for each, under the name `purpose`, and half a MiB per worker meanwhile.
+    ///
+    /// # Errors
+    /// Complex numbers where real ones are wanted; a file that cannot be read; no memory; a request to stop.
+    pub fn read(&self, runtime: &Runtime, purpose: &str, as_complex: bool) -> Result<Array<f64>> {
+        if self.is_complex() && !as_complex {
+            return Err(refusal(&self.path, "real numbers".to_owned(), "complex ones".to_owned()));
+        }
+        let parts = if as_complex { 2 } else { 1 };
+        let (rows, width) = (self.layout.rows as usize, self.layout.columns as usize * parts);
+        let mut numbers = Array::zeroed(runtime.budget(), purpose, rows * width)?;
+        let (buffers, all): (_, &[AtomicF64]) = (PieceBuffers::new(runtime, READ_BYTES)?, shared(&mut numbers));
+        self.for_each_piece(runtime, &buffers, 0..width, parts, |rows, columns, found, _| {
+            for (row, found) in rows.zip(found.chunks_exact(columns.len())) {
+                let places = &all[row * width + columns.start..row * width + columns.end];
+                places.iter().zip(found).for_each(|(place, &number)| place.store(number));
+            }
+            Ok(())
+        })?;
+        Ok(numbers)
     }
 
     /// How many rows and columns there are.

@@ -55,8 +55,8 @@ pub use outcore_matrix::{
 
 // Results, under the users' ids.
 pub use outcore_graph::{
-    Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, NpyFile, OUTPUT_ENDINGS, Table,
-    TableReader, cell_text, check_columns, distance_bits, ids_of, signed_count, write_columns, write_dense,
+    Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
+    cell_text, check_columns, distance_bits, ids_of, signed_count, write_columns, write_dense,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.
