@@ -11,8 +11,9 @@
 //! read.
 //!
 //! *Missed copies.* A block of b columns sees at most b copies of a repeated eigenvalue. So when all wanted pairs have
-//! converged they are locked, and the method begins again with a random block orthogonal to them, until a bound for
-//! random starts says that nothing was missed ([`MISSED`]), or what was missed has converged too.
+//! converged and b of them are equal, they are locked, and the method begins again with a random block orthogonal to
+//! them, until a bound for random starts says that nothing was missed ([`MISSED`]), or what was missed has converged
+//! too.
 //!
 //! Grimes, Lewis and Simon, *A shifted block Lanczos algorithm*, SIAM J. Matrix Anal. 1994; Wu and Simon,
 //! *Thick-restart Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue
@@ -498,8 +499,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         }
     }
 
-    /// The key of the equal values that are wanted least, of those of which copies may be missing: as many at least as a
-    /// block has columns, and not those of the last wanted value.
+    /// The key of the equal values that are wanted least, of those of which copies may be missing: as many at least as
+    /// a block has columns, and not those of the last wanted value.
     fn least_crowd(&self, wanted: &[f64], scale: f64) -> Option<f64> {
         let (width, apart) = (self.width(), scale * EQUAL.max(10.0 * self.goal.tolerance));
         let least = |values: &[f64]| values.iter().map(|&value| self.goal.end.key(value)).fold(f64::INFINITY, f64::min);
