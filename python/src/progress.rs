@@ -128,6 +128,7 @@ impl Shown {
             Unit::Edges => format!("{count} edges"),
             Unit::Vertices => format!("{count} vertices"),
             Unit::Steps => format!("{count} steps"),
+            Unit::Products => format!("{count} products"),
         };
         let total = self.total.map_or_else(String::new, |total| format!(" of {}", amount(total)));
         format!("{}: {}{total}", self.name, amount(self.done))

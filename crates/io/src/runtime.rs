@@ -343,6 +343,8 @@ pub enum Unit {
     Vertices,
     /// Iterations or steps.
     Steps,
+    /// Products with vectors.
+    Products,
 }
 
 /// Somebody who is told how far long work has come.

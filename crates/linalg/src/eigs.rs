@@ -225,7 +225,7 @@ pub struct ComplexPairs<'a> {
 /// cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
     check_options(square_rows(matrix)?, options)?;
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "eigs"));
     let Solved { mut pairs, basis, residual_bound, restarts } =
         solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
     let key = |pair: &Pair| options.which.part().key(pair.value);

@@ -220,7 +220,7 @@ pub struct Eigenpairs<'a> {
 /// memory; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
     check_options(square_rows(matrix)?, options)?;
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "eigsh"));
     let solved = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         check_symmetric(&operator)?;

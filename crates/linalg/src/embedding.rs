@@ -169,7 +169,7 @@ pub fn spectral_embedding<'a>(
         checkpoint: options.checkpoint.clone(),
     };
     check_options(rows, &options)?;
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "spectral_embedding"));
     let (solved, scale) = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         check_symmetric(&operator)?;

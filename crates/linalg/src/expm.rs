@@ -84,7 +84,7 @@ pub fn expm_multiply(
     if let Some(time) = times.iter().find(|time| !time.is_finite()) {
         return Err(Error::Usage(format!("expected finite times t, found {time}")));
     }
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "expm_multiply"));
     if numbers > 0 && !times.is_empty() {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         let norms = Norms::new(&operator, times)?;

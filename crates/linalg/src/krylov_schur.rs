@@ -132,7 +132,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
 
     /// Takes back all that a run has beside its basis.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
-        self.operator.costs().borrow_mut().products += words.take()?;
+        self.operator.costs().borrow_mut().count(words.take()?);
         (self.seed, self.restarts) = (words.take()?, words.take()?);
         (self.steps, self.enough) = (words.take()? as usize, words.take()? as usize);
         self.norm = f64::from_bits(words.take()?);

@@ -191,7 +191,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
 
     /// Takes back all that a run has beside its basis.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
-        self.operator.costs().borrow_mut().products += words.take()?;
+        self.operator.costs().borrow_mut().count(words.take()?);
         self.forced = words.take()? as u32;
         (self.seed, self.steps, self.restarts) = (words.take()?, words.take()?, words.take()?);
         self.norm = f64::from_bits(words.take()?);

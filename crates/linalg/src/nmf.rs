@@ -242,7 +242,7 @@ pub struct Nmf<'a> {
 /// factor; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>> {
     check_options(options)?;
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "nmf"));
     require_real(matrix)?;
     let sums = matrix.entry_sums(&mut costs.borrow_mut().stats)?;
     if sums.least < 0.0 {

@@ -2,7 +2,7 @@
 
 use crate::tall::Space;
 use outcore_graph::{Error, KeptWeights, Result, StatsBuilder};
-use outcore_io::Array;
+use outcore_io::{Array, Task, Unit};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -43,11 +43,21 @@ pub(crate) struct Costs {
     pub stats: StatsBuilder,
     /// Vectors that were multiplied.
     pub products: u64,
+    /// Who waits is told of them.
+    task: Task,
 }
 
-impl Default for Costs {
-    fn default() -> Self {
-        Costs { stats: StatsBuilder::start(), products: 0 }
+impl Costs {
+    /// Nothing yet; `solver` is what the products are for.
+    pub fn new(matrix: &SparseMatrix, solver: &str) -> Self {
+        let task = matrix.graph().runtime().task(solver, Unit::Products, None);
+        Costs { stats: StatsBuilder::start(), products: 0, task }
+    }
+
+    /// Counts vectors that were multiplied.
+    pub fn count(&mut self, products: u64) {
+        self.products += products;
+        self.task.advance(products);
     }
 }
 
@@ -73,8 +83,9 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
 
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
         let costs = &mut *self.costs.borrow_mut();
-        costs.products += columns as u64;
-        self.matrix.multiply_as_stored(self.operand, factor, columns, product, &mut costs.stats)
+        self.matrix.multiply_as_stored(self.operand, factor, columns, product, &mut costs.stats)?;
+        costs.count(columns as u64);
+        Ok(())
     }
 
     fn matrix(&self) -> &'a SparseMatrix {

@@ -187,7 +187,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     let &RandomizedSvdOptions { k, passes, center, seed, .. } = options;
     check_options(matrix, options)?;
     let (blocks, width) = blocks(matrix, options);
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "randomized_svd"));
     let run = Run {
         matrix,
         blocks,

@@ -199,7 +199,7 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
         true => (Operand::Matrix, Operand::Transpose),
         false => (Operand::Transpose, Operand::Matrix),
     };
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "svds"));
     let Subspace { basis: near, restarts, .. } = {
         let operator = Squared::new(matrix, first, block, &costs)?;
         let checkpoint = goal.checkpoint(&operator, options.checkpoint.as_deref(), "svds", block)?;

@@ -260,7 +260,7 @@ impl System<'_, '_> {
 
 fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
     check(matrix, b, options)?;
-    let costs = RefCell::new(Costs::default());
+    let costs = RefCell::new(Costs::new(matrix, "solving"));
     let (x, iterations, norms, scale, tolerance, stopped_by) = {
         let (mut system, mut state) = begin::<M>(matrix, b, options, &costs)?;
         let length = system.residual(&mut state, true)?;

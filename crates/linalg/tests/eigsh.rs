@@ -3,9 +3,12 @@
 mod common;
 
 use common::{Entries, bits, matrix, options, runtime};
+use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 use outcore_linalg::{Eigenpairs, EigshOptions, Which, eigsh};
 use outcore_matrix::SparseMatrix;
 use std::f64::consts::PI;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The vectors, checked: orthonormal, and with the residuals that are said.
 fn checked(given: &Entries, found: &mut Eigenpairs<'_>) -> Vec<f64> {
@@ -201,6 +204,37 @@ fn bits_depend_on_nothing_but_the_options() {
         let found = (bits(&found.values), bits(&vectors));
         assert!(*expected.get_or_insert(found.clone()) == found, "{threads} {memory:?}");
     }
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Counts([AtomicU64; 3]);
+
+impl Progress for Counts {
+    fn start(&self, name: &str, unit: Unit, total: Option<u64>) {
+        assert!(name == "eigsh" && unit == Unit::Products && total.is_none());
+        self.0[0].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.0[1].fetch_add(amount, Ordering::Relaxed);
+    }
+
+    fn finish(&self) {
+        self.0[2].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn products_are_told_while_they_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = Entries::grid(40, 31).image(folder.path(), true);
+    let counts = Arc::new(Counts::default());
+    let options = RuntimeOptions { progress: Some(counts.clone()), ..RuntimeOptions::default() };
+    let runtime = Arc::new(Runtime::new(options).unwrap());
+    let found = eigsh(&matrix(&runtime, &image, true), &common::options(4)).unwrap().products;
+    let told = counts.0.each_ref().map(|count| count.load(Ordering::Relaxed));
+    assert_eq!(told, [1, found, 1]);
 }
 
 #[test]
