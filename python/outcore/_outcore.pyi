@@ -237,6 +237,7 @@ def nmf(
     alpha_h: float,
     l1_ratio: float,
     seed: int,
+    checkpoint: str | os.PathLike[str] | None,
 ) -> dict[str, Any]: ...
 def solve(
     method: str,

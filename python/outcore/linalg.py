@@ -339,6 +339,7 @@ def nmf(
     alpha_H: float = 0.0,
     l1_ratio: float = 0.0,
     random_state: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Finds non-negative factors of a matrix without negative entries: `A` is about `W @ H` in the least squares sense.
 
@@ -352,6 +353,7 @@ def nmf(
         max_iter: The most iterations; a result after so many is no error.
         alpha_W, alpha_H, l1_ratio: Penalties as scikit-learn has them; `alpha_H` is not "same" unless it is said.
         random_state: Where random numbers begin.
+        checkpoint: A folder that the run is kept in, as with `eigsh`.
 
     Returns:
         An `NmfResult`: W of shape `(m, n_components)` and H of shape `(n_components, n)`, as a tuple.
@@ -373,7 +375,7 @@ def nmf(
     matrix = opened(A)
     found = _outcore.nmf(
         matrix._matrix, n_components=n_components, solver=solver, tol=tol, max_iter=max_iter, alpha_w=alpha_W,
-        alpha_h=alpha_H, l1_ratio=l1_ratio, seed=random_state,
+        alpha_h=alpha_H, l1_ratio=l1_ratio, seed=random_state, checkpoint=checkpoint,
     )  # fmt: skip
     return NmfResult((found.pop("w"), found.pop("h_transposed").T), **found)
 

@@ -185,7 +185,7 @@ pub fn randomized_svd<'py>(
 /// See `outcore.linalg.nmf`: both factors, and what is known of them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed))]
+#[pyo3(signature = (matrix, *, n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed, checkpoint))]
 pub fn nmf<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
@@ -197,11 +197,12 @@ pub fn nmf<'py>(
     alpha_h: f64,
     l1_ratio: f64,
     seed: u64,
+    checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (rows, columns) = matrix.matrix.shape();
     require_room(py, matrix, rows + columns, n_components)?;
     let solver = choose(py, "solver", solver)?;
-    let options = NmfOptions { n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed };
+    let options = NmfOptions { n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed, checkpoint };
     let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::nmf(&matrix.matrix, &options))?;
     let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("losses", PyArray1::from_slice(py, &found.losses))?;

@@ -446,7 +446,7 @@ def test_a_run_is_kept_and_goes_on(tmp_path):
     assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "w.npy").read_bytes()
     refused = run("svds", path, *options, code=1).stderr
     assert "expected a checkpoint of this run (svds, k 5" in refused and "(eigsh, k 5" in refused
-    assert "--checkpoint" not in words("nmf") and "--checkpoint" in words("svds")
+    assert "--checkpoint" not in words("cg") and "--checkpoint" in words("nmf")
 
 
 def test_statistics_and_silence(tmp_path):

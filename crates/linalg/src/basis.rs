@@ -3,6 +3,7 @@
 //! A block on its way out of memory is the oldest, for what comes next needs the last ones. Where a block lies changes
 //! no bit: all are worked on stripe by stripe, in pieces.
 
+use crate::checkpoint::{Blocks, Get, Put};
 use crate::kernels::{Square, add_product, dots};
 use crate::operator::Operator;
 use crate::tall::{Space, ZERO, added, pick};
@@ -134,15 +135,10 @@ impl<'a> Basis<'a> {
     }
 
     /// Appends a block that had this number in another run.
-    pub fn push_as(&mut self, block: Array<f64>, serial: u64) {
+    fn push_as(&mut self, block: Array<f64>, serial: u64) {
         self.blocks.push(Block::Memory(block));
         self.serials.push(serial);
         self.next_serial = self.next_serial.max(serial + 1);
-    }
-
-    /// The number of a block.
-    pub fn serial(&self, block: usize) -> u64 {
-        self.serials[block]
     }
 
     /// Removes all blocks from this one on.
@@ -311,18 +307,6 @@ impl<'a> Basis<'a> {
         Ok(())
     }
 
-    /// Calls `work` with the pieces of a block, in their order: the rows, and its numbers of them.
-    pub fn for_each_piece_of(
-        &self,
-        block: usize,
-        mut work: impl FnMut(Range<usize>, &[f64]) -> Result<()>,
-    ) -> Result<()> {
-        for piece in self.space.pieces(0..self.space.rows, self.space.piece_rows()) {
-            self.with_piece(0, block, &piece, |numbers| work(piece.clone(), numbers))??;
-        }
-        Ok(())
-    }
-
     /// Copies some columns of adjacent rows, row by row.
     pub fn copy_rows(&self, rows: Range<usize>, columns: &Range<usize>, copy: &mut [f64]) -> Result<()> {
         let (width, first) = (self.space.width, rows.start);
@@ -342,6 +326,26 @@ impl<'a> Basis<'a> {
                 self.with_piece(0, block, &piece, |numbers| work(piece.clone(), block, numbers))??;
             }
         }
+        Ok(())
+    }
+}
+
+impl Blocks for Basis<'_> {
+    fn serials(&self) -> Vec<u64> {
+        self.serials.clone()
+    }
+
+    fn give(&mut self, block: usize, put: Put<'_>) -> Result<()> {
+        for piece in self.space.pieces(0..self.space.rows, self.space.piece_rows()) {
+            self.with_piece(0, block, &piece, &mut *put)??;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, serial: u64, get: Get<'_>) -> Result<()> {
+        let mut block = self.fresh()?;
+        get(&mut block)?;
+        self.push_as(block, serial);
         Ok(())
     }
 }

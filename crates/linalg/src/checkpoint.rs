@@ -1,20 +1,19 @@
 //! What a solver has, kept in a folder, so that a run that was killed goes on with the same bits.
 //!
-//! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of vectors is a file
-//! of its own, written once, for blocks do not change until the whole basis does. What `state` does not name was left
-//! by a run that was killed while it wrote, and goes.
+//! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of numbers is a file
+//! of its own ([`Blocks`]), written once: those of a basis do not change until the whole basis does. What `state` does
+//! not name was left by a run that was killed while it wrote, and goes.
 //!
 //! *When.* Writing takes a twentieth of the time at most: the longer the last time took, the later is the next.
 //!
 //! *What it is of.* The matrix is known by a product with a random vector, a pass more.
 
-use crate::basis::Basis;
 use crate::operator::{Operator, space};
 use faer::Mat;
-use outcore_graph::{Error, Result, write_file};
+use outcore_graph::{Error, Result, check_file, write_file};
 use outcore_io::backend::Lock;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Directory, Runtime, Writer};
+use outcore_io::{Array, Directory, Reservation, Runtime, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +26,22 @@ const TITLE: &str = "outcore checkpoint 1";
 /// Between two times pass so many times as much as the last one took.
 const PAUSE: u32 = 20;
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// What reads numbers, and what takes them.
+pub(crate) type Get<'g> = &'g mut dyn FnMut(&mut [f64]) -> Result<()>;
+pub(crate) type Put<'p> = &'p mut dyn FnMut(&[f64]) -> Result<()>;
+
+/// Blocks of numbers that are kept, each under a number that no other had, nor itself before it was changed.
+pub(crate) trait Blocks {
+    /// Their numbers.
+    fn serials(&self) -> Vec<u64>;
+
+    /// Hands a block on, in an order that nothing but its size decides.
+    fn give(&mut self, block: usize, put: Put<'_>) -> Result<()>;
+
+    /// Takes the next block, in the same order.
+    fn take(&mut self, serial: u64, get: Get<'_>) -> Result<()>;
+}
 
 /// Numbers of a state, in their order.
 #[derive(Default)]
@@ -79,6 +94,8 @@ pub(crate) struct Checkpoint<'a> {
     /// The blocks that are in the folder, with their checksums.
     blocks: BTreeMap<u64, u32>,
     due: Instant,
+    /// What writing takes.
+    held: Option<Reservation>,
     _lock: Option<Lock>,
 }
 
@@ -88,11 +105,14 @@ impl<'a> Checkpoint<'a> {
     /// # Errors
     /// Another process uses it; what the operating system refuses; no room for two vectors.
     pub fn open(operator: &dyn Operator<'a>, folder: &Path, run: &str) -> Result<Self> {
-        let runtime = operator.matrix().graph().runtime();
+        let (image, runtime) = (operator.matrix().graph().image(), operator.matrix().graph().runtime());
         let backend = runtime.backend();
+        // Where no file can be made, an image above all, nothing is left behind.
         if backend.named(folder).is_none() {
+            check_file(image, folder)?;
             backend.create_directory(folder)?;
         }
+        check_file(image, &folder.join(STATE))?;
         let lock = match backend.lock(folder) {
             Ok(Some(lock)) => Some(lock),
             Ok(None) => {
@@ -106,14 +126,15 @@ impl<'a> Checkpoint<'a> {
         };
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
         let (folder, blocks) = (folder.to_owned(), BTreeMap::new());
-        Ok(Checkpoint { runtime, folder, run, blocks, due: Instant::now(), _lock: lock })
+        let held = Some(hold(runtime)?);
+        Ok(Checkpoint { runtime, folder, run, blocks, due: Instant::now(), held, _lock: lock })
     }
 
-    /// What was kept, if anything was: the blocks go into the basis, which is empty.
+    /// What was kept, if anything was.
     ///
     /// # Errors
     /// What is there belongs to another run, or is damaged.
-    pub fn load(&mut self, basis: &mut Basis<'a>) -> Result<Option<Words>> {
+    pub fn load(&mut self, blocks: &mut dyn Blocks) -> Result<Option<Words>> {
         let directory = Directory::open(self.runtime.backend(), &self.folder)?;
         let names = directory.names("")?;
         let known = match names.iter().any(|name| name == STATE) {
@@ -122,7 +143,7 @@ impl<'a> Checkpoint<'a> {
         };
         if let Some((serials, _)) = &known {
             for &(serial, checksum) in serials {
-                self.read_block(&directory, serial, checksum, basis)?;
+                self.read_block(&directory, serial, checksum, blocks)?;
             }
         }
         self.remove_others(&directory)?;
@@ -151,21 +172,23 @@ impl<'a> Checkpoint<'a> {
         Ok((blocks.ok_or_else(|| self.damaged(STATE))?, words))
     }
 
-    fn read_block(&mut self, directory: &Directory, serial: u64, checksum: u32, basis: &mut Basis<'a>) -> Result<()> {
+    fn read_block(&mut self, directory: &Directory, serial: u64, checksum: u32, blocks: &mut dyn Blocks) -> Result<()> {
         let name = format!("{BLOCK}{serial}");
-        let (file, mut block) = (directory.file(&name)?, basis.fresh()?);
+        let file = directory.file(&name)?;
         let (mut computed, mut at) = (0, 0);
-        for piece in block.chunks_mut(BUFFER_BYTES / 8) {
-            let bytes = raw_bytes_mut(piece);
-            let read = file.read_at(bytes, at);
-            read.map_err(|_| self.damaged(&name))?;
-            (computed, at) = (crc32c::crc32c_append(computed, bytes), at + bytes.len() as u64);
-        }
+        blocks.take(serial, &mut |numbers| {
+            for piece in numbers.chunks_mut(BUFFER_BYTES / 8) {
+                let bytes = raw_bytes_mut(piece);
+                let read = file.read_at(bytes, at);
+                read.map_err(|_| self.damaged(&name))?;
+                (computed, at) = (crc32c::crc32c_append(computed, bytes), at + bytes.len() as u64);
+            }
+            Ok(())
+        })?;
         if computed != checksum || file.len_bytes() != at {
             return Err(self.damaged(&name));
         }
         self.blocks.insert(serial, checksum);
-        basis.push_as(block, serial);
         Ok(())
     }
 
@@ -198,20 +221,21 @@ impl<'a> Checkpoint<'a> {
         Instant::now() >= self.due
     }
 
-    /// Keeps the blocks of a basis, and what else a run needs to go on.
+    /// Keeps blocks, and what else a run needs to go on.
     ///
     /// # Errors
     /// What the operating system refuses: a full disk, most likely.
-    pub fn save(&mut self, basis: &Basis<'_>, words: &Words) -> Result<()> {
+    pub fn save(&mut self, blocks: &mut dyn Blocks, words: &Words) -> Result<()> {
         let (start, backend) = (Instant::now(), self.runtime.backend());
+        self.held = None;
         let mut known = BTreeMap::new();
         let mut state = format!("{TITLE}\n{}\n", self.run).into_bytes();
-        state.extend((basis.len() as u64).to_le_bytes());
-        for block in 0..basis.len() {
-            let serial = basis.serial(block);
+        let serials = blocks.serials();
+        state.extend((serials.len() as u64).to_le_bytes());
+        for (block, serial) in serials.into_iter().enumerate() {
             let checksum = match self.blocks.get(&serial) {
                 Some(&checksum) => checksum,
-                None => self.write_block(basis, block, serial)?,
+                None => self.write_block(blocks, block, serial)?,
             };
             known.insert(serial, checksum);
             state.extend(serial.to_le_bytes().into_iter().chain(u64::from(checksum).to_le_bytes()));
@@ -225,15 +249,16 @@ impl<'a> Checkpoint<'a> {
         for serial in old {
             backend.remove(&self.folder.join(format!("{BLOCK}{serial}")))?;
         }
+        self.held = Some(hold(self.runtime)?);
         self.due = Instant::now() + (start.elapsed() * PAUSE).max(Duration::from_millis(1));
         Ok(())
     }
 
-    fn write_block(&self, basis: &Basis<'_>, block: usize, serial: u64) -> Result<u32> {
+    fn write_block(&self, blocks: &mut dyn Blocks, block: usize, serial: u64) -> Result<u32> {
         let path = self.folder.join(format!("{BLOCK}{serial}"));
         let mut writer = Writer::create(self.runtime, "a checkpoint", &path, BUFFER_BYTES)?;
         let mut checksum = 0;
-        basis.for_each_piece_of(block, |_, numbers| {
+        blocks.give(block, &mut |numbers| {
             let bytes = raw_bytes(numbers);
             checksum = crc32c::crc32c_append(checksum, bytes);
             Ok(writer.put(bytes)?)
@@ -241,6 +266,11 @@ impl<'a> Checkpoint<'a> {
         writer.finish()?;
         Ok(checksum)
     }
+}
+
+/// What writing takes, set aside.
+fn hold(runtime: &Runtime) -> Result<Reservation> {
+    Ok(runtime.budget().reserve("a checkpoint", 2 * BUFFER_BYTES as u64)?)
 }
 
 /// A number that tells operators apart.

@@ -152,7 +152,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         words.put(self.norm.to_bits());
         words.put_matrix(&self.projection);
         words.put_all(&self.locked);
-        checkpoint.save(&self.basis, &words)
+        checkpoint.save(&mut self.basis, &words)
     }
 
     /// Columns of the basis but for the last, which is not multiplied yet.

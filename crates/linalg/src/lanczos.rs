@@ -215,7 +215,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         [&self.projection, &self.before, &self.now].into_iter().for_each(|matrix| words.put_matrix(matrix));
         let live: Vec<f64> = self.live.iter().map(|&is_live| f64::from(u8::from(is_live))).collect();
         [&live, &self.hidden, &self.locked].into_iter().for_each(|numbers| words.put_all(numbers));
-        checkpoint.save(&self.basis, &words)
+        checkpoint.save(&mut self.basis, &words)
     }
 
     fn width(&self) -> usize {

@@ -19,6 +19,7 @@
 //! *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.3.
 
 use crate::basis::temporary_folder;
+use crate::checkpoint::{Blocks, Checkpoint, Get, Put, Words};
 use crate::declare::{
     Declaration, Found as Outcome, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size,
     values_bytes,
@@ -35,6 +36,7 @@ use outcore_io::{Array, Reservation, lock};
 use outcore_matrix::{EntrySums, MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// The most components.
@@ -106,13 +108,14 @@ pub(crate) static NMF: Declaration = Declaration {
     left: "W, one row per row of the matrix",
     right: Some("the transpose of H, one row per column of the matrix"),
     values: Some("the loss, |A - W H|^2, in the beginning and after every iteration"),
-    has_checkpoints: false,
+    has_checkpoints: true,
     must_converge: false,
     plan,
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
     let options = NmfOptions {
+        checkpoint,
         n_components: size(&values, "n_components"),
         solver: values.choice("solver"),
         tol: values.real("tol"),
@@ -175,7 +178,7 @@ impl SolverPlan for NmfOptions {
 }
 
 /// How non-negative factors are computed; names are those of scikit-learn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct NmfOptions {
     /// How many columns W has, and rows H.
     pub n_components: usize,
@@ -195,6 +198,19 @@ pub struct NmfOptions {
     pub l1_ratio: f64,
     /// Where random numbers begin.
     pub seed: u64,
+    /// A folder that the run is kept in, as with [`EigshOptions`](crate::EigshOptions).
+    pub checkpoint: Option<PathBuf>,
+}
+
+impl NmfOptions {
+    /// What decides the bits of a run, but for the matrix.
+    fn text(&self) -> String {
+        let &NmfOptions { n_components, solver, tol, alpha_w, alpha_h, l1_ratio, seed, .. } = self;
+        format!(
+            "nmf, n_components {n_components}, {solver:?}, tol {tol:e}, alpha_w {alpha_w:e}, alpha_h {alpha_h:e}, \
+             l1_ratio {l1_ratio}, seed {seed}"
+        )
+    }
 }
 
 impl Default for NmfOptions {
@@ -208,6 +224,7 @@ impl Default for NmfOptions {
             alpha_h: 0.0,
             l1_ratio: 0.0,
             seed: 0,
+            checkpoint: None,
         }
     }
 }
@@ -252,8 +269,10 @@ pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>
     let (run, found) = {
         let forward = Counted::new(matrix, Operand::Matrix, &costs)?;
         let backward = Counted::new(matrix, Operand::Transpose, &costs)?;
+        let checkpoint = options.checkpoint.as_ref().map(|folder| Checkpoint::open(&forward, folder, &options.text()));
+        let checkpoint = checkpoint.transpose()?;
         let mut run = Run::new(matrix, options, &sums)?;
-        let found = run.run(&forward, &backward, options, sums.sum_of_squares)?;
+        let found = run.run(&forward, &backward, options, sums.sum_of_squares, checkpoint)?;
         (run, found)
     };
     let costs = costs.into_inner();
@@ -313,6 +332,8 @@ struct Run<'a> {
     product: Panels<'a>,
     /// By worker.
     buffers: Vec<Mutex<Array<f64>>>,
+    /// How many iterations were made.
+    made: u64,
     /// For the sums of stripes.
     _held: Reservation,
 }
@@ -421,7 +442,7 @@ impl<'a> Run<'a> {
         };
         let w = factor(panels(m)?, options.alpha_w * n as f64, m)?;
         let h = factor(panels(n)?, options.alpha_h * m as f64, n)?;
-        let mut run = Run { solver: options.solver, w, h, product: panels(most_rows)?, buffers, _held: held };
+        let mut run = Run { solver: options.solver, w, h, product: panels(most_rows)?, buffers, made: 0, _held: held };
         let mean = sums.sum / (m as f64 * n as f64).max(1.0);
         run.randomize((mean / columns as f64).sqrt(), options.seed)?;
         Ok(run)
@@ -437,6 +458,37 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Takes back all that a run has beside its factors: the first violation, the root of the loss that was checked
+    /// last, and all losses.
+    fn restore(&mut self, words: &mut Words) -> Option<([f64; 2], Vec<f64>)> {
+        for factor in [&mut self.w, &mut self.h] {
+            let numbers = words.take_all()?;
+            if numbers.len() != factor.gram.len() * MOST_WIDTH * MOST_WIDTH {
+                return None;
+            }
+            let kept = factor.gram.iter_mut().flatten().flatten();
+            kept.zip(&numbers).for_each(|(kept, &number)| *kept = number);
+        }
+        Some((words.take_all()?.try_into().ok()?, words.take_all()?))
+    }
+
+    /// Keeps what there is, if it is time to.
+    fn keep_for_later(
+        &mut self,
+        checkpoint: &mut Option<Checkpoint<'a>>,
+        numbers: [f64; 2],
+        losses: &[f64],
+    ) -> Result<()> {
+        let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
+        let mut words = Words::default();
+        for factor in [&self.w, &self.h] {
+            words.put_all(&factor.gram.iter().flatten().flatten().copied().collect::<Vec<_>>());
+        }
+        words.put_all(&numbers);
+        words.put_all(losses);
+        checkpoint.save(self, &words)
+    }
+
     /// Improves both factors until they are good enough.
     fn run(
         &mut self,
@@ -444,14 +496,23 @@ impl<'a> Run<'a> {
         backward: &Counted<'a, '_>,
         options: &NmfOptions,
         squares: f64,
+        mut checkpoint: Option<Checkpoint<'a>>,
     ) -> Result<Found> {
         let mut losses: Vec<f64> = Vec::new();
         let (mut first_violation, mut checked) = (0.0, 0.0);
+        if let Some(checkpoint) = &mut checkpoint
+            && let Some(mut words) = checkpoint.load(self)?
+        {
+            let kept = self.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
+            ([first_violation, checked], losses) = kept;
+            self.made = losses.len().saturating_sub(1) as u64;
+        }
         let loss = |inner: f64, w: &Gram, h: &Gram| match squares - 2.0 * inner + inner_product(w, h) {
             loss if loss.is_finite() => Ok(loss.max(0.0)),
             _ => Err(forward.too_large()),
         };
-        for iteration in 1..=options.max_iter {
+        for iteration in self.made + 1..=options.max_iter.max(self.made + 1) {
+            self.keep_for_later(&mut checkpoint, [first_violation, checked], &losses)?;
             let before = self.w.gram.clone();
             let of_w = improve(forward, self.solver, &self.buffers, &mut self.product, &mut self.h, &mut self.w)?;
             if iteration == 1 {
@@ -473,11 +534,28 @@ impl<'a> Run<'a> {
                 }
                 Solver::MultiplicativeUpdates => false,
             };
-            if is_good || iteration == options.max_iter {
+            self.made = iteration;
+            if is_good || iteration >= options.max_iter {
                 return Ok(Found { losses, iterations: iteration, converged: is_good });
             }
         }
         unreachable!("there is an iteration that is the last")
+    }
+}
+
+impl Blocks for Run<'_> {
+    fn serials(&self) -> Vec<u64> {
+        vec![2 * self.made, 2 * self.made + 1]
+    }
+
+    fn give(&mut self, block: usize, put: Put<'_>) -> Result<()> {
+        let memory = &mut lock(&self.buffers[0]);
+        [&mut self.w, &mut self.h][block].panels.give(memory, put)
+    }
+
+    fn take(&mut self, serial: u64, get: Get<'_>) -> Result<()> {
+        let memory = &mut lock(&self.buffers[0]);
+        [&mut self.w, &mut self.h][serial as usize % 2].panels.take(memory, get)
     }
 }
 

@@ -6,11 +6,12 @@
 //! they lie changes no bit.
 
 use crate::basis::write_block;
+use crate::checkpoint::{Get, Put};
 use crate::kernels::MOST_WIDTH;
 use crate::tall::{Space, pick};
 use outcore_graph::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Spill};
+use outcore_io::{Array, Spill, lock};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -257,6 +258,39 @@ impl<'a> Panels<'a> {
         Ok(())
     }
 
+    /// Hands all numbers on, piece by piece, as blocks. `memory` has room for a piece, and one of a panel.
+    pub fn give(&mut self, memory: &mut [f64], put: Put<'_>) -> Result<()> {
+        self.for_each_piece_of_blocks(memory, |stripe, rows, blocks, staging| {
+            stripe.read(rows, blocks, staging)?;
+            stripe.used(rows, blocks).try_for_each(|numbers| put(numbers))
+        })
+    }
+
+    /// Takes all numbers in the same order.
+    pub fn take(&mut self, memory: &mut [f64], get: Get<'_>) -> Result<()> {
+        self.for_each_piece_of_blocks(memory, |stripe, rows, blocks, staging| {
+            stripe.used(rows, blocks).try_for_each(&mut *get)?;
+            stripe.write(rows, blocks, staging)
+        })
+    }
+
+    fn for_each_piece_of_blocks(
+        &mut self,
+        memory: &mut [f64],
+        mut work: impl FnMut(&mut Stripe<'_>, &Range<usize>, &mut [f64], &mut [f64]) -> Result<()>,
+    ) -> Result<()> {
+        let (space, layout) = (self.space, self.layout);
+        let (blocks, staging) = memory.split_at_mut(layout.piece_numbers());
+        let (stripe_rows, stripes) = self.stripes();
+        for (i, stripe) in stripes.iter().enumerate() {
+            let rows = i * stripe_rows..space.rows.min((i + 1) * stripe_rows);
+            for piece in space.pieces(rows, layout.piece_rows) {
+                work(&mut lock(stripe), &piece, blocks, staging)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Copies some columns of adjacent rows, row by row.
     pub fn copy_rows(&self, rows: Range<usize>, columns: &Range<usize>, copy: &mut [f64]) -> Result<()> {
         let (first, wide) = (rows.start, self.layout.panel_columns);
@@ -286,6 +320,12 @@ pub(crate) struct Stripe<'b> {
 }
 
 impl Stripe<'_> {
+    /// The numbers of a piece in its blocks.
+    fn used<'n>(&self, rows: &Range<usize>, blocks: &'n mut [f64]) -> impl Iterator<Item = &'n mut [f64]> + use<'n> {
+        let numbers = rows.len() * self.layout.block_width();
+        blocks.chunks_mut(self.layout.block_numbers()).map(move |block| &mut block[..numbers])
+    }
+
     /// Copies a piece to blocks. `staging` has room for a piece of a panel.
     pub fn read(&self, rows: &Range<usize>, blocks: &mut [f64], staging: &mut [f64]) -> Result<()> {
         let (layout, block_width) = (self.layout, self.layout.block_width());

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Entries, bits, matrix, options, runtime};
 use outcore_graph::{Error, Result};
-use outcore_linalg::{EigsOptions, EigshOptions, SvdsOptions, eigs, eigsh, svds};
+use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, SvdsOptions, eigs, eigsh, nmf, svds};
 use outcore_matrix::SparseMatrix;
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// All bits of a result, and how many vectors were multiplied.
 type Found = (Vec<u64>, u64);
 
-/// A symmetric solver of the three.
+/// One of the solvers.
 fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Result<Found> {
     let (rows, columns) = matrix.shape();
     let mut numbers = vec![0.0; 8 * (rows + columns) as usize];
@@ -30,6 +30,17 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
             found.right.write(&mut numbers[rows as usize * 4..(rows + columns) as usize * 4]).unwrap();
             (found.values, found.products)
         }
+        "nmf" => {
+            let found = nmf(
+                matrix,
+                &NmfOptions { n_components: 11, tol: 0.0, max_iter: 60, checkpoint, ..NmfOptions::default() },
+            )?;
+            let mut factors = vec![0.0; 11 * (rows + columns) as usize];
+            let (w, h) = factors.split_at_mut(11 * rows as usize);
+            found.w.write(w).unwrap();
+            found.h_transposed.write(h).unwrap();
+            return Ok((bits(&[found.losses, factors].concat()), found.products));
+        }
         _ => {
             let found = eigs(matrix, &EigsOptions { k: 4, ncv: Some(24), checkpoint, ..EigsOptions::default() })?;
             (found.values.iter().flat_map(|value| [value.re, value.im]).collect(), found.products)
@@ -40,10 +51,15 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
 
 #[test]
 fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
-    for (solver, rows, columns) in [("eigsh", 20_000, 20_000), ("svds", 9_000, 7_000), ("eigs", 6_000, 6_000)] {
+    let all = [("eigsh", 20_000, 20_000), ("svds", 9_000, 7_000), ("eigs", 6_000, 6_000), ("nmf", 40_000, 30_000)];
+    for (solver, rows, columns) in all {
         let folder = tempfile::tempdir().unwrap();
         let is_symmetric = solver == "eigsh";
-        let image = Entries::random(rows, columns, 4 * rows, is_symmetric).image(folder.path(), is_symmetric);
+        let mut given = Entries::random(rows, columns, 4 * rows, is_symmetric);
+        if solver == "nmf" {
+            given.entries.values_mut().for_each(|value| *value = value.abs());
+        }
+        let image = given.image(folder.path(), is_symmetric);
         let kept = folder.path().join("kept");
         let expected = solve(solver, &matrix(&runtime(2, None), &image, true), None).unwrap();
         let mut stops = 0;
@@ -121,6 +137,14 @@ fn what_belongs_to_another_run_or_is_damaged_is_refused() {
             false => assert!(refusal(0, &more).contains("block-")),
         }
         fs::write(&path, bytes).unwrap();
+    }
+    // Nothing gets into an image.
+    let image = matrices[0].graph().path().to_owned();
+    let names = || fs::read_dir(&image).unwrap().count();
+    let before = names();
+    for within in [image.clone(), image.join("kept")] {
+        let refused = refusal(0, &EigshOptions { checkpoint: Some(within), ..more.clone() });
+        assert!(refused.contains("within an image") && names() == before, "{refused}");
     }
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();

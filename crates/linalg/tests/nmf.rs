@@ -294,15 +294,15 @@ fn what_cannot_be_is_refused() {
     let good = given(30, 40, 200);
     let usual = NmfOptions::default();
     for k in [0, 65] {
-        let refused = refusal(&good, &NmfOptions { n_components: k, ..usual });
+        let refused = refusal(&good, &NmfOptions { n_components: k, ..usual.clone() });
         assert!(refused.contains(&format!("expected n_components from 1 to 64, found {k}")), "{refused}");
     }
     for (options, text) in [
-        (NmfOptions { tol: f64::NAN, ..usual }, "expected tol from 0 to 1, found NaN"),
-        (NmfOptions { max_iter: 0, ..usual }, "expected max_iter of at least 1"),
-        (NmfOptions { alpha_w: -1.0, ..usual }, "expected alpha_w of at least 0, found -1"),
-        (NmfOptions { alpha_h: f64::INFINITY, ..usual }, "expected alpha_h of at least 0, found inf"),
-        (NmfOptions { l1_ratio: 1.5, ..usual }, "expected l1_ratio from 0 to 1, found 1.5"),
+        (NmfOptions { tol: f64::NAN, ..usual.clone() }, "expected tol from 0 to 1, found NaN"),
+        (NmfOptions { max_iter: 0, ..usual.clone() }, "expected max_iter of at least 1"),
+        (NmfOptions { alpha_w: -1.0, ..usual.clone() }, "expected alpha_w of at least 0, found -1"),
+        (NmfOptions { alpha_h: f64::INFINITY, ..usual.clone() }, "expected alpha_h of at least 0, found inf"),
+        (NmfOptions { l1_ratio: 1.5, ..usual.clone() }, "expected l1_ratio from 0 to 1, found 1.5"),
     ] {
         let refused = refusal(&good, &options);
         assert!(refused.contains(text), "{refused}");
@@ -317,7 +317,7 @@ fn what_cannot_be_is_refused() {
     let mut huge = given(30, 40, 200);
     huge.add(7, 9, f64::MAX);
     for solver in SOLVERS {
-        let refused = refusal(&huge, &NmfOptions { solver, ..usual });
+        let refused = refusal(&huge, &NmfOptions { solver, ..usual.clone() });
         assert!(refused.contains("expected products that are finite"), "{refused}");
     }
     // No room for one column of each factor.
