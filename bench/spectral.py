@@ -150,8 +150,14 @@ def in_threads(matrix, threads):
 def run_outcore(what, job, folder):
     import outcore as oc
 
+    def eigsh(own):
+        # Vectors go to a file: the limit may have no room for them.
+        shape = (own.shape[0], job["k"])
+        out = np.lib.format.open_memmap(folder / "vectors.npy", mode="w+", dtype=float, shape=shape)
+        return oc.linalg.eigsh(own, k=job["k"], which="LM", tol=TOLERANCE, out=out)
+
     solve = {
-        "eigsh": lambda own: oc.linalg.eigsh(own, k=job["k"], which="LM", tol=TOLERANCE),
+        "eigsh": eigsh,
         "svds": lambda own: oc.linalg.svds(own, k=job["k"], tol=TOLERANCE),
         "randomized": lambda own: oc.linalg.randomized_svd(
             own, RANK, n_oversamples=OVERSAMPLES, passes=2 * POWERS + 2, random_state=0
