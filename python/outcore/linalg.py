@@ -131,7 +131,8 @@ def eigsh(
         seed: Where random numbers begin.
         checkpoint: A folder that the run is kept in while it goes on, which takes a twentieth of the time at most. The
             same call goes on from there with the same bits, where the one before was killed or had too few restarts.
-            The folder takes `8 n ncv` bytes, and is yours to remove. It belongs to this matrix and these options.
+            The folder takes up to `12 n ncv` bytes, and is yours to remove. It belongs to this matrix and these
+            options.
         out: An array of shape `(n, k)` for the vectors, such as one of `numpy.lib.format.open_memmap`, whose memory
             does not count under the limit.
 

@@ -193,7 +193,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// The error for a file that is not what was written.
-    pub fn damaged(&self, name: &str) -> Error {
+    fn damaged(&self, name: &str) -> Error {
         let path = self.folder.join(name);
         let path = path.display();
         Error::Usage(format!("{path}: expected what a checkpoint wrote, found other bytes; remove the folder"))

@@ -117,14 +117,12 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             restarts: 0,
             checkpoint: None,
         };
-        match checkpoint.as_mut().map_or(Ok(None), |checkpoint| checkpoint.load(&mut run.basis))? {
-            Some(mut words) => {
-                let is_whole = run.restore(&mut words).is_some();
-                if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !is_whole) {
-                    return Err(checkpoint.damaged_state());
-                }
-            }
-            None => run.begin()?,
+        if let Some(checkpoint) = &mut checkpoint
+            && let Some(mut words) = checkpoint.load(&mut run.basis)?
+        {
+            run.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
+        } else {
+            run.begin()?;
         }
         run.checkpoint = checkpoint;
         Ok(run)

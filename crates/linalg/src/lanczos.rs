@@ -172,18 +172,13 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             checkpoint: None,
             basis,
         };
-        let kept = checkpoint.as_mut().map_or(Ok(None), |checkpoint| checkpoint.load(&mut run.basis))?;
-        match kept {
-            Some(mut words) => {
-                let is_whole = run.restore(&mut words).is_some() && run.live.len() == run.basis.len() * run.width();
-                if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !is_whole) {
-                    return Err(checkpoint.damaged_state());
-                }
-            }
-            None => {
-                let block = run.basis.fresh()?;
-                run.begin(block)?;
-            }
+        if let Some(checkpoint) = &mut checkpoint
+            && let Some(mut words) = checkpoint.load(&mut run.basis)?
+        {
+            run.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
+        } else {
+            let block = run.basis.fresh()?;
+            run.begin(block)?;
         }
         run.checkpoint = checkpoint;
         Ok(run)
@@ -201,7 +196,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         }
         self.live = words.take_all()?.iter().map(|&is_live| is_live != 0.0).collect();
         (self.hidden, self.locked) = (words.take_all()?, words.take_all()?);
-        Some(())
+        (self.live.len() == self.basis.len() * self.width()).then_some(())
     }
 
     /// Keeps what there is, if it is time to.
