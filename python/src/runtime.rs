@@ -69,7 +69,7 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
 ///
 /// Raises:
 ///     UsageError: An option that cannot be.
-///     MemoryLimitError: A limit of 7 MiB or less, which code and small things take.
+///     MemoryLimitError: A limit of 9 MiB or less, which code and small things take.
 ///
 /// >>> runtime = oc.Runtime(memory="512MiB")
 /// >>> with oc.Graph("web.oc", runtime=runtime) as one, oc.Graph("web.oc", runtime=runtime) as other:

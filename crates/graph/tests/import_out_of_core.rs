@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 fn runtime(threads: usize, budget_mib: u64) -> Runtime {
     let options = RuntimeOptions {
         threads: Some(threads),
-        memory_bytes: Some(current_memory_bytes() + ((6 + budget_mib) << 20)),
+        memory_bytes: Some(current_memory_bytes() + ((8 + budget_mib) << 20)),
         ..RuntimeOptions::default()
     };
     Runtime::new(options).unwrap()

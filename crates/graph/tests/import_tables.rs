@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn options(threads: usize, budget_mib: u64) -> RuntimeOptions {
-    let memory_bytes = Some(current_memory_bytes() + ((7 + budget_mib) << 20));
+    let memory_bytes = Some(current_memory_bytes() + ((9 + budget_mib) << 20));
     RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() }
 }
 
