@@ -148,7 +148,7 @@ fn cost(name: &str, stats: &Stats, most_passes: f64) {
 fn imports() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
     let image = directory.join(IMAGE);
-    let generate = GenerateOptions { shape: Shape::Kronecker, scale: 18, edge_factor: 850, seed: 3, weights: None };
+    let generate = GenerateOptions { shape: Shape::Kronecker, scale: 18, edge_factor: 870, seed: 3, weights: None };
     let how = ImportOptions {
         directed: Some(true),
         duplicates: Duplicates::First,
