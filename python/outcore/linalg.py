@@ -100,7 +100,7 @@ def eigsh(
     A: Any,
     k: int = 6,
     *,
-    which: Literal["LM", "LA", "SA"] = "LM",
+    which: Literal["LM", "LA", "SA", "SM"] = "LM",
     ncv: int | None = None,
     maxiter: int = 1000,
     tol: float = 0.0,
@@ -120,7 +120,9 @@ def eigsh(
         A: A symmetric matrix of shape `(n, n)`. One that is stored as a general one is compared with its transpose, by
             a product with a random vector each.
         k: How many, from 1 to n.
-        which: "LM", those of greatest magnitude; "LA", the greatest; "SA", the least.
+        which: "LM", those of greatest magnitude; "LA", the greatest; "SA", the least; "SM", those next to zero, which
+            are the least or the greatest where all are on one side of zero. Elsewhere they are in the midst of a
+            spectrum, and take products by the hundred thousand where thousands are near.
         ncv: The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many. More need fewer
             products.
         maxiter: The most restarts of a full subspace.

@@ -364,7 +364,7 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
             refused = run(*arguments, *more, code=1)
             assert message in refused.stderr and refused.stdout == "", (arguments, refused.stderr)
     assert "expected finite numbers in b" in run("cg", square, "--rhs", infinite, code=1).stderr
-    for arguments in (("eigsh", square, "--which", "SM"), ("eigsh", square, "--right", "v.npy"), ("nmf", square, "--allow-unconverged")):
+    for arguments in (("eigsh", square, "--which", "XM"), ("eigsh", square, "--right", "v.npy"), ("nmf", square, "--allow-unconverged")):
         assert run(*arguments, code=2).stdout == ""
 
 

@@ -185,7 +185,7 @@ fn a_tight_limit_is_enough_or_refused_before_anything_is_read() {
         let options = RuntimeOptions {
             threads: Some(2),
             // Beside whatever other tests hold by now.
-            memory_bytes: Some((19 << 20) - (below_kib << 10)),
+            memory_bytes: Some((21 << 20) - (below_kib << 10)),
             beside_process: true,
             progress: Some(steps.clone()),
             ..RuntimeOptions::default()

@@ -637,7 +637,7 @@ fn programs_work_out_of_core_by_default() {
     let (expected, _, image_bytes) = ranks_within(256).unwrap();
     // The first limit that is not refused is below the size of the image, and none above it is refused or changes a
     // bit.
-    let least = (8..64).find(|&mib| ranks_within(mib).is_ok()).expect("a limit that is enough");
+    let least = (10..64).find(|&mib| ranks_within(mib).is_ok()).expect("a limit that is enough");
     assert!(least << 20 < image_bytes, "{least} MiB for an image of {image_bytes} bytes");
     for mib in [least, least + 1, least + 2, least + 4, least + 8, 2 * least] {
         let (ranks, read, _) = ranks_within(mib).unwrap_or_else(|error| panic!("{mib} MiB: {error}"));
@@ -662,7 +662,7 @@ fn the_limit_that_a_refused_program_asks_for_is_enough() {
         run_program(&graph, &Ranks { iterations: 2 }, &mut vec![Rank::default(); model.vertices], &self::options())
     };
     // The states alone are 3.2 million bytes.
-    for too_little in [9 << 20, 11 << 20] {
+    for too_little in [11 << 20, 13 << 20] {
         let Err(Error::Io(outcore_io::Error::Memory { needed_bytes, advised_bytes, .. })) = run(too_little) else {
             panic!("{too_little} bytes are too little")
         };
@@ -685,7 +685,7 @@ fn graphs_of_one_runtime_share_its_memory() {
     };
     let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, GraphOptions::default()).unwrap();
     let expected = run(&open(&runtime(256)));
-    let shared = runtime(40);
+    let shared = runtime(42);
     let (one, other) = (open(&shared), open(&shared));
     let kept = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
     std::thread::scope(|scope| {

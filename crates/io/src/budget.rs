@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Memory that operations leave to code, stacks and small things. Most of it is code, which counts once it has run: that
-/// of all kernels together takes 6.5 MiB.
+/// Memory that operations leave to code, stacks and small things. Most of it is code, which counts once it has run:
+/// that of all kernels together takes 6.5 MiB.
 pub(crate) const SLACK_BYTES: u64 = 9 << 20;
 /// How page caches are called in the ledger.
 pub(crate) const CACHE_PURPOSE: &str = "the page cache";
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(usable, 90 * MIB - SLACK_BYTES);
         let half = budget.reserve("half", usable / 2).unwrap();
         let error = budget.reserve("the ranks", usable).unwrap_err().to_string();
-        assert!(error.contains("the ranks") && error.contains("83 MiB") && error.contains("41.5 MiB"), "{error}");
+        assert!(error.contains("the ranks") && error.contains("81 MiB") && error.contains("40.5 MiB"), "{error}");
         drop(half);
         drop(budget.reserve("all", usable).unwrap());
         assert!(budget.reserve("overflow", u64::MAX).is_err());

@@ -9,6 +9,7 @@ use crate::declare::{
 use crate::dense::Dense;
 use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
+use crate::nearest::nearest;
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
@@ -49,6 +50,8 @@ pub enum Which {
     LargestAlgebraic,
     /// The least.
     SmallestAlgebraic,
+    /// Those of least magnitude.
+    SmallestMagnitude,
 }
 
 impl Choice for Which {
@@ -56,6 +59,7 @@ impl Choice for Which {
         (Which::LargestMagnitude, "LM", "Those of greatest magnitude"),
         (Which::LargestAlgebraic, "LA", "The greatest"),
         (Which::SmallestAlgebraic, "SA", "The least"),
+        (Which::SmallestMagnitude, "SM", "Those of least magnitude"),
     ];
 }
 
@@ -65,6 +69,7 @@ impl Which {
             Which::LargestMagnitude => End::Magnitude,
             Which::LargestAlgebraic => End::Largest,
             Which::SmallestAlgebraic => End::Smallest,
+            Which::SmallestMagnitude => End::Nearest,
         }
     }
 }
@@ -224,7 +229,11 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
     let solved = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         check_symmetric(&operator)?;
-        solve(&operator, options, "eigsh")?
+        let rows = operator.shape().1;
+        match options.which == Which::SmallestMagnitude && !is_small(rows, &goal(rows, options)) {
+            true => nearest(&operator, options)?,
+            false => solve(&operator, options, "eigsh")?,
+        }
     };
     let costs = costs.into_inner();
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
@@ -380,7 +389,9 @@ pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
     let (is_small, width) = (is_small(space.rows, goal), space.width);
     let most_blocks = if is_small { goal.count.div_ceil(width) } else { goal.most_columns / width + 2 };
     let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
-    (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(dense_bytes))
+    // By squares, with vectors between two products, and a few more than are wanted.
+    let between_bytes = if goal.end == End::Nearest { 2 * space.block_bytes() } else { 0 };
+    (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(dense_bytes + between_bytes))
 }
 
 /// Whether a matrix of so many rows is solved as a dense one.
@@ -436,7 +447,7 @@ fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> 
 }
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
-fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
+pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
     let Subspace { mut basis, scale, restarts } = found;
     let (space, width, count) = (basis.space, basis.space.width, goal.count);
     basis.leave(2 * space.block_bytes())?;

@@ -54,6 +54,8 @@ pub(crate) enum End {
     Magnitude,
     Largest,
     Smallest,
+    /// Those next to zero: only of matrices that are solved as dense ones.
+    Nearest,
 }
 
 impl End {
@@ -63,6 +65,7 @@ impl End {
             End::Magnitude => value.abs(),
             End::Largest => value,
             End::Smallest => -value,
+            End::Nearest => -value.abs(),
         }
     }
 }
@@ -186,7 +189,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
 
     /// Takes back all that a run has beside its basis.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
-        self.operator.costs().borrow_mut().count(words.take()?);
+        let known = self.operator.costs().borrow().products;
+        self.operator.costs().borrow_mut().count(words.take()?.saturating_sub(known));
         self.forced = words.take()? as u32;
         (self.seed, self.steps, self.restarts) = (words.take()?, words.take()?, words.take()?);
         self.norm = f64::from_bits(words.take()?);

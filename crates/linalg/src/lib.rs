@@ -27,6 +27,7 @@ mod krylov_schur;
 mod lanczos;
 mod minres;
 mod multiply;
+mod nearest;
 mod nmf;
 mod operator;
 mod orthonormal;

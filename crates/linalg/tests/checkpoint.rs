@@ -4,7 +4,7 @@ mod common;
 
 use common::{Entries, bits, matrix, options, runtime};
 use outcore_graph::{Error, Result};
-use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, SvdsOptions, eigs, eigsh, nmf, svds};
+use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, SvdsOptions, Which, eigs, eigsh, nmf, svds};
 use outcore_matrix::SparseMatrix;
 use std::fs;
 use std::path::Path;
@@ -19,8 +19,9 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
     let mut numbers = vec![0.0; 8 * (rows + columns) as usize];
     let checkpoint = checkpoint.map(Path::to_owned);
     let (values, products) = match solver {
-        "eigsh" => {
-            let found = eigsh(matrix, &EigshOptions { ncv: Some(24), checkpoint, ..options(5) })?;
+        "eigsh" | "nearest" => {
+            let which = if solver == "eigsh" { Which::LargestMagnitude } else { Which::SmallestMagnitude };
+            let found = eigsh(matrix, &EigshOptions { ncv: Some(24), which, checkpoint, ..options(5) })?;
             found.vectors.write(&mut numbers[..rows as usize * 5]).unwrap();
             (found.values, found.products)
         }
@@ -51,11 +52,15 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
 
 #[test]
 fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
-    let all = [("eigsh", 20_000, 20_000), ("svds", 9_000, 7_000), ("eigs", 6_000, 6_000), ("nmf", 40_000, 30_000)];
-    for (solver, rows, columns) in all {
+    let square = [("eigsh", 20_000, 20_000), ("nearest", 8000, 8000), ("eigs", 6_000, 6_000)];
+    for (solver, rows, columns) in square.into_iter().chain([("svds", 9_000, 7_000), ("nmf", 40_000, 30_000)]) {
         let folder = tempfile::tempdir().unwrap();
-        let is_symmetric = solver == "eigsh";
+        let is_symmetric = ["eigsh", "nearest"].contains(&solver);
         let mut given = Entries::random(rows, columns, 4 * rows, is_symmetric);
+        if solver == "nearest" {
+            given = Entries::grid(100, 80);
+            (0..8000).for_each(|row| given.add(row, row, 4.0));
+        }
         if solver == "nmf" {
             given.entries.values_mut().for_each(|value| *value = value.abs());
         }
@@ -65,7 +70,7 @@ fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
         let mut stops = 0;
         let found = loop {
             // Limits that have room for all vectors, and for few; every run is given more time.
-            let runtime = runtime(1 + stops % 3, [None, Some(30 << 20)][stops % 2]);
+            let runtime = runtime(1 + stops % 3, [None, Some(32 << 20)][stops % 2]);
             let (cancel, opened) = (runtime.cancel().clone(), matrix(&runtime, &image, true));
             let wait = Duration::from_millis(20 + 15 * stops as u64);
             let stopper = std::thread::spawn(move || {

@@ -42,10 +42,12 @@ fn compare(given: &Entries, mut known: Vec<f64>, options: &EigshOptions) -> Vec<
         Which::LargestMagnitude => known.sort_by(|a, b| b.abs().total_cmp(&a.abs())),
         Which::LargestAlgebraic => known.sort_by(|a, b| b.total_cmp(a)),
         Which::SmallestAlgebraic => known.sort_by(f64::total_cmp),
+        Which::SmallestMagnitude => known.sort_by(|a, b| a.abs().total_cmp(&b.abs())),
     }
     let scale = known.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     // Values of the same magnitude may take each other's places.
-    let key = |value: f64| if options.which == Which::LargestMagnitude { value.abs() } else { value };
+    let is_by_magnitude = [Which::LargestMagnitude, Which::SmallestMagnitude].contains(&options.which);
+    let key = |value: f64| if is_by_magnitude { value.abs() } else { value };
     let sorted = |values: &[f64]| {
         let mut keys: Vec<f64> = values.iter().map(|&value| key(value)).collect();
         keys.sort_by(f64::total_cmp);
@@ -106,6 +108,48 @@ fn repeated_eigenvalues_are_found_as_often_as_they_are_there() {
     let mut copies = Entries::new(1200, 1200);
     (0..300).for_each(|i| copies.add_both(&[(4 * i, 4 * i + 1, 1.0), (4 * i, 4 * i + 2, 1.0)]));
     compare(&copies, known, &EigshOptions { which: Which::LargestAlgebraic, ..options(9) });
+}
+
+#[test]
+fn eigenvalues_next_to_zero() {
+    let diagonal = |values: &[f64]| {
+        let mut given = Entries::new(values.len() as u64, values.len() as u64);
+        (0..).zip(values).for_each(|(row, &value)| given.add(row, row, value));
+        given
+    };
+    let side = |size: usize| (1..=size).map(move |i| 2.0 * (PI * i as f64 / (size as f64 + 1.0)).cos());
+    let known: Vec<f64> = side(17).flat_map(|i| side(20).map(move |k| i + k)).collect();
+    for block in [1, 2, 4] {
+        // Some of them have the same magnitude and either sign; of the last pair one is wanted, or none, or both.
+        for k in [4, 5, 6] {
+            let options = EigshOptions { block, tol: 1e-9, which: Which::SmallestMagnitude, ..options(k) };
+            compare(&Entries::grid(17, 20), known.clone(), &options);
+        }
+        let options = EigshOptions { block, tol: 1e-9, which: Which::SmallestMagnitude, ..options(5) };
+        // All on one side of zero, or all but a few that hardly are not, or on both sides.
+        for sign in [1.0, -1.0] {
+            let mut values: Vec<f64> = (1..=600).map(|i| sign * (i as f64).sqrt()).collect();
+            compare(&diagonal(&values), values.clone(), &options);
+            values[0] = -sign * 1e-4;
+            values[1] = -sign * 2e-4;
+            compare(&diagonal(&values), values.clone(), &options);
+            values[599] = -sign * 20.0;
+            compare(&diagonal(&values), values.clone(), &options);
+        }
+    }
+    // As often as they are there, and solved as dense.
+    let choose = |n: u64, k: u64| (0..k).fold(1, |count, i| count * (n - i) / (i + 1)) as usize;
+    for dimension in [6, 10] {
+        let copies = |i| vec![dimension as f64 - 2.0 * i as f64; choose(dimension, i)];
+        let known: Vec<f64> = (0..=dimension).flat_map(copies).collect();
+        let options = EigshOptions { which: Which::SmallestMagnitude, ..options(14) };
+        compare(&Entries::hypercube(dimension), known, &options);
+    }
+    compare(
+        &diagonal(&[-3.0, 1.0, 2.0]),
+        vec![-3.0, 1.0, 2.0],
+        &EigshOptions { which: Which::SmallestMagnitude, ..options(1) },
+    );
 }
 
 #[test]

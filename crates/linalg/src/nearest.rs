@@ -1,0 +1,94 @@
+//! Eigenpairs of a symmetric matrix whose eigenvalues are next to zero.
+//!
+//! *Idea.* Where no eigenvalue is below zero they are the least, and where none is above it they are the greatest: most
+//! matrices of which they are asked for, such as Laplacians, are of that kind, and a few products tell which are not.
+//! Otherwise they are those of the least squares, and so of the product of the matrix with itself, whose products cost
+//! two. Only these know eigenvalues of the same magnitude and of either sign from each other no more: some vectors
+//! beyond those that are wanted complete them, and a projection of the matrix itself parts them.
+
+use crate::basis::{Basis, Room};
+use crate::eigsh::{EigshOptions, Solved, Subspace, Which, goal, padded, refine, solve, subspace};
+use crate::lanczos::{End, Goal, Lanczos};
+use crate::operator::{Counted, Operator, Squared, space};
+use faer::Mat;
+use outcore_graph::Result;
+use outcore_matrix::Operand;
+
+/// Vectors that tell where a spectrum ends, about.
+const PROBED: usize = 32;
+/// Spectra reach this far, in units of the greatest magnitude, if they are said to reach beyond zero.
+const BEYOND: f64 = 1e-3;
+
+/// Finds the eigenpairs next to zero of a symmetric matrix.
+pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
+    let (least, greatest) = ends(operator, options)?;
+    let beyond = BEYOND * greatest.abs().max(least.abs());
+    let which = match (least >= -beyond, greatest <= beyond) {
+        (true, _) => Some(Which::SmallestAlgebraic),
+        (false, true) => Some(Which::LargestAlgebraic),
+        (false, false) => None,
+    };
+    if let Some(which) = which {
+        let found = solve(operator, &EigshOptions { which, ..options.clone() }, "eigsh")?;
+        let bound = found.residual_bound;
+        let is_complete = match which {
+            Which::SmallestAlgebraic => found.values[0] >= -bound,
+            _ => found.values[found.values.len() - 1] <= bound,
+        };
+        if is_complete || found.converged < options.k {
+            return Ok(found);
+        }
+    }
+    // What was kept while the least or the greatest were looked for belongs to that.
+    let folder =
+        options.checkpoint.as_ref().map(|folder| if which.is_some() { folder.join("squares") } else { folder.clone() });
+    by_squares(operator, &EigshOptions { checkpoint: folder, ..options.clone() })
+}
+
+/// About where the spectrum ends.
+fn ends<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<(f64, f64)> {
+    let few =
+        Goal { count: 1, end: End::Smallest, most_columns: PROBED, most_restarts: 0, ..goal_of(operator, options) };
+    let basis = Basis::new(space(operator, options.block), Room::of(operator), few.most_columns / options.block + 2)?;
+    let ritz = Lanczos::new(operator, basis, few, None)?.run()?;
+    Ok((ritz.values[0], ritz.values[ritz.values.len() - 1]))
+}
+
+fn goal_of<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Goal {
+    goal(operator.shape().1, options)
+}
+
+/// Those of the least squares.
+fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
+    let (wanted, width) = (goal_of(operator, options), options.block);
+    // The last one may have half of a pair.
+    let count = (options.k + width).min(operator.shape().1);
+    let goal = Goal { count, end: End::Smallest, is_of_squares: true, ..wanted };
+    let goal = Goal { most_columns: goal.most_columns.max(count.next_multiple_of(width) + 3 * width), ..goal };
+    let Subspace { basis, scale, restarts } = {
+        let squared = Squared::new(operator.matrix, Operand::Matrix, width, operator.costs)?;
+        let checkpoint = goal.checkpoint(&squared, options.checkpoint.as_deref(), "eigsh of squares", width)?;
+        subspace(&squared, &goal, width, checkpoint)?
+    };
+    let found = refine(operator, Subspace { basis, scale: scale.sqrt(), restarts }, &Goal { count, ..wanted })?;
+    best(found, options.k)
+}
+
+/// The pairs next to zero of some: the length of the product counts, which for a mixture is that of its parts.
+fn best(found: Solved<'_>, count: usize) -> Result<Solved<'_>> {
+    let Solved { values, mut basis, residuals, residual_bound, restarts, .. } = found;
+    let length = |i: usize| values[i].hypot(residuals[i]);
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| length(a).total_cmp(&length(b)));
+    order.truncate(count);
+    order.sort_unstable();
+    let is_at = |row: usize, column: usize| order.get(column) == Some(&row);
+    let turn = Mat::from_fn(values.len(), values.len(), |row, column| if is_at(row, column) { 1.0 } else { 0.0 });
+    let width = basis.space.width;
+    basis.rotate(&padded(&turn, basis.len() * width))?;
+    basis.truncate(count.div_ceil(width));
+    let pick = |numbers: &[f64]| order.iter().map(|&i| numbers[i]).collect::<Vec<_>>();
+    let (values, residuals) = (pick(&values), pick(&residuals));
+    let converged = residuals.iter().filter(|&&residual| residual <= residual_bound).count();
+    Ok(Solved { values, basis, residuals, converged, residual_bound, restarts })
+}
