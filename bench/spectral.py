@@ -1,8 +1,8 @@
 """Eigenvalues, singular values and factors of a sparse matrix: Outcore from the disk beside solvers that hold it in
 memory, in turn; prints seconds, ratios and memory.
 
-usage: spectral.py [--outcore PROGRAM] [--scale 22] [--what eigsh,svds,nmf,randomized] [--k 8] [--memory 256MiB]
-[--rounds 1] [--peers scipy,primme,slepc,sklearn] [--peers-only] [--python PROGRAM]
+usage: spectral.py [--outcore PROGRAM] [--scale 22] [--what eigsh,svds,nmf,randomized,pagerank] [--k 8]
+[--memory 256MiB] [--rounds 1] [--peers scipy,primme,slepc,sklearn,graph,vectors1,...] [--peers-only] [--python PROGRAM]
 
 The matrix is that of a Kronecker graph, undirected for eigsh and directed for the rest, with ones. Each run is a process
 of its own, with two threads. Outcore's time is that of the call with a cold page cache; a peer's is that of its solver,
@@ -44,9 +44,12 @@ PEERS = {
     "svds": ("scipy", "scipy1", "primme", "slepc"),
     "randomized": ("scipy", "scipy1", "sklearn"),
     "nmf": ("scipy", "scipy1", "sklearn"),
+    "pagerank": ("graph", "vectors1", "vectors2", "vectors3"),
 }
 # The last two depend on random numbers, which need not be the same.
-AGREE = {"eigsh": 1e-8, "svds": 1e-8, "randomized": 0.1, "nmf": 0.05}
+AGREE = {"eigsh": 1e-8, "svds": 1e-8, "pagerank": 1e-8, "randomized": 0.1, "nmf": 0.05}
+# The paper's.
+ITERATIONS, ALPHA = 30, 0.85
 
 
 def timed(run):
@@ -156,6 +159,15 @@ def run_outcore(what, job, folder):
         out = np.lib.format.open_memmap(folder / "vectors.npy", mode="w+", dtype=float, shape=shape)
         return oc.linalg.eigsh(own, k=job["k"], which="LM", tol=TOLERANCE, out=out)
 
+    def pagerank(own):
+        vectors = int(job["who"][-1]) if job["who"].startswith("vectors") else None
+        out = np.lib.format.open_memmap(folder / "vectors.npy", mode="w+", dtype=float, shape=(own.shape[0],))
+        # As many iterations as are wanted are not those that a tolerance asks for.
+        try:
+            oc.linalg.pagerank(own, ALPHA, tol=0, max_iter=ITERATIONS, vectors=vectors, out=out)
+        except oc.ConvergenceError as error:
+            return error.result
+
     solve = {
         "eigsh": eigsh,
         "svds": lambda own: oc.linalg.svds(own, k=job["k"], tol=TOLERANCE),
@@ -163,6 +175,7 @@ def run_outcore(what, job, folder):
             own, RANK, n_oversamples=OVERSAMPLES, passes=2 * POWERS + 2, random_state=0
         ),
         "nmf": lambda own: oc.linalg.nmf(own, FACTORS, max_iter=1),
+        "pagerank": pagerank,
     }[what]
     # Imported before the cache is dropped.
     assert oc.linalg
@@ -172,6 +185,23 @@ def run_outcore(what, job, folder):
         stats = result.stats or {}
         said = {"seconds": seconds, "peak": peak(), "entries": own.nnz, "products": stats.get("products"), "stats": stats}
         return said, list(result)
+
+
+def run_graph(what, job, folder):
+    import outcore as oc
+
+    def pagerank():
+        try:
+            oc.pagerank(graph, alpha=ALPHA, tol=0, max_iter=ITERATIONS)
+        except oc.ConvergenceError as error:
+            return error.result
+
+    with oc.Graph(job["image"], memory=job["memory"], threads=2) as graph:
+        drop_page_cache()
+        seconds, result = timed(pagerank)
+        said = {"seconds": seconds, "peak": peak(), "products": result.iterations, "stats": result.stats}
+        ranks = result["pagerank"][np.argsort(result["vertex"])]
+        return said, [ranks, np.array([result.residual])]
 
 
 def run_scipy(what, job, folder):
@@ -297,12 +327,13 @@ def run_slepc(what, job, folder):
 def run_job(job):
     """One run, in a process of its own: leaves what it found in files."""
     what, folder = job["what"], pathlib.Path(job["folder"])
-    kinds = {"outcore": run_outcore, "primme": run_primme, "slepc": run_slepc, "sklearn": run_sklearn}
+    kinds = {"primme": run_primme, "slepc": run_slepc, "sklearn": run_sklearn, "graph": run_graph}
+    kinds |= dict.fromkeys(("outcore", "vectors1", "vectors2", "vectors3"), run_outcore)
     said, result = kinds.get(job["who"], run_scipy)(what, job, folder)
     # Open MPI says which of its processes this is.
     rank = os.environ.get("OMPI_COMM_WORLD_RANK", "0")
     for number, array in enumerate(result):
-        np.save(folder / f"result-{number}-{rank}.npy", np.asarray(array))
+        np.save(folder / f"result-{number}-{rank}.npy", np.atleast_1d(array))
     (folder / f"said-{rank}.json").write_text(json.dumps(said, default=float))
 
 
@@ -323,7 +354,7 @@ def start(who, what, options, image, folder):
     subprocess.run(command, check=True, env=environment)
     said = [json.loads((folder / f"said-{rank}.json").read_text()) for rank in range(ranks)]
     said[0]["peak"] = sum(each["peak"] for each in said)
-    names = {"eigsh": ("w", "v"), "nmf": ("w", "h")}.get(what, ("u", "s", "vt"))
+    names = {"eigsh": ("w", "v"), "nmf": ("w", "h"), "pagerank": ("ranks", "residual")}.get(what, ("u", "s", "vt"))
     found = {}
     for number, name in enumerate(names):
         arrays = [np.load(folder / f"result-{number}-{rank}.npy") for rank in range(ranks)]
@@ -346,6 +377,11 @@ def judged(what, found, matrix):
         square = norm - 2 * np.vdot(matrix @ h.T, w) + np.vdot(w.T @ w, h @ h.T)
         error = np.sqrt(square / norm)
         return np.array([error]), error
+    if what == "pagerank":
+        ranks, sums = found["ranks"], matrix.sum(axis=1)
+        shares = np.divide(ranks, sums, out=np.zeros_like(ranks), where=sums > 0)
+        jumped = (ALPHA * ranks[sums == 0].sum() + 1 - ALPHA) / len(ranks)
+        return np.sort(ranks)[-100:], np.abs(ALPHA * (matrix.T @ shares) + jumped - ranks).sum()
     u, s, vt = found["u"], found["s"], found["vt"]
     errors = np.hypot(np.linalg.norm(matrix @ vt.T - u * s, axis=0), np.linalg.norm(matrix.T @ u - vt.T * s, axis=0))
     return np.sort(s), errors.max() / s.max()
@@ -394,7 +430,7 @@ def main():
     parser.add_argument("--k", type=int, default=8)
     parser.add_argument("--memory", default="256MiB")
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--peers", default="scipy,primme,slepc,sklearn")
+    parser.add_argument("--peers", default="scipy,primme,slepc,sklearn,graph,vectors1,vectors2,vectors3")
     parser.add_argument("--peers-only", action="store_true")
     parser.add_argument("--python", default=shutil.which("python3", path=os.defpath))
     parser.add_argument("--job", help=argparse.SUPPRESS)

@@ -34,7 +34,9 @@ __all__ = [
     "program_raised",
     "program_symbols",
     "randomized_svd",
+    "rank_rows",
     "run_algorithm",
+    "shortest_paths",
     "solve",
     "spectral_embedding",
     "svds",
@@ -265,3 +267,19 @@ def spectral_embedding(
     checkpoint: str | os.PathLike[str] | None,
 ) -> dict[str, Any]: ...
 def expm_multiply(matrix: Matrix, b: np.ndarray, times: list[float], results: np.ndarray) -> dict[str, Any]: ...
+def rank_rows(
+    matrix: Matrix,
+    *,
+    alpha: float,
+    tol: float,
+    stop: str,
+    max_iter: int,
+    dangling: str,
+    weights: bool,
+    personalization: np.ndarray | None,
+    vectors: int | None,
+    out: np.ndarray | None,
+) -> dict[str, Any]: ...
+def shortest_paths(
+    matrix: Matrix, sources: np.ndarray, directed: bool, unweighted: bool, results: np.ndarray
+) -> dict[str, Any]: ...

@@ -15,15 +15,19 @@ from outcore._embedding import EmbeddingResult, spectral_embedding
 from outcore._errors import UsageError
 from outcore._expm import expm_multiply
 from outcore._options import checked
+from outcore._paths import bellman_ford
 from outcore._preconditioner import preconditioner
+from outcore._ranks import PageRankResult, pagerank
 from outcore._solver import Result, opened, require
 
 __all__ = [
     "EigshResult",
     "EmbeddingResult",
     "NmfResult",
+    "PageRankResult",
     "Solution",
     "SvdResult",
+    "bellman_ford",
     "cg",
     "eigs",
     "eigsh",
@@ -31,6 +35,7 @@ __all__ = [
     "gmres",
     "minres",
     "nmf",
+    "pagerank",
     "randomized_svd",
     "spectral_embedding",
     "svds",

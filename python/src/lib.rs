@@ -17,6 +17,7 @@ mod graph;
 mod import;
 mod linalg;
 mod matrix;
+mod pagerank;
 mod program;
 mod progress;
 mod result;
@@ -61,6 +62,8 @@ mod _outcore {
     use super::linalg::{eigs, eigsh, nmf, randomized_svd, svds};
     #[pymodule_export]
     use super::matrix::PyMatrix;
+    #[pymodule_export]
+    use super::pagerank::{rank_rows, shortest_paths};
     #[pymodule_export]
     use super::program::{ProgramResult, program_raised, program_symbols, vertex_program};
     #[pymodule_export]

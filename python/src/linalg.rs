@@ -35,7 +35,7 @@ pub(crate) fn new_array<'py, T: Element>(
 }
 
 /// Vectors as an array of Python's: the one that was given, or a new one whose memory is set aside.
-fn delivered<'py>(
+pub(crate) fn delivered<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
     vectors: &mut Vectors<'_>,

@@ -27,7 +27,7 @@ impl Choice for Stop {
 
 impl Stop {
     /// The residual below which ranks have converged.
-    pub(crate) fn threshold(self, tol: f64, vertices: u64) -> f64 {
+    pub fn threshold(self, tol: f64, vertices: u64) -> f64 {
         match self {
             Stop::Residual => tol,
             Stop::Networkx => tol * vertices as f64,
@@ -35,7 +35,7 @@ impl Stop {
     }
 
     /// What ended the iterations that left this residual.
-    pub(crate) fn outcome(self, tol: f64, vertices: u64, residual: f64) -> StoppedBy {
+    pub fn outcome(self, tol: f64, vertices: u64, residual: f64) -> StoppedBy {
         match self {
             _ if vertices > 0 && (residual.is_nan() || residual >= self.threshold(tol, vertices)) => {
                 StoppedBy::Iterations

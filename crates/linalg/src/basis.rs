@@ -88,9 +88,13 @@ impl<'a> Basis<'a> {
     /// What a basis of so many blocks needs at least, in bytes.
     pub fn least_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
         let workers = space.runtime.threads() as u64;
-        let piece_bytes = 8 * (space.piece_rows().min(space.rows) * space.width) as u64;
         let turned_bytes = 8 * ((most_blocks + 1) * turned_rows(space, most_blocks) * space.width) as u64;
-        workers * piece_bytes + (2 * space.block_bytes()).max(space.block_bytes() + workers * turned_bytes)
+        Basis::pieces_bytes(space) + (2 * space.block_bytes()).max(space.block_bytes() + workers * turned_bytes)
+    }
+
+    /// What it holds beside its blocks, in bytes.
+    pub fn pieces_bytes(space: &Space<'_>) -> u64 {
+        8 * (space.runtime.threads() * space.piece_rows().min(space.rows) * space.width) as u64
     }
 
     /// How many blocks there are.
@@ -351,7 +355,7 @@ impl Blocks for Basis<'_> {
 }
 
 /// So many numbers for each worker.
-fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
+pub(crate) fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
     let budget = space.runtime.budget();
     (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
 }

@@ -12,6 +12,7 @@
 //! products that are computed in another way.
 
 mod basis;
+mod bellman_ford;
 mod cg;
 mod checkpoint;
 mod declare;
@@ -31,6 +32,7 @@ mod nearest;
 mod nmf;
 mod operator;
 mod orthonormal;
+mod pagerank;
 mod panels;
 mod randomized;
 mod schur;
@@ -41,6 +43,7 @@ mod tall;
 mod vectors;
 mod verify;
 
+pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
 pub use declare::{Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Unconverged};
 pub use dense::Dense;
 pub use eigs::{ComplexPairs, EigsOptions, Spectrum, eigs};
@@ -50,6 +53,7 @@ pub use expm::{ExpmMultiply, expm_multiply};
 pub use faer::c64;
 pub use inverse::Preconditioner;
 pub use nmf::{MOST_COMPONENTS, Nmf, NmfOptions, Solver, nmf};
+pub use pagerank::{RankOptions, Ranks, pagerank};
 pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
 pub use svds::{Svd, SvdsOptions, svds};
 pub use systems::{Solution, SolveOptions, StoppedBy, cg, gmres, minres};

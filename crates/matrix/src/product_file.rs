@@ -14,7 +14,7 @@ use crate::dense::DenseLayout;
 use crate::npy::{Element, Head, refusal};
 use outcore_graph::{Error, Graph, PlacedFile, Result};
 use outcore_io::buffer::{raw_bytes, shared};
-use outcore_io::{Array, AtomicF64, Chain, Runtime, Sink, Streams, into_inner, lock};
+use outcore_io::{Array, AtomicF64, Chain, Runtime, Sink, Spill, Streams, into_inner, lock};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -50,9 +50,15 @@ pub enum ProductFile {
     },
 }
 
+/// What holds the bytes of a product.
+enum Store {
+    File(PlacedFile),
+    Spill(Spill),
+}
+
 /// A product's file, open.
 pub(crate) struct Output {
-    file: PlacedFile,
+    store: Store,
     layout: DenseLayout,
     by_columns: bool,
     parts: usize,
@@ -94,7 +100,20 @@ impl Output {
                 (file, layout.clone(), by_columns && columns > 1)
             }
         };
-        Ok(Output { file, layout, by_columns, parts, written_bytes: AtomicU64::new(0) })
+        Ok(Output { store: Store::File(file), layout, by_columns, parts, written_bytes: AtomicU64::new(0) })
+    }
+
+    /// A temporary file of so many rows and columns of numbers.
+    pub fn temporary(spill: &Spill, rows: usize, numbers: usize) -> Self {
+        let (element, rows, columns) = (Element::computed(false).name(), rows as u64, numbers as u64);
+        let layout = DenseLayout { offset_bytes: 0, rows, columns, row_bytes: 8 * columns, column_bytes: 8, element };
+        let store = Store::Spill(spill.clone());
+        Output { store, layout, by_columns: false, parts: 1, written_bytes: AtomicU64::new(0) }
+    }
+
+    /// How many bytes of elements were written so far.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes.load(Ordering::Relaxed)
     }
 
     /// Whether columns lie together, and not rows.
@@ -135,12 +154,17 @@ impl Output {
 
     fn put(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
         self.written_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.file.write(bytes, offset_bytes)
+        match &self.store {
+            Store::File(file) => file.write(bytes, offset_bytes),
+            Store::Spill(spill) => Ok(spill.write(bytes, offset_bytes)?),
+        }
     }
 
     /// Gives a new file its name; returns how many bytes of elements were written.
     pub fn commit(self) -> Result<u64> {
-        self.file.commit()?;
+        if let Store::File(file) = self.store {
+            file.commit()?;
+        }
         Ok(self.written_bytes.into_inner())
     }
 }
@@ -173,6 +197,12 @@ impl Bands {
         let block_bytes = (room_bytes / (slots * bands)).clamp(BLOCK_BYTES.start, BLOCK_BYTES.end);
         let (slots, block_words) = (slots as usize, block_bytes as usize / 8);
         Bands { is_direct: false, rows, columns, pass_columns: columns, band_rows, slots, block_words }
+    }
+
+    /// Rows that go straight to their places, in one pass, a run on its way from each worker.
+    pub fn direct(runtime: &Runtime, rows: usize, columns: usize) -> Self {
+        let (band_rows, slots) = (rows.max(1), runtime.threads());
+        Bands { is_direct: true, rows, columns, pass_columns: columns, band_rows, slots, block_words: 0 }
     }
 
     fn count(&self) -> usize {

@@ -265,35 +265,16 @@ impl SparseMatrix {
         columns: usize,
         product: &mut [f64],
     ) -> Result<Stats> {
-        self.check_shapes(semiring, operand, factor, columns, product)?;
+        self.check_shapes(semiring, operand, factor, columns, product.len())?;
         let graph = &self.graph;
         let mut stats = StatsBuilder::start();
         stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
         let plan = self.plan(operand, columns, 0)?;
-        let given = Given { factor: Source::Memory(factor), columns: columns * self.parts(), places: self.places() };
+        let columns = columns * self.parts();
+        let given = Given { factor: Source::Memory(factor), columns, places: self.places(), by_values: true };
         let product = Target::Memory(shared(product));
         self.multiply_given(semiring, operand, given, product, plan.columns_per_pass, &mut stats)?;
         Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
-    }
-
-    /// The same for sums of products, with the rows of both in the order of the image, in one pass, for at most
-    /// [`MOST_COLUMNS`] columns, half as many complex ones: solvers multiply so. If columns are a power of two, nothing
-    /// is copied.
-    ///
-    /// # Errors
-    /// As with [`SparseMatrix::multiply`].
-    pub fn multiply_as_stored(
-        &self,
-        operand: Operand,
-        factor: &[f64],
-        columns: usize,
-        product: &mut [f64],
-        stats: &mut StatsBuilder,
-    ) -> Result<()> {
-        self.check_shapes(Semiring::PlusTimes, operand, factor, columns, product)?;
-        let given = Given { factor: Source::Memory(factor), columns: columns * self.parts(), places: None };
-        let product = Target::Memory(shared(product));
-        self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS / self.parts(), stats)
     }
 
     /// Multiplies at most `most` columns in each pass.
@@ -306,8 +287,9 @@ impl SparseMatrix {
         most: usize,
         stats: &mut StatsBuilder,
     ) -> Result<()> {
-        let (edges, rows, inner) = self.rows_of(operand);
-        let _kept = self.keep_values(operand)?;
+        let (mut edges, rows, inner) = self.rows_of(operand);
+        let _kept = if given.by_values { Some(self.keep_values(operand)?) } else { None };
+        edges.weights &= given.by_values;
         let width = most * self.parts();
         for from in (0..given.columns).step_by(width) {
             Part { matrix: self, operand, edges, rows, inner, given, product, from }
@@ -320,21 +302,21 @@ impl SparseMatrix {
     }
 
     /// Refuses shapes that do not fit, and semirings that complex values have not.
-    fn check_shapes(
+    pub(crate) fn check_shapes(
         &self,
         semiring: Semiring,
         operand: Operand,
         factor: &[f64],
         columns: usize,
-        product: &[f64],
+        product: usize,
     ) -> Result<()> {
         let (_, rows, inner) = self.rows_of(operand);
         check_semiring(semiring, self.is_complex)?;
         let numbers = columns * self.parts();
-        if factor.len() != inner.count * numbers || product.len() != rows.count * numbers {
+        if factor.len() != inner.count * numbers || product != rows.count * numbers {
             let kind = if self.is_complex { "complex " } else { "" };
             let expected = format!("a matrix of {} x {} and {columns} {kind}columns", rows.count, inner.count);
-            let found = format!("{} numbers for {}", factor.len(), product.len());
+            let found = format!("{} numbers for {product}", factor.len());
             return Err(Error::Usage(format!("expected numbers for {expected}, found {found}")));
         }
         Ok(())
@@ -412,6 +394,8 @@ pub(crate) struct Given<'a> {
     pub columns: usize,
     /// Where rows lie, of the factor and of the product, if that is not as in the image.
     pub places: Option<&'a Array<u32>>,
+    /// Whether entries count by their values, and not each as 1.
+    pub by_values: bool,
 }
 
 /// Some columns of a product.

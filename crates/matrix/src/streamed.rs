@@ -161,7 +161,7 @@ impl SparseMatrix {
             (None, DenseFactor::Numbers { numbers, .. }) => Source::Memory(numbers),
             (None, DenseFactor::File(_)) => unreachable!("a job has the file of its factor"),
         };
-        let given = Given { factor: source, columns: job.columns, places: self.places() };
+        let given = Given { factor: source, columns: job.columns, places: self.places(), by_values: true };
         let written = match (product, output) {
             (Some(numbers), _) => {
                 if numbers.len() != job.rows.count * job.columns {

@@ -1,0 +1,404 @@
+//! PageRank by products with a sparse matrix, with one, two or three vectors in memory.
+//!
+//! *Idea.* An entry in row i and column j is an edge from i to j, along which i gives a share of its rank. A step is a
+//! product of the transpose with the vector of ranks over the sums of rows, the *factor*, and then one sweep over rows,
+//! which makes new ranks of the product, and of these the next factor. Ranks themselves are not stored: they are the
+//! factor times the sum of the row, or 1 where that is 0. Sums of rows are a product too, with ones.
+//!
+//! *Vectors.* The factor is picked at random, so it is in memory. The product and the sums of rows are read and written
+//! from start to end: each is in memory if there is room, or in a temporary file. Zheng calls these SEM-1vec, SEM-2vec
+//! and SEM-3vec. The bits are the same.
+//!
+//! *Sums* over rows are those of stripes in their order (`tall.rs`).
+//!
+//! *Cost.* A pass over the columns per step, and one over the rows for their sums; by values one more, for the least of
+//! them. Per row 8 bytes for each vector in memory, and 8 of the disk for each of the others. A step reads the sums if
+//! they are in the file, and writes and reads the product if it is.
+//!
+//! The rules and the fixed point are those of PageRank as a graph algorithm (`algo/src/pagerank.rs`), which keeps sums
+//! of rows as degrees and makes the next factor where a list ends.
+//!
+//! Page, Brin, Motwani and Winograd, *The PageRank citation ranking*, 1999; Zheng, *FlashX: massive data analysis using
+//! fast I/O*, 2016, sections 4.4.1 and 4.5.3.1.
+
+use crate::basis::{Basis, Room, per_worker, temporary_folder};
+use crate::declare::values_bytes;
+use crate::operator::{Costs, require_real, square_rows};
+use crate::tall::Space;
+use crate::vectors::Vectors;
+use outcore_algo::{Dangling, Stop, StoppedBy};
+use outcore_graph::{Error, Result, Stats, require_disk};
+use outcore_io::{Array, lock};
+use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredFile, StoredProduct, StoredTarget};
+use std::ops::Range;
+use std::sync::Mutex;
+
+const PURPOSE: &str = "vectors of PageRank";
+/// Rows that a worker reads of a file at once.
+const PIECE_ROWS: usize = 1 << 13;
+/// Ranks over sums of rows are finite between these.
+const SUMS: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
+/// How ranks are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct RankOptions<'a> {
+    /// The probability of following an edge rather than jumping anywhere.
+    pub alpha: f64,
+    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
+    pub tol: f64,
+    /// With what the residual is compared.
+    pub stop: Stop,
+    /// The most iterations.
+    pub max_iter: u32,
+    /// What becomes of the rank of rows without entries, or with a sum of 0.
+    pub dangling: Dangling,
+    /// Whether entries count by their values. Otherwise all are the same, and no value is read.
+    pub weights: bool,
+    /// Where jumps go to: a number for each row, in the order of ids, of which their share counts. By default anywhere.
+    pub personalization: Option<&'a [f64]>,
+    /// How many vectors are in memory, from 1 to 3; by default as many as there is room for.
+    pub vectors: Option<usize>,
+}
+
+impl Default for RankOptions<'_> {
+    fn default() -> Self {
+        RankOptions {
+            alpha: 0.85,
+            tol: 1e-8,
+            stop: Stop::Residual,
+            max_iter: 200,
+            dangling: Dangling::Networkx,
+            weights: true,
+            personalization: None,
+            vectors: None,
+        }
+    }
+}
+
+/// Ranks, and how they converged.
+#[derive(Debug)]
+pub struct Ranks<'a> {
+    /// One column.
+    pub ranks: Vectors<'a>,
+    /// How many iterations were made.
+    pub iterations: u32,
+    /// The sum of the absolute changes in the last iteration. Ranks are at most alpha / (1 - alpha) times that away
+    /// from exact ones, in all.
+    pub residual: f64,
+    /// What ended the iterations: whether ranks converged, and by which rule.
+    pub stopped_by: StoppedBy,
+    /// How many vectors were in memory.
+    pub vectors: usize,
+    /// Bytes written to temporary files.
+    pub temporary_bytes_written: u64,
+    /// Bytes read from them.
+    pub temporary_bytes_read: u64,
+    /// How many vectors were multiplied.
+    pub products: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Computes the PageRank of every row of a square matrix, whose entry in row i and column j is an edge from i to j. It
+/// has the rules, the defaults and the fixed point of `outcore_algo::pagerank`.
+///
+/// *Cost.* A pass over the columns per iteration, and one over the rows before, by values two. 8 bytes per row for each
+/// of one, two or three vectors in memory, and at least a few hundred KiB per worker.
+///
+/// # Errors
+/// A matrix that is not square; options that cannot be; values that are negative, or whose sum in a row is neither 0
+/// nor from 1e-200 to 1e200; too little memory for one vector; a page that cannot be read or is damaged; a full disk; a
+/// request to stop. Ranks that have not converged are no error.
+pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Result<Ranks<'a>> {
+    let rows = check(matrix, options)?;
+    let by_values = options.weights && matrix.has_values();
+    let space = Space { runtime: matrix.graph().runtime(), rows, width: 1 };
+    let vectors = choose(matrix, &space, options.vectors, by_values)?;
+    let mut costs = Costs::new(matrix, "PageRank");
+    let names = matrix.graph().manifest().weights().filter(|_| by_values);
+    costs.stats.weights(names.map(|weights| weights.name.as_str()));
+    let _kept = if by_values { Some(matrix.keep_values(Operand::Transpose)?) } else { None };
+    let mut walk = Walk::new(matrix, options, space, vectors, by_values)?;
+    walk.begin(&mut costs)?;
+    let threshold = options.stop.threshold(options.tol, rows as u64);
+    while rows > 0 && walk.iterations < options.max_iter && walk.residual >= threshold {
+        walk.step(&mut costs)?;
+    }
+    let stopped_by = options.stop.outcome(options.tol, rows as u64, walk.residual);
+    let Walk { iterations, residual, .. } = walk;
+    let (factor, [temporary_bytes_written, temporary_bytes_read]) = walk.ranks()?;
+    let room = Room { folder: temporary_folder(matrix.graph()), left_bytes: 0 };
+    let mut basis = Basis::new(space, room, 1)?;
+    basis.push(factor);
+    let stats = costs.stats.finish(space.runtime, pages(matrix, by_values));
+    Ok(Ranks {
+        ranks: Vectors::new(basis, matrix, 1, Operand::Matrix),
+        iterations,
+        residual,
+        stopped_by,
+        vectors,
+        temporary_bytes_written,
+        temporary_bytes_read,
+        products: costs.products,
+        stats: Stats { stopped_by: Some(stopped_by.name()), ..stats },
+    })
+}
+
+/// Refuses what cannot be; says how many rows there are.
+fn check(matrix: &SparseMatrix, options: &RankOptions<'_>) -> Result<usize> {
+    let rows = square_rows(matrix)?;
+    require_real(matrix)?;
+    let usage = |text: String| Err(Error::Usage(text));
+    if !(0.0..=1.0).contains(&options.alpha) {
+        return usage(format!("expected alpha between 0 and 1, found {}", options.alpha));
+    }
+    if options.tol.is_nan() || options.tol < 0.0 {
+        return usage(format!("expected a tolerance of at least 0, found {}", options.tol));
+    }
+    if let Some(vectors) = options.vectors.filter(|vectors| !(1..=3).contains(vectors)) {
+        return usage(format!("expected 1, 2 or 3 vectors in memory, found {vectors}"));
+    }
+    let Some(numbers) = options.personalization else { return Ok(rows) };
+    if numbers.len() != rows {
+        return usage(format!("expected {rows} numbers for where jumps go to, found {}", numbers.len()));
+    }
+    let wrong = |number: &f64| !(*number >= 0.0 && number.is_finite());
+    if let Some(row) = numbers.iter().position(wrong) {
+        let found = numbers[row];
+        return usage(format!("expected numbers of 0 or more for where jumps go to, found {found} in row {row}"));
+    }
+    let sum: f64 = numbers.iter().sum();
+    if rows > 0 && !SUMS.contains(&sum) {
+        return usage(format!("expected a sum from 1e-200 to 1e200 for where jumps go to, found {sum}"));
+    }
+    Ok(rows)
+}
+
+/// How many vectors are in memory: as many as there is room for, if it is not said.
+fn choose(matrix: &SparseMatrix, space: &Space<'_>, given: Option<usize>, by_values: bool) -> Result<usize> {
+    let (graph, workers) = (matrix.graph(), space.runtime.threads() as u64);
+    let more_bytes = if by_values { values_bytes(matrix) } else { 0 };
+    let bytes = |vectors: usize| {
+        let files = 3 - vectors as u64;
+        let on_the_way = if files > 0 { StoredFile::state_bytes(matrix) } else { 0 };
+        let streaming = on_the_way + 8 * workers * files * PIECE_ROWS.min(space.rows) as u64;
+        // In the end there is one vector, which may have to get to a file.
+        vectors as u64 * space.block_bytes() + streaming.max(Basis::pieces_bytes(space)) + more_bytes
+    };
+    let available_bytes = space.runtime.budget().available_bytes();
+    let vectors = given.unwrap_or_else(|| (2..=3).rev().find(|&count| bytes(count) <= available_bytes).unwrap_or(1));
+    graph.make_room(PURPOSE, bytes(vectors))?;
+    let disk_bytes = (3 - vectors as u64) * space.block_bytes();
+    require_disk("temporary files of PageRank", disk_bytes, disk_bytes, &temporary_folder(graph))?;
+    Ok(vectors)
+}
+
+/// The pages of a pass over the columns.
+fn pages(matrix: &SparseMatrix, by_values: bool) -> u64 {
+    let (graph, direction) = (matrix.graph(), outcore_graph::Direction::In);
+    graph.pages(direction) + if by_values { graph.weight_pages(direction) } else { 0 }
+}
+
+/// A vector that is written and read from start to end.
+enum Store {
+    Memory(Array<f64>),
+    File(StoredFile),
+}
+
+impl Store {
+    /// One in memory, if it is to be there.
+    fn new(matrix: &SparseMatrix, space: &Space<'_>, in_memory: bool) -> Result<Self> {
+        Ok(match in_memory {
+            true => Store::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, space.rows)?),
+            false => Store::File(StoredFile::create(matrix, space.rows, 1)?),
+        })
+    }
+
+    fn target(&mut self) -> StoredTarget<'_> {
+        match self {
+            Store::Memory(numbers) => StoredTarget::Memory(numbers),
+            Store::File(file) => StoredTarget::File(file),
+        }
+    }
+
+    /// Some numbers, which are read into the buffer if they are not in memory.
+    fn piece<'b>(&'b self, rows: Range<usize>, buffer: &'b mut [f64]) -> Result<&'b [f64]> {
+        match self {
+            Store::Memory(numbers) => Ok(&numbers[rows]),
+            Store::File(file) => {
+                let buffer = &mut buffer[..rows.len()];
+                file.read(rows, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+
+    /// The bytes that were written to the file.
+    fn written_bytes(&self) -> u64 {
+        if let Store::File(file) = self { file.written_bytes() } else { 0 }
+    }
+
+    /// Whether it is in a file, as a number.
+    fn files(&self) -> u64 {
+        u64::from(matches!(self, Store::File(_)))
+    }
+}
+
+/// Between two iterations.
+struct Walk<'a, 'o> {
+    matrix: &'a SparseMatrix,
+    options: &'o RankOptions<'o>,
+    space: Space<'a>,
+    by_values: bool,
+    /// Ranks over the sums of their rows.
+    factor: Array<f64>,
+    product: Store,
+    /// The sums of rows.
+    sums: Store,
+    /// What workers read of files.
+    buffers: Vec<Mutex<Array<f64>>>,
+    /// What numbers for jumps are divided by.
+    jumps: f64,
+    /// The rank of all rows with a sum of 0.
+    dangling: f64,
+    residual: f64,
+    iterations: u32,
+    read_bytes: u64,
+}
+
+impl<'a, 'o> Walk<'a, 'o> {
+    fn new(
+        matrix: &'a SparseMatrix,
+        options: &'o RankOptions<'o>,
+        space: Space<'a>,
+        vectors: usize,
+        by_values: bool,
+    ) -> Result<Self> {
+        Ok(Walk {
+            matrix,
+            options,
+            space,
+            by_values,
+            factor: Array::zeroed(space.runtime.budget(), PURPOSE, space.rows)?,
+            product: Store::new(matrix, &space, vectors > 1)?,
+            sums: Store::new(matrix, &space, vectors > 2)?,
+            buffers: per_worker(&space, "pieces of vectors", (3 - vectors) * PIECE_ROWS.min(space.rows))?,
+            jumps: options.personalization.map_or(1.0, |numbers| numbers.iter().sum()),
+            dangling: 0.0,
+            residual: if space.rows == 0 { 0.0 } else { f64::INFINITY },
+            iterations: 0,
+            read_bytes: 0,
+        })
+    }
+
+    fn how(&self, operand: Operand) -> StoredProduct {
+        StoredProduct { semiring: Semiring::PlusTimes, operand, by_values: self.by_values }
+    }
+
+    /// Computes the sums of rows, and the first factor, of ranks that are all the same.
+    fn begin(&mut self, costs: &mut Costs) -> Result<()> {
+        if self.space.rows == 0 {
+            return Ok(());
+        }
+        let image = self.matrix.graph().path().display();
+        if self.by_values {
+            let least = self.matrix.entry_sums(&mut costs.stats)?.least;
+            if least < 0.0 {
+                let text = format!("expected entries of 0 or more for PageRank in {image}, found {least}");
+                return Err(Error::Unsuitable(text));
+            }
+        }
+        self.factor.fill(1.0);
+        let how = self.how(Operand::Matrix);
+        self.matrix.multiply_stored(how, &self.factor, 1, self.sums.target(), &mut costs.stats)?;
+        costs.count(1);
+        let rank = 1.0 / self.space.rows as f64;
+        let [dangling, wrong] = self.sweep(false, |_, factor, _, sums, [dangling, wrong]| {
+            for (factor, &sum) in factor.iter_mut().zip(sums) {
+                if sum == 0.0 {
+                    *dangling += 1.0;
+                } else if !SUMS.contains(&sum) {
+                    *wrong += 1.0;
+                }
+                *factor = rank / divisor(sum);
+            }
+        })?;
+        if wrong > 0.0 {
+            let text = format!("sums of rows for PageRank from 1e-200 to 1e200, or 0, in {image}");
+            return Err(Error::Unsuitable(format!("expected {text}, found others in {wrong} rows")));
+        }
+        self.dangling = dangling * rank;
+        Ok(())
+    }
+
+    /// An iteration: a product, and a sweep over rows.
+    fn step(&mut self, costs: &mut Costs) -> Result<()> {
+        let how = self.how(Operand::Transpose);
+        self.matrix.multiply_stored(how, &self.factor, 1, self.product.target(), &mut costs.stats)?;
+        costs.count(1);
+        let RankOptions { alpha, dangling, personalization, .. } = *self.options;
+        let spread = if dangling == Dangling::Networkx { self.dangling } else { 0.0 };
+        // What jumps bring to all rows together, and to each where they go anywhere.
+        let jumped = alpha * spread + (1.0 - alpha);
+        let (even, jumps, matrix) = (1.0 / self.space.rows as f64, self.jumps, self.matrix);
+        let is_first = self.iterations == 0;
+        let [residual, dangling] = self.sweep(true, |rows, factor, product, sums, [change, dangling]| {
+            for (((row, factor), &gathered), &sum) in rows.zip(factor).zip(product).zip(sums) {
+                let share = personalization.map_or(even, |numbers| numbers[matrix.row_at(row)] / jumps);
+                let before = if is_first { even } else { *factor * divisor(sum) };
+                let rank = jumped * share + alpha * gathered;
+                *change += (rank - before).abs();
+                *dangling += if sum == 0.0 { rank } else { 0.0 };
+                *factor = rank / divisor(sum);
+            }
+        })?;
+        self.residual = residual;
+        self.dangling = dangling;
+        self.iterations += 1;
+        Ok(())
+    }
+
+    /// Changes the factor in one pass over the vectors: calls `work` with some rows, the numbers of the factor, of the
+    /// product if it is wanted, and of the sums of rows, and with sums that it adds to. Returns these.
+    fn sweep<const N: usize>(
+        &mut self,
+        with_product: bool,
+        work: impl Fn(Range<usize>, &mut [f64], &[f64], &[f64], &mut [f64; N]) + Sync,
+    ) -> Result<[f64; N]> {
+        let Walk { space, product, sums, buffers, factor, .. } = self;
+        let found = space.stripes_of(factor, |worker, rows, factor| {
+            let (first, mut totals) = (rows.start, [0.0; N]);
+            let mut buffer = lock(&buffers[worker]);
+            for piece in space.pieces(rows, PIECE_ROWS) {
+                let factor = &mut factor[piece.start - first..piece.end - first];
+                let place = (product.files() as usize * PIECE_ROWS).min(buffer.len());
+                let (one, other) = buffer.split_at_mut(place.min(space.rows));
+                let product = if with_product { product.piece(piece.clone(), one)? } else { &[] };
+                work(piece.clone(), factor, product, sums.piece(piece, other)?, &mut totals);
+            }
+            Ok(totals)
+        })?;
+        let files = sums.files() + if with_product { product.files() } else { 0 };
+        self.read_bytes += files * space.block_bytes();
+        Ok(found.iter().fold([0.0; N], |total, part| std::array::from_fn(|i| total[i] + part[i])))
+    }
+
+    /// Makes ranks of the factor; says how many bytes were written to files, and read from them.
+    fn ranks(mut self) -> Result<(Array<f64>, [u64; 2])> {
+        let even = 1.0 / self.space.rows as f64;
+        let is_first = self.iterations == 0;
+        let [] = self.sweep(false, |_, factor, _, sums, []| {
+            for (factor, &sum) in factor.iter_mut().zip(sums) {
+                *factor = if is_first { even } else { *factor * divisor(sum) };
+            }
+        })?;
+        let written_bytes = self.product.written_bytes() + self.sums.written_bytes();
+        Ok((self.factor, [written_bytes, self.read_bytes]))
+    }
+}
+
+/// What the rank of a row with this sum is divided by.
+#[inline]
+fn divisor(sum: f64) -> f64 {
+    if sum == 0.0 { 1.0 } else { sum }
+}

@@ -1,0 +1,138 @@
+//! Products with rows in the order of the image, as solvers multiply: nothing is put in another order.
+//!
+//! A product is in memory, or in a temporary file that is written from start to end, nearly: workers finish rows in the
+//! order of the image, each its own run of them. So one vector is in memory where a product of two needs room for one.
+//!
+//! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.1.
+
+use crate::product_file::{Bands, Output, Rows};
+use crate::semiring::Semiring;
+use crate::sparse::{Given, MOST_COLUMNS, Operand, Source, SparseMatrix, Target};
+use outcore_graph::{Error, Result, StatsBuilder};
+use outcore_io::Spill;
+use outcore_io::buffer::{raw_bytes_mut, shared};
+use std::ops::Range;
+
+/// What is multiplied, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredProduct {
+    /// What adds and what multiplies.
+    pub semiring: Semiring,
+    /// Which matrix.
+    pub operand: Operand,
+    /// Whether entries count by their values. Otherwise each is 1, and no value is read.
+    pub by_values: bool,
+}
+
+/// Where such a product goes.
+#[derive(Debug)]
+pub enum StoredTarget<'a> {
+    /// Numbers in memory, row by row.
+    Memory(&'a mut [f64]),
+    /// A temporary file.
+    File(&'a StoredFile),
+}
+
+/// A temporary file with rows in the order of the image. It has no name, and vanishes when it is dropped.
+pub struct StoredFile {
+    spill: Spill,
+    output: Output,
+    rows: usize,
+    columns: usize,
+}
+
+impl std::fmt::Debug for StoredFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StoredFile[{} x {}]", self.rows, self.columns)
+    }
+}
+
+impl StoredFile {
+    /// An empty file for so many rows and columns: beside the image, or where the runtime says.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn create(matrix: &SparseMatrix, rows: usize, columns: usize) -> Result<Self> {
+        let graph = matrix.graph();
+        let spill = Spill::create(graph.runtime().backend(), &graph.image().temporary_path("vectors"))?;
+        Ok(StoredFile { output: Output::temporary(&spill, rows, columns), spill, rows, columns })
+    }
+
+    /// The memory that rows take on their way to it.
+    pub fn state_bytes(matrix: &SparseMatrix) -> u64 {
+        Bands::direct(matrix.graph().runtime(), 0, 1).state_bytes()
+    }
+
+    /// Reads adjacent rows that were written.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    ///
+    /// # Panics
+    /// There are not so many numbers.
+    pub fn read(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
+        assert_eq!(numbers.len(), rows.len() * self.columns, "as many numbers as rows have");
+        Ok(self.spill.read(raw_bytes_mut(numbers), 8 * (rows.start * self.columns) as u64)?)
+    }
+
+    /// How many bytes were written so far.
+    pub fn written_bytes(&self) -> u64 {
+        self.output.written_bytes()
+    }
+}
+
+impl SparseMatrix {
+    /// [`SparseMatrix::multiply_stored`] for sums of products in memory.
+    ///
+    /// # Errors
+    /// As with [`SparseMatrix::multiply`].
+    pub fn multiply_as_stored(
+        &self,
+        operand: Operand,
+        factor: &[f64],
+        columns: usize,
+        product: &mut [f64],
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        let how = StoredProduct { semiring: Semiring::PlusTimes, operand, by_values: true };
+        self.multiply_stored(how, factor, columns, StoredTarget::Memory(product), stats)
+    }
+
+    /// The product with a dense matrix, with the rows of both in the order of the image, in one pass, for at most
+    /// [`MOST_COLUMNS`] columns, half as many complex ones: solvers multiply so. If columns are a power of two, nothing
+    /// is copied. The bits are the same in memory and in a file.
+    ///
+    /// # Errors
+    /// As with [`SparseMatrix::multiply`]; values are left out that are complex; a full disk.
+    pub fn multiply_stored(
+        &self,
+        how: StoredProduct,
+        factor: &[f64],
+        columns: usize,
+        product: StoredTarget<'_>,
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        let StoredProduct { semiring, operand, by_values } = how;
+        if self.is_complex() && !by_values {
+            return Err(Error::Usage("expected real values to be left out, found complex ones".to_owned()));
+        }
+        let most = MOST_COLUMNS / self.parts();
+        let numbers = match &product {
+            StoredTarget::Memory(numbers) => numbers.len(),
+            StoredTarget::File(file) => file.rows * file.columns,
+        };
+        self.check_shapes(semiring, operand, factor, columns, numbers)?;
+        let columns = columns * self.parts();
+        let given = Given { factor: Source::Memory(factor), columns, places: None, by_values };
+        match product {
+            StoredTarget::Memory(numbers) => {
+                self.multiply_given(semiring, operand, given, Target::Memory(shared(numbers)), most, stats)
+            }
+            StoredTarget::File(file) => {
+                let runtime = self.graph().runtime();
+                let rows = Rows::new(runtime, &file.output, Bands::direct(runtime, file.rows, columns), None)?;
+                self.multiply_given(semiring, operand, given, Target::Rows(&rows), most, stats)
+            }
+        }
+    }
+}
