@@ -6,7 +6,8 @@
 //!
 //! *Negative cycles.* Distances that still change after n products have one to thank for that. It is mostly seen much
 //! earlier: after 16, 32, 64 and so on products every vertex is asked, in a pass, from which other one its distance is
-//! the least; where these make a circle around which distances are lowered, it is a negative one.
+//! the least; where these make a circle around which distances are lowered, it is a negative one. If they are lowered by
+//! no more than rounding does, the circle is one of length 0: from then on falls that are as small do not count.
 //!
 //! *Cost.* A pass over the columns per product, of which there are one more than the longest of all shortest paths has
 //! entries; one over the rows as well, where entries are taken for both directions. 16 bytes per row and source that
@@ -25,6 +26,7 @@ use outcore_graph::{
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredProduct, StoredTarget};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const PURPOSE: &str = "distances of shortest paths";
@@ -122,6 +124,8 @@ struct Search<'a> {
     /// From which vertex each comes, and when it was seen: circles are looked for there.
     parents: Array<u32>,
     seen: Array<u32>,
+    /// By column: by how much a distance must fall to count. It depends on no other column.
+    rounding: [f64; MOST_SOURCES],
     _kept: Vec<KeptWeights>,
 }
 
@@ -153,12 +157,14 @@ impl<'a> Search<'a> {
             product: numbers()?,
             parents: vertices()?,
             seen: vertices()?,
+            rounding: [0.0; MOST_SOURCES],
         })
     }
 
     /// Finds the distances from these sources.
     fn run(&mut self, sources: &[u64], costs: &mut Costs) -> Result<()> {
         self.distances.fill(f64::INFINITY);
+        self.rounding.fill(0.0);
         let (matrix, width) = (self.matrix, self.space.width);
         self.space.update([&mut self.distances], |rows, [distances], []| {
             for (row, distances) in rows.zip(distances.chunks_exact_mut(width)) {
@@ -168,52 +174,59 @@ impl<'a> Search<'a> {
             }
         })?;
         let (mut steps, mut look) = (0, FIRST_LOOK);
-        while self.step(costs)? {
+        loop {
+            let changed = self.step(costs)?;
+            if !changed.contains(&true) {
+                return Ok(());
+            }
             steps += 1;
             // Paths of n entries or more have a circle, which a shorter one is without unless it is negative.
             if steps >= self.space.rows as u64 {
                 return Err(self.negative_cycle(None));
             }
             if steps == look {
-                (0..sources.len()).try_for_each(|column| self.look_for_circles(column, costs))?;
+                let mut columns = (0..sources.len()).filter(|&column| changed[column]);
+                columns.try_for_each(|column| self.look_for_circles(column, costs))?;
                 look *= 2;
             }
         }
-        Ok(())
     }
 
-    /// Lowers distances by a product with every matrix; says whether any changed.
-    fn step(&mut self, costs: &mut Costs) -> Result<bool> {
-        let mut changed = false;
-        let width = self.space.width;
+    /// Lowers distances by a product with every matrix; says in which columns any changed.
+    fn step(&mut self, costs: &mut Costs) -> Result<[bool; MOST_SOURCES]> {
+        let mut changed = [false; MOST_SOURCES];
+        let (width, rounding) = (self.space.width, self.rounding);
         for &operand in self.operands {
             let how = StoredProduct { semiring: Semiring::MinPlus, operand, by_values: self.by_values };
             let target = StoredTarget::Memory(&mut self.product);
             self.matrix.multiply_stored(how, &self.distances, width, target, &mut costs.stats)?;
             costs.count(width as u64);
             let product = &self.product;
-            let [lowered, endless] =
-                self.space.update([&mut self.distances], |rows, [distances], [lowered, endless]| {
-                    let product = &product[rows.start * width..rows.end * width];
-                    for (distance, &other) in distances.iter_mut().zip(product) {
-                        if other < *distance {
+            let lower = |rows: Range<usize>, [distances]: [&mut [f64]; 1], lowered: &mut [f64; MOST_SOURCES]| {
+                let product = product[rows.start * width..rows.end * width].chunks_exact(width);
+                for (distances, product) in distances.chunks_exact_mut(width).zip(product) {
+                    let columns = distances.iter_mut().zip(product).zip(rounding).zip(&mut *lowered);
+                    for (((distance, &other), rounding), lowered) in columns {
+                        if other < *distance - rounding {
                             *distance = other;
-                            *lowered += 1.0;
-                            *endless += if other == f64::NEG_INFINITY { 1.0 } else { 0.0 };
+                            *lowered += if other == f64::NEG_INFINITY { f64::INFINITY } else { 1.0 };
                         }
                     }
-                })?;
-            if endless > 0.0 {
+                }
+            };
+            let lowered = self.space.update([&mut self.distances], lower)?;
+            if lowered.contains(&f64::INFINITY) {
                 let image = self.matrix.graph().path().display();
                 let text = format!("expected distances that are finite numbers, found lower ones with {image}");
                 return Err(Error::Unsuitable(text));
             }
-            changed |= lowered > 0.0;
+            changed.iter_mut().zip(lowered).for_each(|(changed, lowered)| *changed |= lowered > 0.0);
         }
         Ok(changed)
     }
 
-    /// An error if the vertices that distances in a column come from make a circle that lowers them.
+    /// An error if the vertices that distances in a column come from make a circle that lowers them; takes note of what
+    /// rounding does.
     fn look_for_circles(&mut self, column: usize, costs: &mut Costs) -> Result<()> {
         let (graph, width, rows) = (self.matrix.graph(), self.space.width, self.space.rows);
         self.parents.fill(NONE);
@@ -242,15 +255,22 @@ impl<'a> Search<'a> {
                 self.seen[vertex] = mark;
                 vertex = self.parents[vertex] as usize;
             }
-            if self.seen[vertex] == mark && self.is_negative(vertex, column) {
+            if self.seen[vertex] != mark || self.parents[vertex] == NONE {
+                continue;
+            }
+            let (lowered, rounding) = self.around(vertex, column);
+            if lowered > rounding {
                 return Err(self.negative_cycle(Some(self.matrix.row_at(vertex))));
+            }
+            if lowered > 0.0 {
+                self.rounding[column] = self.rounding[column].max(rounding);
             }
         }
         Ok(())
     }
 
-    /// Whether a circle through this vertex lowers distances by more than rounding does.
-    fn is_negative(&self, start: usize, column: usize) -> bool {
+    /// By how much a circle through this vertex lowers distances, and how much of that rounding may do.
+    fn around(&self, start: usize, column: usize) -> (f64, f64) {
         let (mut lowered, mut magnitude, mut vertex) = (0.0, 0.0, start);
         loop {
             let distance = self.distances[vertex * self.space.width + column];
@@ -258,7 +278,7 @@ impl<'a> Search<'a> {
             magnitude += distance.abs() + self.product[vertex].abs();
             vertex = self.parents[vertex] as usize;
             if vertex == start {
-                return lowered > ROUNDING * magnitude;
+                return (lowered, ROUNDING * magnitude);
             }
         }
     }

@@ -123,6 +123,12 @@ impl SparseMatrix {
         };
         self.check_shapes(semiring, operand, factor, columns, numbers)?;
         let columns = columns * self.parts();
+        if let StoredTarget::File(file) = &product
+            && file.columns != columns
+        {
+            let expected = format!("a file for {columns} columns of numbers");
+            return Err(Error::Usage(format!("expected {expected}, found one for {}", file.columns)));
+        }
         let given = Given { factor: Source::Memory(factor), columns, places: None, by_values };
         match product {
             StoredTarget::Memory(numbers) => {

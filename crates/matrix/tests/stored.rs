@@ -95,4 +95,6 @@ fn shapes_that_do_not_fit_are_refused() {
     assert!(multiply(&[1.0; 29], StoredTarget::Memory(&mut [0.0; 20])).contains("expected numbers for a matrix"));
     let file = StoredFile::create(&own, 30, 1).unwrap();
     assert!(multiply(&[1.0; 30], StoredTarget::File(&file)).contains("30 numbers for 30"));
+    let file = StoredFile::create(&own, 10, 2).unwrap();
+    assert!(multiply(&[1.0; 30], StoredTarget::File(&file)).contains("found one for 2"));
 }
