@@ -6,8 +6,8 @@
 //!
 //! *Negative cycles.* Distances that still change after n products have one to thank for that. It is mostly seen much
 //! earlier: after 16, 32, 64 and so on products every vertex is asked, in a pass, from which other one its distance is
-//! the least; where these make a circle around which distances are lowered, it is a negative one. If they are lowered by
-//! no more than rounding does, the circle is one of length 0: from then on falls that are as small do not count.
+//! the least; where these make a circle around which distances are lowered, it is a negative one. If they are lowered
+//! by no more than rounding does, the circle is one of length 0: from then on falls that are as small do not count.
 //!
 //! *Cost.* A pass over the columns per product, of which there are one more than the longest of all shortest paths has
 //! entries; one over the rows as well, where entries are taken for both directions. 16 bytes per row and source that

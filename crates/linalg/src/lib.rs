@@ -3,10 +3,11 @@
 //!
 //! [`eigsh`] finds eigenpairs of a symmetric matrix, [`eigs`] those of any square one, [`spectral_embedding`] those of
 //! a graph's Laplacian, [`svds`] and [`randomized_svd`] singular values, [`nmf`] non-negative factors; [`cg`],
-//! [`minres`] and [`gmres`] solve systems of equations, [`expm_multiply`] multiplies by a matrix's exponential. What is
-//! common to all: vectors are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory
-//! as far as there is room and otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg`, `minres` and
-//! `expm_multiply`, which are in memory. Sums over rows are in an order that depends on their number alone. Small dense
+//! [`minres`] and [`gmres`] solve systems of equations, [`expm_multiply`] multiplies by a matrix's exponential,
+//! [`pagerank`] ranks rows, [`bellman_ford`] finds lengths of shortest paths. What is common to all: vectors are in the
+//! order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there is room and
+//! otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg`, `minres`, `expm_multiply` and
+//! `bellman_ford`, which are in memory. Sums over rows are in an order that depends on their number alone. Small dense
 //! matrices inside belong to the library faer, but for a real Schur form with its parts in order, which it does not
 //! offer (`schur.rs`). [`SOLVERS`] declares solvers for users outside of Rust, and `verify.rs` checks what they find by
 //! products that are computed in another way.
