@@ -54,7 +54,8 @@ def pagerank(
     Args:
         A: A matrix of shape `(n, n)`.
         alpha: The probability of following an edge rather than jumping anywhere.
-        tol: Iterations end when the sum of absolute changes is below it; 0 makes exactly `max_iter` iterations.
+        tol: Iterations end when the sum of absolute changes is below it; 0 makes exactly `max_iter` iterations, and is
+            no error.
         stop: "residual", or "networkx" for a sum that is below `tol` times n, as in NetworkX.
         max_iter: The most iterations.
         dangling: What becomes of the rank of rows without entries, or with a sum of 0: "networkx", it goes where jumps
@@ -113,7 +114,7 @@ def pagerank(
     ranks = found.pop("ranks").reshape(-1) if out is None else out
     found.pop("ranks", None)
     result = PageRankResult((ranks, found["residual"]), ranks=ranks, **found)
-    if not result.converged:
+    if not result.converged and tol > 0:
         text = (
             f"ranks changed by {result.residual:g} in the last of {result.iterations} iterations; raise max_iter or "
             "tol, or take this error's `result`"

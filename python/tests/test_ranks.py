@@ -110,6 +110,8 @@ def test_small_matrices_and_refusals(tmp_path):
             oc.linalg.pagerank(own, max_iter=2)
         result = caught.value.result
         assert result.iterations == 2 and not result.converged and abs(result.ranks.sum() - 1) < 1e-12
+        exactly = oc.linalg.pagerank(own, tol=0, max_iter=7)
+        assert (exactly.iterations, exactly.converged, exactly.stopped_by) == (7, False, "iterations")
     with oc.import_matrix(links(50) * -1.0, tmp_path / "n.oc") as own:
         with pytest.raises(oc.OutcoreError, match="expected entries of 0 or more"):
             oc.linalg.pagerank(own)
