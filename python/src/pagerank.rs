@@ -5,7 +5,7 @@ use crate::import::choose;
 use crate::linalg::{delivered, facts, require_room};
 use crate::matrix::{PyMatrix, costs};
 use crate::runtime::run;
-use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use outcore::linalg::{self, BellmanFordOptions, RankOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
