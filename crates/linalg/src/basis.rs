@@ -227,7 +227,8 @@ impl<'a> Basis<'a> {
             Ok(sums)
         })?;
         let add = |sums: Vec<Square>, part: Vec<Square>| sums.iter().zip(&part).map(|(a, b)| added(a, b)).collect();
-        Ok(sums.into_iter().fold(none, add))
+        let sums: Vec<Square> = sums.into_iter().fold(none, add);
+        Ok(sums.into_iter().map(|sum| space.finished(sum)).collect())
     }
 
     /// Takes the product of some blocks with small matrices from another block.

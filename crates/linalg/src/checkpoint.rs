@@ -275,10 +275,11 @@ fn hold(runtime: &Runtime) -> Result<Reservation> {
 
 /// A number that tells operators apart.
 fn fingerprint<'a>(operator: &dyn Operator<'a>) -> Result<u32> {
-    let space = space(operator, 1);
-    let vector = |rows| Array::zeroed(space.runtime.budget(), "vectors that tell matrices apart", rows);
+    let width = if operator.matrix().is_complex() { 2 } else { 1 };
+    let space = space(operator, width);
+    let vector = |rows| Array::zeroed(space.runtime.budget(), "vectors that tell matrices apart", rows * width);
     let (mut factor, mut product) = (vector(space.rows)?, vector(operator.shape().0)?);
     space.randomize(&mut factor, |_| true, 0)?;
-    operator.apply(&factor, 1, &mut product)?;
+    operator.apply(&factor, width, &mut product)?;
     Ok(crc32c::crc32c(raw_bytes(&product[..])))
 }

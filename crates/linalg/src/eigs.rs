@@ -122,7 +122,7 @@ fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Resul
 impl SolverPlan for EigsOptions {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
         let rows = matrix.shape().0 as usize;
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1 };
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
         let Sizes { is_small, most_blocks, bytes, .. } = Sizes::of(&space, self);
         Ok(Needs {
             least_bytes: bytes + values_bytes(matrix),

@@ -7,10 +7,11 @@ use crate::declare::{
     size, some_size, table_lines, values_bytes, vector_names,
 };
 use crate::dense::Dense;
+use crate::hermitian::{self, small_eigen};
 use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
 use crate::nearest::nearest;
-use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
+use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
 use crate::verify::{check_eigenpairs, vectors_bytes};
@@ -32,7 +33,7 @@ const MOST_BASIS_BYTES: u64 = 64 << 30;
 /// Matrices with so few rows are solved as dense ones.
 pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
-const DENSE_COPIES: u64 = 5;
+pub(crate) const DENSE_COPIES: u64 = 5;
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// What residuals of computed products come to, with rounding.
@@ -77,7 +78,7 @@ impl Which {
 /// What users call it.
 pub(crate) static EIGSH: Declaration = Declaration {
     name: "eigsh",
-    summary: "Eigenvalues and eigenvectors of a symmetric matrix",
+    summary: "Eigenvalues and eigenvectors of a symmetric matrix, or a complex Hermitian one",
     options: &[
         K,
         Parameter::new("which", Kind::choice::<Which>(), DefaultValue::Name("LM"), "Which eigenvalues"),
@@ -107,7 +108,9 @@ fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Resul
         seed: values.whole("seed"),
         checkpoint,
     };
-    require_real(matrix)?;
+    if matrix.is_complex() {
+        return hermitian::plan(matrix, options);
+    }
     check_options(square_rows(matrix)?, &options)?;
     Ok(Box::new(options))
 }
@@ -115,7 +118,7 @@ fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Resul
 impl SolverPlan for EigshOptions {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
         let rows = matrix.shape().0 as usize;
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: self.block };
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: self.block, is_complex: false };
         let goal = goal(rows, self);
         let (most_blocks, least_bytes) = most_blocks(&space, &goal);
         let is_small = is_small(rows, &goal);
@@ -269,30 +272,33 @@ pub(crate) fn check_wanted(rows: usize, k: usize, tol: f64) -> Result<()> {
     Ok(())
 }
 
-/// Compares the products of the matrix and of its transpose with a random vector, unless it is stored as symmetric.
+/// Compares the products of the matrix and of its transpose, or adjoint, with a random vector, unless it is stored as
+/// symmetric and real.
 pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
     let matrix = operator.matrix;
-    if matrix.is_symmetric() {
-        return Ok(());
-    }
-    let space = space(operator, 1);
+    let (width, other, name, transpose) = match matrix.is_complex() {
+        false if matrix.is_symmetric() => return Ok(()),
+        false => (1, Operand::Transpose, "symmetric", "transpose"),
+        true => (2, Operand::Adjoint, "Hermitian", "adjoint"),
+    };
+    let space = space(operator, width);
     let vector = || Array::zeroed(space.runtime.budget(), "random vectors", space.numbers());
-    let (mut factor, mut one, mut other) = (vector()?, vector()?, vector()?);
+    let (mut factor, mut one, mut two) = (vector()?, vector()?, vector()?);
     space.randomize(&mut factor, |_| true, 1)?;
-    operator.apply(&factor, 1, &mut one)?;
-    Counted::new(matrix, Operand::Transpose, operator.costs)?.apply(&factor, 1, &mut other)?;
+    operator.apply(&factor, width, &mut one)?;
+    Counted::of_any(matrix, other, operator.costs)?.apply(&factor, width, &mut two)?;
     let length = space.dots(&one, &one)?[0][0].sqrt();
     if !length.is_finite() {
         return Err(operator.too_large());
     }
     let mut minus = ZERO;
-    minus[0][0] = -1.0;
-    space.add_product(&one, &minus, &mut other)?;
-    if space.dots(&other, &other)?[0][0].sqrt() <= SYMMETRIC * length {
+    (0..width).for_each(|column| minus[column][column] = -1.0);
+    space.add_product(&one, &minus, &mut two)?;
+    if space.dots(&two, &two)?[0][0].sqrt() <= SYMMETRIC * length {
         return Ok(());
     }
     let image = matrix.graph().path().display();
-    Err(Error::Unsuitable(format!("expected a symmetric matrix in {image}, found one whose transpose differs")))
+    Err(Error::Unsuitable(format!("expected a {name} matrix in {image}, found one whose {transpose} differs")))
 }
 
 /// What a symmetric operator's run found.
@@ -336,6 +342,7 @@ pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     let &EigshOptions { k, block, .. } = options;
     let columns = options.ncv.unwrap_or_else(|| usual_columns(rows, k));
     Goal {
+        parts: 1,
         count: k,
         end: options.which.end(),
         tolerance: options.tol.max(LEAST_TOLERANCE),
@@ -369,7 +376,7 @@ pub(crate) fn subspace<'a>(
     graph.make_room("singular vectors and eigenvectors", least_bytes)?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
-        return dense(operator, basis, goal);
+        return if space.is_complex { hermitian::dense(operator, basis, goal) } else { dense(operator, basis, goal) };
     }
     let mut run = Lanczos::new(operator, basis, *goal, checkpoint)?;
     let ritz = run.run()?;
@@ -388,7 +395,7 @@ pub(crate) fn subspace<'a>(
 pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
     let (is_small, width) = (is_small(space.rows, goal), space.width);
     let most_blocks = if is_small { goal.count.div_ceil(width) } else { goal.most_columns / width + 2 };
-    let dense_bytes = if is_small { DENSE_COPIES * 8 * (space.rows * space.rows) as u64 } else { 0 };
+    let dense_bytes = if is_small { DENSE_COPIES * 8 * (goal.parts * space.rows * space.rows) as u64 } else { 0 };
     // By squares, with vectors between two products, and a few more than are wanted.
     let between_bytes = if goal.end == End::Nearest { 2 * space.block_bytes() } else { 0 };
     (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(dense_bytes + between_bytes))
@@ -396,7 +403,7 @@ pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
 
 /// Whether a matrix of so many rows is solved as a dense one.
 pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
-    rows <= DENSE_ROWS.max(2 * goal.most_columns)
+    rows <= DENSE_ROWS.max(2 * goal.most_columns / goal.parts)
 }
 
 /// How many columns a basis has if nobody says it.
@@ -426,7 +433,7 @@ pub(crate) fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) ->
 
 /// The wanted eigenvectors of an operator with few rows.
 fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
-    let Space { rows, width, runtime } = basis.space;
+    let Space { rows, width, runtime, .. } = basis.space;
     let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
     let matrix = entries(operator, &mut basis)?;
     let symmetric = Mat::from_fn(rows, rows, |i, k| matrix[(i, k)] / 2.0 + matrix[(k, i)] / 2.0);
@@ -480,7 +487,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal:
             return solved.sorted();
         }
         let symmetric = Mat::from_fn(count, count, |i, k| (small[(i, k)] + small[(k, i)]) / 2.0);
-        let (_, turn) = symmetric_eigen(&symmetric).ok_or_else(|| operator.too_large())?;
+        let (_, turn) = small_eigen(&space, &symmetric).ok_or_else(|| operator.too_large())?;
         basis.rotate(&padded(&turn, basis.len() * width))?;
     }
     unreachable!("rounds end")

@@ -21,6 +21,7 @@
 
 use crate::basis::Basis;
 use crate::checkpoint::{Checkpoint, Words};
+use crate::hermitian::small_eigen;
 use crate::kernels::Square;
 use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
@@ -73,6 +74,8 @@ impl End {
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
+    /// How many columns a vector of the basis takes: 2 for a complex one, whose eigenvalue then counts as two.
+    pub parts: usize,
     /// How many pairs.
     pub count: usize,
     pub end: End,
@@ -95,7 +98,8 @@ impl Goal {
         solver: &str,
         block: usize,
     ) -> Result<Option<Checkpoint<'a>>> {
-        let &Goal { count, end, tolerance, most_columns, seed, .. } = self;
+        let &Goal { parts, end, tolerance, seed, .. } = self;
+        let (count, most_columns) = (self.count / parts, self.most_columns / parts);
         let run =
             format!("{solver}, k {count}, {end:?}, tol {tolerance:e}, ncv {most_columns}, block {block}, seed {seed}");
         folder.map(|folder| Checkpoint::open(operator, folder, &run)).transpose()
@@ -379,7 +383,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let (size, width) = (self.columns(), self.width());
         let live: Vec<usize> = (0..size).filter(|&column| self.live[column]).collect();
         let small = Mat::from_fn(live.len(), live.len(), |i, k| self.projection[(live[i], live[k])]);
-        let (values, vectors) = symmetric_eigen(&small).ok_or_else(|| self.operator.too_large())?;
+        let (values, vectors) = small_eigen(&self.basis.space, &small).ok_or_else(|| self.operator.too_large())?;
         let mut order: Vec<usize> = (0..live.len()).collect();
         order.sort_by(|&a, &b| self.goal.end.key(values[b]).total_cmp(&self.goal.end.key(values[a])));
         let mut sorted = Mat::zeros(size, live.len());
@@ -503,10 +507,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     fn least_crowd(&self, wanted: &[f64], scale: f64) -> Option<f64> {
         let (width, apart) = (self.width(), scale * EQUAL.max(10.0 * self.goal.tolerance));
         let least = |values: &[f64]| values.iter().map(|&value| self.goal.end.key(value)).fold(f64::INFINITY, f64::min);
-        let last = least(wanted);
+        let (last, most) = (least(wanted), (width / self.goal.parts) as f64 * apart);
         let mut sorted = wanted.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let crowds = sorted.windows(width).filter(|crowd| crowd[width - 1] - crowd[0] <= width as f64 * apart);
+        let crowds = sorted.windows(width).filter(|crowd| crowd[width - 1] - crowd[0] <= most);
         crowds.map(least).filter(|&key| key > last + scale * self.goal.tolerance).reduce(f64::min)
     }
 

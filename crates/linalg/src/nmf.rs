@@ -399,7 +399,7 @@ impl Sizes {
         let (runtime, most_rows) = (matrix.graph().runtime(), m.max(n));
         let layout = Layout::new(columns, panel_columns, most_rows);
         let worker_numbers = 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
-        let space = Space { runtime, rows: most_rows, width: layout.block_width() };
+        let space = Space { runtime, rows: most_rows, width: layout.block_width(), is_complex: false };
         let sums_bytes = (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64;
         let work_bytes = 8 * (runtime.threads() * worker_numbers) as u64 + sums_bytes;
         let panels_bytes = 8 * (layout.padded_columns() * (m + n + most_rows)) as u64;
@@ -432,7 +432,7 @@ impl<'a> Run<'a> {
         let buffer = |_| Ok(Mutex::new(array("pieces of factors", sizes.worker_numbers)?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
         let mut panels = |rows| {
-            let space = Space { runtime, rows, width: chosen.block_width() };
+            let space = Space { runtime, rows, width: chosen.block_width(), is_complex: false };
             Panels::new(space, chosen, temporary_folder(graph), &mut room_bytes)
         };
         let factor = |panels: Panels<'a>, alpha: f64, hold_rows: usize| {

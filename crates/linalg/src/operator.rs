@@ -11,7 +11,7 @@ pub(crate) trait Operator<'a> {
     /// How many rows and columns it has.
     fn shape(&self) -> (usize, usize);
 
-    /// Writes the product with some vectors, which lie side by side.
+    /// Writes the product with some vectors, which lie side by side; a complex one is two columns, its parts.
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()>;
 
     /// How many pages a product reads.
@@ -64,6 +64,11 @@ impl Costs {
 impl<'a, 'c> Counted<'a, 'c> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
         require_real(matrix)?;
+        Self::of_any(matrix, operand, costs)
+    }
+
+    /// The same for a matrix that may be complex.
+    pub fn of_any(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
         Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
     }
 }
@@ -83,6 +88,7 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
 
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
         let costs = &mut *self.costs.borrow_mut();
+        let columns = if self.matrix.is_complex() { columns / 2 } else { columns };
         self.matrix.multiply_as_stored(self.operand, factor, columns, product, &mut costs.stats)?;
         costs.count(columns as u64);
         Ok(())
@@ -166,7 +172,8 @@ pub(crate) fn square_rows(matrix: &SparseMatrix) -> Result<usize> {
     Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}{stored}")))
 }
 
-/// The space of an operator's factors, in blocks of so many columns.
+/// The space of an operator's factors, in blocks of so many columns; a complex one is two, its parts.
 pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> {
-    Space { runtime: operator.matrix().graph().runtime(), rows: operator.shape().1, width }
+    let matrix = operator.matrix();
+    Space { runtime: matrix.graph().runtime(), rows: operator.shape().1, width, is_complex: matrix.is_complex() }
 }

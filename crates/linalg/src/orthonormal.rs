@@ -6,6 +6,7 @@
 //! Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, *Roundoff error analysis of the CholeskyQR2 algorithm*, ETNA 2015.
 
 use crate::basis::Basis;
+use crate::hermitian::second_half;
 use crate::kernels::Square;
 use crate::tall::ZERO;
 use outcore_graph::Result;
@@ -62,7 +63,7 @@ pub(crate) fn orthonormalize(
             continue;
         }
         let is_near = deviation(&gram, width) < NEAR;
-        let (factor, is_good) = upper_factor(&gram, width);
+        let (factor, is_good) = upper_factor(&gram, width, space.is_complex);
         space.transform(block, &inverse(&factor, width))?;
         found.upper = product(&factor, &found.upper, width);
         if is_near && is_good {
@@ -87,10 +88,15 @@ fn deviation(square: &Square, width: usize) -> f64 {
 }
 
 /// The upper Cholesky factor, and whether all pivots are good; columns with other ones are not scaled to length 1.
-fn upper_factor(gram: &Square, width: usize) -> (Square, bool) {
+/// Numbers may be complex, as `hermitian.rs` has them.
+fn upper_factor(gram: &Square, width: usize, is_complex: bool) -> (Square, bool) {
     let lengths: Vec<f64> = (0..width).map(|i| gram[i][i].sqrt()).collect();
     let (mut factor, mut is_good) = (ZERO, true);
     for column in 0..width {
+        if is_complex && column % 2 == 1 {
+            second_half(&mut factor, column);
+            continue;
+        }
         for row in 0..=column {
             let known: f64 = (0..row).map(|i| factor[i][row] * factor[i][column]).sum();
             let left = gram[row][column] / (lengths[row] * lengths[column]) - known;

@@ -78,7 +78,7 @@ impl SolverPlan for RandomizedSvdOptions {
         let runtime = matrix.graph().runtime();
         let (blocks, width) = blocks(matrix, self);
         let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
-        let sides = [rows, columns].map(|rows| Space { runtime, rows, width });
+        let sides = [rows, columns].map(|rows| Space { runtime, rows, width, is_complex: false });
         let means_bytes = if self.center { 8 * columns as u64 } else { 0 };
         let bytes = |together| {
             product_bytes(&sides[0], &sides[1], blocks, together)

@@ -147,7 +147,7 @@ impl Solving {
 impl SolverPlan for Solving {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
         let rows = matrix.shape().0 as usize;
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1 };
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
         let vector = space.block_bytes();
         let given_bytes = vector * (1 + u64::from(self.x0.is_some()));
         let is_jacobi = self.options.preconditioner == Preconditioner::Jacobi;

@@ -80,7 +80,7 @@ impl SolverPlan for SvdsOptions {
         let goal = self.goal(least);
         let is_small = is_small(least, &goal);
         let width = if is_small { 1 } else { self.block };
-        let space = Space { runtime: matrix.graph().runtime(), rows: least, width };
+        let space = Space { runtime: matrix.graph().runtime(), rows: least, width, is_complex: false };
         let (count, bytes) = most_blocks(&space, &goal);
         let far = Space { rows: most, ..space };
         // Behind the subspace, the vectors of the other side.

@@ -3,6 +3,7 @@
 //! Sums over their rows are those of *stripes*, adjacent rows that one worker takes at a time, added up in their order.
 //! What a stripe is depends on the number of rows alone, so the bits do not depend on threads.
 
+use crate::hermitian::complex_dots;
 use crate::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
 use outcore_graph::{Error, Result};
 use outcore_io::{Runtime, lock};
@@ -24,6 +25,8 @@ pub(crate) struct Space<'a> {
     pub rows: usize,
     /// 1, 2, 4 or 8.
     pub width: usize,
+    /// Whether two columns are the parts of a complex one.
+    pub is_complex: bool,
 }
 
 /// A square matrix of zeros.
@@ -127,6 +130,11 @@ impl<'a> Space<'a> {
         rows.start * self.width..rows.end * self.width
     }
 
+    /// Sums of dot products as small matrices: of complex columns these are complex numbers, as `hermitian.rs` has them.
+    pub fn finished(&self, sums: Square) -> Square {
+        if self.is_complex { complex_dots(&sums) } else { sums }
+    }
+
     /// The dot products of the columns of two blocks.
     pub fn dots(&self, left: &[f64], right: &[f64]) -> Result<Square> {
         let sums = self.stripes(|_, rows| {
@@ -137,7 +145,7 @@ impl<'a> Space<'a> {
             }
             Ok(sums)
         })?;
-        Ok(sums.iter().fold(ZERO, |sum, part| added(&sum, part)))
+        Ok(self.finished(sums.iter().fold(ZERO, |sum, part| added(&sum, part))))
     }
 
     /// Adds a product of a block with a small matrix to another block.

@@ -125,6 +125,12 @@ impl<'a> ComplexVectors<'a> {
         ComplexVectors { parts, columns }
     }
 
+    /// Vectors of the same parts, other ones.
+    #[cfg(test)]
+    pub(crate) fn with_columns(self, columns: Vec<Parts>) -> Self {
+        ComplexVectors { columns, ..self }
+    }
+
     /// How many rows and columns there are.
     pub fn shape(&self) -> (usize, usize) {
         (self.parts.shape().0, self.columns.len())

@@ -232,6 +232,63 @@ pub(crate) fn check_complex_pairs(
     Ok(())
 }
 
+/// The memory that verifying so many complex vectors takes.
+pub(crate) fn hermitian_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
+    32 * matrix.shape().0 + MOST_VECTORS_BYTES + 16 * (count * count) as u64
+}
+
+/// Checks eigenpairs of a matrix of complex numbers: residuals, and that vectors are orthonormal. The parts of each
+/// vector are adjacent columns.
+pub(crate) fn check_hermitian_pairs(
+    matrix: &SparseMatrix,
+    values: &[f64],
+    vectors: &mut ComplexVectors<'_>,
+    residuals: &[f64],
+) -> Result<()> {
+    vectors.leave(hermitian_bytes(matrix, values.len()))?;
+    let (parts, columns) = vectors.parts();
+    let (rows, count) = (parts.shape().0, values.len());
+    let array = || Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", 2 * rows);
+    let (mut factor, mut product) = (array()?, array()?);
+    let scale = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    for ((&value, column), &said) in values.iter().zip(columns).zip(residuals) {
+        parts.copy_rows(0..rows, column.re..column.re + 2, &mut factor)?;
+        product.fill(0.0);
+        let sums = shared::<AtomicF64>(&mut product);
+        push(matrix, Operand::Matrix, true, |to, from, [a, b]| {
+            let (x, y) = (factor[2 * from], factor[2 * from + 1]);
+            sums[2 * to].add(a * x - b * y);
+            sums[2 * to + 1].add(a * y + b * x);
+        })?;
+        let errors = product.iter().zip(factor.iter()).map(|(number, part)| (number - value * part).powi(2));
+        let (found, length) = (errors.sum::<f64>().sqrt(), product.iter().map(|n| n.powi(2)).sum::<f64>().sqrt());
+        check_residual(&format!("eigenvalue {value}"), said, found, ROUNDING * scale.max(length))?;
+    }
+    let mut gram = vec![c64::new(0.0, 0.0); count * count];
+    for_each_piece(parts, matrix, rows, |row| {
+        let number = |column: &crate::vectors::Parts| c64::new(row[column.re], column.sign * row[column.re + 1]);
+        for (one, sums) in columns.iter().zip(gram.chunks_exact_mut(count)) {
+            let one = number(one).conj();
+            sums.iter_mut().zip(columns).for_each(|(sum, other)| *sum += one * number(other));
+        }
+        Ok(())
+    })?;
+    check_unit(&gram, count)
+}
+
+/// Refuses dot products that are not those of orthonormal vectors.
+fn check_unit(gram: &[c64], count: usize) -> Result<()> {
+    for (at, number) in gram.iter().enumerate() {
+        let expected = if at / count == at % count { 1.0 } else { 0.0 };
+        let error = (number.re - expected).hypot(number.im);
+        if error.is_nan() || error > ORTHONORMAL {
+            let text = format!("a dot product of {expected} for the vectors {} and {}", at / count, at % count);
+            return Err(refuse(text, number));
+        }
+    }
+    Ok(())
+}
+
 /// Checks one side of singular vectors: that the product with each vector `from` is its value times the vector `to`,
 /// but for the residual that is said. Means of columns are taken from the matrix if there are any, in the order of the
 /// image.

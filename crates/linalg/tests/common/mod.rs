@@ -96,16 +96,7 @@ impl Entries {
         for ((row, column), value) in &self.entries {
             text += &format!("{} {} {value:?}\n", row + 1, column + 1);
         }
-        let file = folder.join("given.mtx");
-        std::fs::write(&file, text).unwrap();
-        let runtime = runtime(2, None);
-        let image = folder.join("matrix.oc");
-        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
-        let source = open(&runtime, &[file], &input).unwrap();
-        let options =
-            ImportOptions { duplicates: Duplicates::Sum, replace: true, allow_empty: true, ..ImportOptions::default() };
-        import(&runtime, source, &image, &options).unwrap();
-        image
+        import_text(folder, &text)
     }
 
     /// The product with some columns, term by term.
@@ -124,6 +115,20 @@ impl Entries {
         }
         product
     }
+}
+
+/// The image of a Matrix Market file with this text.
+pub fn import_text(folder: &Path, text: &str) -> PathBuf {
+    let file = folder.join("given.mtx");
+    std::fs::write(&file, text).unwrap();
+    let runtime = runtime(2, None);
+    let image = folder.join("matrix.oc");
+    let input = InputOptions { is_matrix: true, ..InputOptions::default() };
+    let source = open(&runtime, &[file], &input).unwrap();
+    let options =
+        ImportOptions { duplicates: Duplicates::Sum, replace: true, allow_empty: true, ..ImportOptions::default() };
+    import(&runtime, source, &image, &options).unwrap();
+    image
 }
 
 pub fn options(k: usize) -> EigshOptions {

@@ -1,0 +1,328 @@
+//! Eigenvalues of Hermitian matrices, which are complex, by the block Lanczos method of `lanczos.rs`.
+//!
+//! *Encoding.* A block of c complex columns is one of 2c real columns, their parts side by side: that is what products
+//! take. A complex number `a + ib` of a small matrix is the square `[[a, b], [-b, a]]`, so a row of parts times the
+//! square are the parts of the product, a product of squares is the square of a product, and the transpose is that of
+//! the conjugate. What is done with blocks and small matrices of real numbers (products, Gram-Schmidt, the three-term
+//! recurrence) is thus right for complex ones as it is. Three things know better: dot products become squares
+//! ([`complex_dots`]), a Cholesky factor keeps them ([`second_half`]), and a small Hermitian matrix, which has each
+//! eigenvalue twice in real numbers, is solved as a complex one ([`small_eigen`]).
+//!
+//! *Cost.* A real symmetric operator of 2n rows has each eigenvalue twice; a Krylov method for it has to find, hold and
+//! multiply both vectors of each. Here `Jv`, the second one, is `iv`: it is neither held nor multiplied. Products are as
+//! many as with a real matrix of the same spectrum, and vectors take twice the memory.
+
+use crate::basis::Basis;
+use crate::declare::{
+    Found, Kept, Needs, Pairs, SolverPlan, complex_names, pass_bytes, shape_of, table_lines, values_bytes,
+};
+use crate::dense::Dense;
+use crate::eigsh::{
+    DENSE_COPIES, EigshOptions, Solved, Subspace, check_options, check_symmetric, goal as real_goal, is_small,
+    most_blocks, refine, steps_text, subspace,
+};
+use crate::kernels::Square;
+use crate::lanczos::{Goal, magnitude, symmetric_eigen};
+use crate::operator::{Costs, Counted, Operator, square_rows};
+use crate::tall::{Space, ZERO};
+use crate::vectors::{ComplexVectors, Parts, Vectors};
+use crate::verify::{check_hermitian_pairs, hermitian_bytes};
+use faer::{Mat, Side, c64};
+use outcore_graph::{DenseShape, Error, Result, Stats};
+use outcore_matrix::{Operand, SparseMatrix};
+use std::cell::RefCell;
+
+/// Vectors of a block at most: their parts fill the widest block of real ones.
+const MOST_BLOCK: usize = 4;
+
+/// Eigenvalues and eigenvectors of a Hermitian matrix.
+#[derive(Debug)]
+pub struct HermitianPairs<'a> {
+    /// The eigenvalues, in ascending order.
+    pub values: Vec<f64>,
+    /// An eigenvector of length 1 for each.
+    pub vectors: ComplexVectors<'a>,
+    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
+    pub residuals: Vec<f64>,
+    /// How many of those that were wanted have converged; the others are the best that there are.
+    pub converged: usize,
+    /// The greatest residual that counts as converged.
+    pub residual_bound: f64,
+    /// How many complex vectors were multiplied.
+    pub products: u64,
+    /// How often a full subspace was begun again.
+    pub restarts: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Finds some eigenvalues of a matrix of complex numbers that is Hermitian, and their vectors: what
+/// [`eigsh`](crate::eigsh) is for a real one. Blocks have at most 4 columns.
+///
+/// *Cost.* As with `eigsh`, but for 16 bytes a number: at least two blocks of `16 n` bytes per column in memory, and as
+/// many passes and products as with a real matrix of the same spectrum. Two products say that it is Hermitian.
+///
+/// # Errors
+/// Those of `eigsh`; a matrix of real numbers, or one that is not Hermitian.
+pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<HermitianPairs<'a>> {
+    check(matrix, options)?;
+    let costs = RefCell::new(Costs::new(matrix, "eigsh"));
+    let solved = {
+        let operator = Counted::of_any(matrix, Operand::Matrix, &costs)?;
+        check_symmetric(&operator)?;
+        let (goal, width) = (goal(operator.shape().1, options), 2 * options.block);
+        let (folder, solver) = (options.checkpoint.as_deref(), "eigsh of complex numbers");
+        let checkpoint = goal.checkpoint(&operator, folder, solver, options.block)?;
+        refine(&operator, subspace(&operator, &goal, width, checkpoint)?, &goal)?
+    };
+    let costs = costs.into_inner();
+    let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
+    // Of each pair of columns, the parts of a vector, both have its value and its residual.
+    let once = |numbers: Vec<f64>| numbers.into_iter().step_by(2).collect();
+    let parts = Vectors::new(basis, matrix, 2 * options.k, Operand::Matrix);
+    let columns = (0..options.k).map(|i| Parts { re: 2 * i, sign: 1.0 }).collect();
+    Ok(HermitianPairs {
+        values: once(values),
+        vectors: ComplexVectors::new(parts, columns),
+        residuals: once(residuals),
+        converged: converged / 2,
+        residual_bound,
+        products: costs.products,
+        restarts,
+        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
+    })
+}
+
+/// Refuses what cannot be.
+fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()> {
+    if !matrix.is_complex() {
+        let image = matrix.graph().path().display();
+        return Err(Error::Unsuitable(format!("expected complex values in {image}, found real ones")));
+    }
+    check_options(square_rows(matrix)?, options)?;
+    if options.block > MOST_BLOCK {
+        let block = options.block;
+        return Err(Error::Usage(format!("expected a block of 1, 2 or 4 complex columns, found {block}")));
+    }
+    Ok(())
+}
+
+/// What options ask for, in columns of parts.
+fn goal(rows: usize, options: &EigshOptions) -> Goal {
+    // A number takes as much of the disk as two real ones.
+    let goal = real_goal(2 * rows, options);
+    Goal { parts: 2, count: 2 * goal.count, most_columns: 2 * goal.most_columns, ..goal }
+}
+
+/// The dot products of complex columns, each a square, from those of their parts.
+pub(crate) fn complex_dots(dots: &Square) -> Square {
+    let mut found = ZERO;
+    for (i, k) in (0..MOST_BLOCK * MOST_BLOCK).map(|at| (2 * (at / MOST_BLOCK), 2 * (at % MOST_BLOCK))) {
+        let (re, im) = (dots[i][k] + dots[i + 1][k + 1], dots[i][k + 1] - dots[i + 1][k]);
+        [found[i][k], found[i][k + 1], found[i + 1][k], found[i + 1][k + 1]] = [re, im, -im, re];
+    }
+    found
+}
+
+/// Writes the second column of the squares of a column of complex numbers whose first one is there: of a triangular
+/// matrix with a real diagonal.
+pub(crate) fn second_half(upper: &mut Square, column: usize) {
+    for row in (0..column).step_by(2) {
+        let (re, minus_im) = (upper[row][column - 1], upper[row + 1][column - 1]);
+        (upper[row][column], upper[row + 1][column]) = (-minus_im, re);
+    }
+}
+
+/// Eigenvalues and eigenvectors of a small matrix that belongs to a space. If that is complex, so is the matrix: then
+/// each value is there twice, and the vectors are squares.
+pub(crate) fn small_eigen(space: &Space<'_>, small: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    if !space.is_complex {
+        return symmetric_eigen(small);
+    }
+    let count = small.nrows() / 2;
+    let complex = Mat::from_fn(count, count, |i, k| c64::new(small[(2 * i, 2 * k)], small[(2 * i, 2 * k + 1)]));
+    let (values, vectors) = hermitian_eigen(&complex)?;
+    let squares = Mat::from_fn(2 * count, 2 * count, |i, k| {
+        let number = vectors[(i / 2, k / 2)];
+        match (i % 2, k % 2) {
+            (0, 1) => number.im,
+            (1, 0) => -number.im,
+            _ => number.re,
+        }
+    });
+    Some((values.into_iter().flat_map(|value| [value; 2]).collect(), squares))
+}
+
+/// Eigenvalues and eigenvectors of a small Hermitian matrix, or nothing if they are too large for numbers.
+fn hermitian_eigen(small: &Mat<c64>) -> Option<(Vec<f64>, Mat<c64>)> {
+    let found = small.self_adjoint_eigen(Side::Lower).ok()?;
+    let values: Vec<f64> = found.S().column_vector().iter().map(|value| value.re).collect();
+    values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))
+}
+
+/// The wanted eigenvectors of an operator with few rows.
+pub(crate) fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
+    let Space { rows, width, runtime, .. } = basis.space;
+    let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 16 * (rows * rows) as u64)?;
+    let matrix = entries(operator, &mut basis)?;
+    let hermitian = Mat::from_fn(rows, rows, |i, k| matrix[(i, k)] / 2.0 + matrix[(k, i)].conj() / 2.0);
+    let (values, vectors) = hermitian_eigen(&hermitian).ok_or_else(|| operator.too_large())?;
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_by(|&a, &b| goal.end.key(values[b]).total_cmp(&goal.end.key(values[a])));
+    order.truncate(goal.count / 2);
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    for columns in order.chunks(width / 2) {
+        let mut block = basis.fresh()?;
+        block.fill(0.0);
+        for (row, numbers) in block.chunks_exact_mut(width).enumerate() {
+            for (number, &column) in numbers.chunks_exact_mut(2).zip(columns) {
+                let c64 { re, im } = vectors[(row, column)];
+                number.copy_from_slice(&[re, im]);
+            }
+        }
+        basis.push(block);
+    }
+    Ok(Subspace { basis, scale: magnitude(&values), restarts: 0 })
+}
+
+/// The entries of an operator with few rows.
+fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat<c64>> {
+    let Space { rows, width, .. } = basis.space;
+    let (mut unit, mut product) = (basis.fresh()?, basis.fresh()?);
+    let mut matrix = Mat::zeros(rows, rows);
+    for first in (0..rows).step_by(width / 2) {
+        unit.fill(0.0);
+        let columns = first..rows.min(first + width / 2);
+        columns.clone().enumerate().for_each(|(i, column)| unit[column * width + 2 * i] = 1.0);
+        operator.apply(&unit, width, &mut product)?;
+        for (row, numbers) in product.chunks_exact(width).enumerate() {
+            for (column, number) in columns.clone().zip(numbers.chunks_exact(2)) {
+                matrix[(row, column)] = c64::new(number[0], number[1]);
+            }
+        }
+    }
+    basis.give_back(unit);
+    basis.give_back(product);
+    Ok(matrix)
+}
+
+/// A run for a Hermitian matrix, as users ask for it.
+struct Plan(EigshOptions);
+
+/// The plan of `eigsh` for a matrix of complex numbers.
+pub(crate) fn plan(matrix: &SparseMatrix, options: EigshOptions) -> Result<Box<dyn SolverPlan>> {
+    check(matrix, &options)?;
+    Ok(Box::new(Plan(options)))
+}
+
+fn shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
+    DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
+}
+
+impl SolverPlan for Plan {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let (rows, &EigshOptions { k, block, .. }) = (matrix.shape().0 as usize, &self.0);
+        let space = Space { runtime: matrix.graph().runtime(), rows, width: 2 * block, is_complex: true };
+        let goal = goal(rows, &self.0);
+        let (most_blocks, least_bytes) = most_blocks(&space, &goal);
+        let is_small = is_small(rows, &goal);
+        // Vectors that a matrix is compared by with its adjoint.
+        let compared_bytes = 48 * rows as u64;
+        Ok(Needs {
+            least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
+            verify_bytes: hermitian_bytes(matrix, k),
+            kept: (!is_small).then(|| Kept::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
+            columns_per_pass: block,
+            passes: steps_text(is_small, rows, block),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            shapes: vec![shape(matrix, k)],
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = eigsh_complex(matrix, &self.0)?;
+        if verify {
+            check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+        }
+        let HermitianPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
+        let pairs = Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let (line, unconverged) = (pairs.line(), pairs.unconverged());
+        let values = vec![("eigenvalue", values), ("residual", residuals)];
+        Ok(Found {
+            lines: [table_lines(&values), vec![line]].concat(),
+            values,
+            dense: vec![Dense::of_complex(vectors, matrix, shape(matrix, self.0.k))],
+            unconverged,
+            stats,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::MOST_WIDTH;
+    use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, import, open};
+    use outcore_graph::{Graph, GraphOptions};
+    use outcore_io::{Runtime, RuntimeOptions};
+    use std::sync::Arc;
+
+    #[test]
+    fn squares_are_complex_numbers() {
+        // Two rows of four complex columns each, and the products of all columns by hand.
+        let number = |seed: usize| ((seed * 37 + 11) % 101) as f64 / 7.0 - 5.0;
+        let rows = |seed: usize| -> Vec<[f64; MOST_WIDTH]> {
+            (0..2).map(|row| std::array::from_fn(|i| number(seed + row * MOST_WIDTH + i))).collect()
+        };
+        let (left, right) = (rows(3), rows(50));
+        let mut dots = ZERO;
+        crate::kernels::dots(MOST_WIDTH, left.as_flattened(), right.as_flattened(), &mut dots);
+        let found = complex_dots(&dots);
+        for (i, k) in (0..16).map(|at| (at / 4, at % 4)) {
+            let part = |row: &[f64; MOST_WIDTH], i: usize| c64::new(row[2 * i], row[2 * i + 1]);
+            let expected: c64 = left.iter().zip(&right).map(|(a, b)| part(a, i).conj() * part(b, k)).sum();
+            let square = [[expected.re, expected.im], [-expected.im, expected.re]];
+            for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                assert!((found[2 * i + row][2 * k + column] - square[row][column]).abs() < 1e-12);
+            }
+        }
+        // A row of parts times a square are the parts of the product.
+        let mut sum = [0.0; 2];
+        let square = [[2.0, -3.0], [3.0, 2.0]].map(|[a, b]| [a, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let mut whole = ZERO;
+        whole[..2].copy_from_slice(&square);
+        crate::kernels::add_product(2, &[5.0, 7.0], &whole, &mut sum);
+        let expected = c64::new(5.0, 7.0) * c64::new(2.0, -3.0);
+        assert_eq!(sum, [expected.re, expected.im]);
+    }
+
+    #[test]
+    fn eigenpairs_that_are_wrong_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = "%%MatrixMarket matrix coordinate complex hermitian\n40 40 79\n".to_owned();
+        (1..=40).for_each(|i| text += &format!("{i} {i} {} 0\n", 50.0 + f64::from(i)));
+        (2..=40).for_each(|i| text += &format!("{i} {} {} {}\n", i - 1, f64::from(i).sin(), f64::from(i).cos()));
+        let (file, image) = (folder.path().join("m.mtx"), folder.path().join("m.oc"));
+        std::fs::write(&file, text).unwrap();
+        let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap());
+        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
+        let source = open(&runtime, &[file], &input).unwrap();
+        let options = ImportOptions { duplicates: Duplicates::Sum, ..ImportOptions::default() };
+        import(&runtime, source, &image, &options).unwrap();
+        let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+        let matrix = &SparseMatrix::new(Arc::new(graph), true).unwrap();
+        let mut found = eigsh_complex(matrix, &EigshOptions { k: 3, ..EigshOptions::default() }).unwrap();
+        let (values, residuals) = (found.values.clone(), found.residuals.clone());
+        check_hermitian_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
+        let wrong = [values[0], values[1] * (1.0 + 1e-9), values[2]];
+        check_hermitian_pairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
+        let wrong = [residuals[0], residuals[1], 1e-6];
+        check_hermitian_pairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
+        // The same vector twice is not orthonormal, though both residuals are right.
+        let HermitianPairs { vectors, .. } = found;
+        let mut twice = vectors.with_columns(vec![Parts { re: 0, sign: 1.0 }; 2]);
+        let (values, residuals) = ([values[0]; 2], [residuals[0]; 2]);
+        let error = check_hermitian_pairs(matrix, &values, &mut twice, &residuals).unwrap_err().to_string();
+        assert!(error.contains("a dot product of 0 for the vectors 0 and 1"), "{error}");
+    }
+}
