@@ -51,6 +51,13 @@ def read(path, id_name="vertex"):
     return np.column_stack([table[name].to_numpy() for name in names])[np.argsort(ids)], np.sort(ids), names
 
 
+def of_csv(path):
+    """The same for a file of text."""
+    table = columns(path)
+    names = list(table.dtype.names[1:])
+    return np.column_stack([table[name] for name in names])[np.argsort(table["vertex"])], None, names
+
+
 def columns(path):
     return np.genfromtxt(path, delimiter=",", names=True)
 
@@ -132,6 +139,37 @@ def test_complex_eigenpairs_are_numpys(tmp_path):
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1)
     expected = np.linalg.eigvals(matrix.toarray())
     np.testing.assert_allclose(np.sort(values.real), np.sort(np.sort(expected.real)[-7:]), atol=1e-9)
+
+
+def test_hermitian_eigenpairs_are_numpys(tmp_path):
+    half = sparse(400, 400, density=0.02) + 1j * sparse(400, 400, seed=2, density=0.02)
+    matrix = (half + half.conj().T).tocsr()
+    path = image(tmp_path, matrix)
+    expected = np.linalg.eigvalsh(matrix.toarray())
+    for ending in (".parquet", ".csv", ".npy"):
+        output, values = tmp_path / f"pairs{ending}", tmp_path / "values.csv"
+        said = run("eigsh", path, "--k", 7, "--which", "SA", "--output", output, "--values", values, "--verify").stdout
+        assert "7 of 7 pairs converged" in said
+        values = columns(values)["eigenvalue"]
+        np.testing.assert_allclose(values, expected[:7], atol=1e-11)
+        if ending == ".npy":
+            vectors = np.load(output)
+            assert vectors.dtype == np.complex128
+        else:
+            parts, _, names = read(output) if ending == ".parquet" else of_csv(output)
+            assert names[:3] == ["v0_real", "v0_imag", "v1_real"]
+            vectors = parts[:, ::2] + 1j * parts[:, 1::2]
+        np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-11)
+        np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(7), atol=1e-12)
+    said = run("eigsh", path, "--k", 7, "--explain", "--output", tmp_path / "v.npy").stdout
+    assert "one per step of 2 vectors" in said
+    refused = run("eigsh", path, "--block", 8, "--explain", code=1).stderr
+    assert "expected a block of 1, 2 or 4 complex columns, found 8" in refused
+    kept = ("--k", 7, "--ncv", 20, "--checkpoint", tmp_path / "kept")
+    assert "no result was written" in run("eigsh", path, *kept, "--maxiter", 1, code=4).stderr
+    run("eigsh", path, *kept, "--output", tmp_path / "v.npy", "--verify")
+    run("eigsh", path, *kept[:4], "--output", tmp_path / "w.npy")
+    assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "w.npy").read_bytes()
 
 
 @pytest.mark.parametrize("shape", [(500, 320), (320, 500), (5, 3), (1, 1)])
@@ -250,7 +288,8 @@ def test_complex_matrices_are_multiplied_and_otherwise_refused(tmp_path):
     refused = run("multiply", path, "--by", tmp_path / "x.npy", "--semiring", "min-plus", code=1)
     assert "complex" in refused.stderr
     np.save(tmp_path / "b.npy", np.ones(80))
-    for solver in SOLVERS[1:]:
+    assert "expected a Hermitian matrix" in run("eigsh", path, "--k", 2, code=1).stderr
+    for solver in SOLVERS[2:]:
         more = ("--rhs", tmp_path / "b.npy") if solver in SOLVERS[6:] else ("--k", 2)
         assert "expected real values" in run(solver, path, *more, "--explain", code=1).stderr, solver
 

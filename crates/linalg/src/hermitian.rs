@@ -9,8 +9,8 @@
 //! eigenvalue twice in real numbers, is solved as a complex one ([`small_eigen`]).
 //!
 //! *Cost.* A real symmetric operator of 2n rows has each eigenvalue twice; a Krylov method for it has to find, hold and
-//! multiply both vectors of each. Here `Jv`, the second one, is `iv`: it is neither held nor multiplied. Products are as
-//! many as with a real matrix of the same spectrum, and vectors take twice the memory.
+//! multiply both vectors of each. Here the second one, `iv`, is neither held nor multiplied. Products are as many as
+//! with a real matrix of the same spectrum, and vectors take twice the memory.
 
 use crate::basis::Basis;
 use crate::declare::{
