@@ -21,6 +21,7 @@ __all__ = [
     "dense_shape",
     "eigs",
     "eigsh",
+    "eigsh_complex",
     "estimate",
     "expm_multiply",
     "generate",
@@ -188,6 +189,20 @@ def plan_streamed(
 ) -> tuple[int, int, int, int, int, int, int]: ...
 def generate(shape: str, output: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]: ...
 def eigsh(
+    matrix: Matrix,
+    *,
+    k: int,
+    which: str,
+    tol: float,
+    ncv: int | None,
+    block: int,
+    max_iter: int,
+    seed: int,
+    checkpoint: str | os.PathLike[str] | None,
+    vectors: bool,
+    out: np.ndarray | None,
+) -> dict[str, Any]: ...
+def eigsh_complex(
     matrix: Matrix,
     *,
     k: int,

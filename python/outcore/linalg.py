@@ -115,15 +115,15 @@ def eigsh(
     checkpoint: str | os.PathLike[str] | None = None,
     out: np.ndarray | None = None,
 ) -> Any:
-    """Finds k eigenvalues and eigenvectors of a symmetric matrix.
+    """Finds k eigenvalues and eigenvectors of a symmetric matrix, or of a Hermitian one with complex values.
 
     Repeated eigenvalues are found as often as they are there: where as many wanted ones as a block has columns are
     equal, the method begins again with random vectors orthogonal to all that were found, until a bound says that a
     missed one has a probability below 10^-3 to the power of the block.
 
     Args:
-        A: A symmetric matrix of shape `(n, n)`. One that is stored as a general one is compared with its transpose, by
-            a product with a random vector each.
+        A: A symmetric matrix of shape `(n, n)`, or a Hermitian one if its values are complex. One that is stored as a
+            general one is compared with its transpose, or its adjoint, by a product with a random vector each.
         k: How many, from 1 to n.
         which: "LM", those of greatest magnitude; "LA", the greatest; "SA", the least; "SM", those next to zero, which
             are the least or the greatest where all are on one side of zero. Elsewhere they are in the midst of a
@@ -133,24 +133,25 @@ def eigsh(
         maxiter: The most restarts of a full subspace.
         tol: The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
         return_eigenvectors: Whether vectors are returned.
-        block: How many vectors are multiplied in a pass over the matrix: 1, 2, 4 or 8. Each takes `16 n` bytes of
-            memory. More make fewer passes, and multiplications of more vectors.
+        block: How many vectors are multiplied in a pass over the matrix: 1, 2, 4 or, unless they are complex, 8. Each
+            takes `16 n` bytes of memory. More make fewer passes, and multiplications of more vectors.
         seed: Where random numbers begin.
         checkpoint: A folder that the run is kept in while it goes on, which takes a twentieth of the time at most. The
             same call goes on from there with the same bits, where the one before was killed or had too few restarts.
             The folder takes up to `12 n ncv` bytes, and is yours to remove. It belongs to this matrix and these
             options.
-        out: An array of shape `(n, k)` for the vectors, such as one of `numpy.lib.format.open_memmap`, whose memory
-            does not count under the limit.
+        out: An array of shape `(n, k)` for the vectors, of float64 or, if the matrix is complex, complex128; such as
+            one of `numpy.lib.format.open_memmap`, whose memory does not count under the limit.
 
     Returns:
         An `EigshResult`: eigenvalues in ascending order and their vectors, as a tuple.
 
     Cost: at least `16 n` bytes of memory per column of a block, and `8 n k` for the result unless it has `out`; up to
-    `8 n ncv` bytes of disk, if memory has no room for them; a pass over the lists per step, mostly 30 to 300.
+    `8 n ncv` bytes of disk, if memory has no room for them; a pass over the lists per step, mostly 30 to 300. Complex
+    vectors take twice the bytes, and no more passes.
 
     Raises:
-        UsageError: A matrix that is not square or not symmetric, or options that cannot be.
+        UsageError: A matrix that is not square, not symmetric or not Hermitian, or options that cannot be.
         MemoryLimitError: Too little memory for two blocks, or for the result.
         ConvergenceError: Too few pairs converged; its `result` is an `EigshResult` with the best that there are.
 
@@ -166,10 +167,11 @@ def eigsh(
     matrix = opened(A)
     if out is not None:
         wanted = (matrix.shape[0], k)
-        if out.shape != wanted or out.dtype != np.float64 or not out.flags.c_contiguous or not out.flags.writeable:
-            text = f"{wanted[0]} x {wanted[1]} numbers of float64, row by row and writeable"
+        if out.shape != wanted or out.dtype != matrix.dtype or not out.flags.c_contiguous or not out.flags.writeable:
+            text = f"{wanted[0]} x {wanted[1]} numbers of {matrix.dtype}, row by row and writeable"
             raise UsageError(f"expected an array for {text}, found one of shape {out.shape} and {out.dtype}")
-    found = _outcore.eigsh(
+    solve = _outcore.eigsh_complex if matrix.dtype == np.complex128 else _outcore.eigsh
+    found = solve(
         matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
         checkpoint=checkpoint, vectors=return_eigenvectors, out=out,
     )  # fmt: skip

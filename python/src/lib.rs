@@ -59,7 +59,7 @@ mod _outcore {
     #[pymodule_export]
     use super::import::{import_files, import_tables};
     #[pymodule_export]
-    use super::linalg::{eigs, eigsh, nmf, randomized_svd, svds};
+    use super::linalg::{eigs, eigsh, eigsh_complex, nmf, randomized_svd, svds};
     #[pymodule_export]
     use super::matrix::PyMatrix;
     #[pymodule_export]

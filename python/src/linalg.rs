@@ -7,7 +7,8 @@ use crate::matrix::{PyMatrix, costs};
 use crate::runtime::run;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
 use outcore::linalg::{
-    self, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, Spectrum, SvdsOptions, Vectors,
+    self, ComplexVectors, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, Spectrum, SvdsOptions, Vectors,
+    c64,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -55,6 +56,27 @@ pub(crate) fn delivered<'py>(
     Ok((**out).clone())
 }
 
+/// The same for complex vectors.
+fn delivered_complex<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    vectors: &mut ComplexVectors<'_>,
+    out: Option<PyReadwriteArray2<'py, c64>>,
+) -> PyResult<Bound<'py, PyArray2<c64>>> {
+    let graph = matrix.matrix.graph();
+    let (rows, count) = vectors.shape();
+    let mut out = match out {
+        Some(out) => out,
+        None => {
+            vectors.leave(16 * (rows * count) as u64).map_err(|error| raise(py, error))?;
+            new_array(py, matrix, [rows, count])?.readwrite()
+        }
+    };
+    let numbers = out.as_slice_mut()?;
+    run(py, graph.runtime(), || vectors.write(numbers))?;
+    Ok((**out).clone())
+}
+
 /// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and what is known of them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -88,6 +110,39 @@ pub fn eigsh<'py>(
     Ok(facts)
 }
 
+/// The same for a matrix of complex numbers.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, checkpoint, vectors, out))]
+pub fn eigsh_complex<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    k: usize,
+    which: &str,
+    tol: f64,
+    ncv: Option<usize>,
+    block: usize,
+    max_iter: u64,
+    seed: u64,
+    checkpoint: Option<PathBuf>,
+    vectors: bool,
+    out: Option<PyReadwriteArray2<'py, c64>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed, checkpoint };
+    let graph = matrix.matrix.graph();
+    if vectors && out.is_none() {
+        require_room(py, matrix, 2 * matrix.matrix.shape().0, k)?;
+    }
+    let mut found = run(py, graph.runtime(), || linalg::eigsh_complex(&matrix.matrix, &options))?;
+    let facts = facts(py, found.products, &found.stats)?;
+    facts.set_item("values", &found.values)?;
+    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
+    if vectors {
+        facts.set_item("vectors", delivered_complex(py, matrix, &mut found.vectors, out)?)?;
+    }
+    Ok(facts)
+}
+
 /// See `outcore.linalg.eigs`: values, vectors if they are wanted, and what is known of them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -115,13 +170,7 @@ pub fn eigs<'py>(
     facts.set_item("values", PyArray1::from_slice(py, &found.values))?;
     set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
     if vectors {
-        let (rows, count) = found.vectors.shape();
-        found.vectors.leave(16 * (rows * count) as u64).map_err(|error| raise(py, error))?;
-        let array = new_array::<linalg::c64>(py, matrix, [rows, count])?;
-        let mut out = array.readwrite();
-        let numbers = out.as_slice_mut()?;
-        run(py, graph.runtime(), || found.vectors.write(numbers))?;
-        facts.set_item("vectors", array)?;
+        facts.set_item("vectors", delivered_complex(py, matrix, &mut found.vectors, None)?)?;
     }
     Ok(facts)
 }
