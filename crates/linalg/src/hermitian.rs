@@ -18,7 +18,7 @@ use crate::declare::{
 };
 use crate::dense::Dense;
 use crate::eigsh::{
-    DENSE_COPIES, EigshOptions, Solved, Subspace, check_options, check_symmetric, goal as real_goal, is_small,
+    DENSE_COPIES, EigshOptions, Solved, Subspace, Which, check_options, check_symmetric, goal as real_goal, is_small,
     most_blocks, refine, steps_text, subspace,
 };
 use crate::kernels::Square;
@@ -103,6 +103,10 @@ fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()> {
     if options.block > MOST_BLOCK {
         let block = options.block;
         return Err(Error::Usage(format!("expected a block of 1, 2 or 4 complex columns, found {block}")));
+    }
+    let rows = matrix.shape().0 as usize;
+    if options.which == Which::SmallestMagnitude && !is_small(rows, &goal(rows, options)) {
+        return Err(Error::Usage(format!("expected LM, LA or SA for a complex matrix of {rows} rows, found SM")));
     }
     Ok(())
 }

@@ -324,6 +324,8 @@ fn what_cannot_be_is_refused() {
             refusal(&random, &EigshOptions { block: 8, ..options(3) }).contains("1, 2 or 4 complex columns, found 8")
         );
         assert!(refusal(&random, &EigshOptions { block: 3, ..options(3) }).contains("found 3"));
+        let nearest = EigshOptions { which: Which::SmallestMagnitude, ..options(3) };
+        assert!(rows == 30 || refusal(&random, &nearest).contains("matrix of 900 rows, found SM"));
         assert!(refusal(&random, &options(0)).contains(&format!("expected k from 1 to {rows}")));
         assert!(refusal(&random, &EigshOptions { ncv: Some(8), ..options(3) }).contains("expected ncv of at least 9"));
         assert!(refusal(&random, &EigshOptions { tol: -1.0, ..options(3) }).contains("found -1"));
