@@ -16,7 +16,9 @@ import scipy.sparse
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
-SOLVERS = ["multiply", "eigsh", "eigs", "svds", "randomized-svd", "nmf", "cg", "minres", "gmres"]
+SYSTEMS = ["cg", "minres", "gmres"]
+FACTORS = ["eigsh", "eigs", "spectral-embedding", "svds", "randomized-svd", "nmf"]
+SOLVERS = ["multiply", *FACTORS, "expm-multiply", *SYSTEMS]
 
 
 def run(*arguments, code=0, **options):
@@ -72,10 +74,15 @@ def test_help_lists_solvers_with_the_defaults_of_python():
     assert "Write the right singular vectors" in words("svds") and ".parquet" in words("svds")
     shell = {"max_iter": "--max-iter", "n_components": "--n-components", "alpha_W": "--alpha-w", "alpha_H": "--alpha-h"}
     compared = 0
-    for solver in SOLVERS[1:6]:
+    for solver in [*FACTORS, "expm-multiply"]:
         function = getattr(oc.linalg, solver.replace("-", "_"))
         for name, parameter in inspect.signature(function).parameters.items():
             option = shell.get(name, "--" + name.replace("_", "-"))
+            if solver in ("spectral-embedding", "expm-multiply"):
+                assert f"{option} <" in words(solver) or name in ("A", "B"), (solver, option)
+            if parameter.default is True and not name.startswith("return_"):
+                assert re.search(rf"{option} <BOOL>.*?\[default: true\]", words(solver)), (solver, option)
+                compared += 1
             is_flag = isinstance(parameter.default, bool)
             if is_flag or parameter.default is None or parameter.default is inspect.Parameter.empty:
                 continue
@@ -84,7 +91,7 @@ def test_help_lists_solvers_with_the_defaults_of_python():
             found = said[1] if isinstance(parameter.default, str) else float(said[1])
             assert found == parameter.default, (solver, option, found, parameter.default)
             compared += 1
-    assert compared > 25
+    assert compared > 34
     assert "--rtol <X>" in words("cg") and "[default: 0.00001]" in words("cg")
     # What has no default in Python must be given.
     assert run("randomized-svd", "m.oc", code=2).stdout == "" and run("cg", "m.oc", code=2).stdout == ""
@@ -289,8 +296,9 @@ def test_complex_matrices_are_multiplied_and_otherwise_refused(tmp_path):
     assert "complex" in refused.stderr
     np.save(tmp_path / "b.npy", np.ones(80))
     assert "expected a Hermitian matrix" in run("eigsh", path, "--k", 2, code=1).stderr
+    options = {"spectral-embedding": (), "nmf": (), "expm-multiply": ("--by", tmp_path / "b.npy")}
     for solver in SOLVERS[2:]:
-        more = ("--rhs", tmp_path / "b.npy") if solver in SOLVERS[6:] else ("--k", 2)
+        more = ("--rhs", tmp_path / "b.npy") if solver in SYSTEMS else options.get(solver, ("--k", 2))
         assert "expected real values" in run(solver, path, *more, "--explain", code=1).stderr, solver
 
 
@@ -342,16 +350,26 @@ def test_plans_are_said_and_nothing_is_done(tmp_path):
     path = image(tmp_path, symmetric(600))
     np.save(tmp_path / "x.npy", np.ones((600, 40)))
     np.save(tmp_path / "b.npy", np.ones(600))
-    given = {"multiply": ("--by", tmp_path / "x.npy"), "randomized-svd": ("--k", 2)}
-    given |= dict.fromkeys(SOLVERS[6:], ("--rhs", tmp_path / "b.npy"))
+    given = dict.fromkeys(("multiply", "expm-multiply"), ("--by", tmp_path / "x.npy")) | {"randomized-svd": ("--k", 2)}
+    given |= dict.fromkeys(SYSTEMS, ("--rhs", tmp_path / "b.npy"))
     for solver in SOLVERS:
         output = tmp_path / "out.parquet"
         said = run(solver, path, *given.get(solver, ()), "--explain", "--verify", "--output", output).stdout
         heads = [line.split()[0] for line in said.splitlines()]
-        assert [head for head in heads if head != "vectors"] == ["memory", "matrix", "output", "verify", "multiply", "passes", "reads"]
+        expected = ["memory", "matrix", "output", "verify", "multiply", "passes", "reads"]
+        expected += ["files"] if solver == "multiply" else []
+        assert [head for head in heads if head != "vectors"] == expected
         assert "600 x 600" in said and "600 rows of" in said and not output.exists(), said
     said = run("multiply", path, "--by", tmp_path / "x.npy", "--explain").stdout
     assert "multiply 32 columns per pass" in said and re.search(r"passes\s+2\n", said), said
+    # As Python says it; a table comes from a temporary file.
+    with oc.SparseMatrix(path) as own:
+        plan = own.explain_multiply(tmp_path / "x.npy", out=tmp_path / "y.npy")
+    said = run("multiply", path, "--by", tmp_path / "x.npy", "--explain", "--output", tmp_path / "y.npy").stdout
+    assert (plan.factor_bytes, plan.product_bytes) == (2 * 192_000, 192_000)
+    assert re.search(r"files +375 KiB read of the factor, 188 KiB written .*, 197 KiB written to temporary files in", said), said
+    said = run("multiply", path, "--by", tmp_path / "x.npy", "--explain").stdout
+    assert re.search(r"0 bytes written to the product's file, \S+ KiB written to temporary files in", said), said
     assert "passes   5, by turns" in run("randomized-svd", path, "--k", 2, "--center", "--explain").stdout
 
 
@@ -494,3 +512,168 @@ def test_statistics_and_silence(tmp_path):
     assert json.loads(done.stdout)["passes"] > 0 and "2 of 2 pairs" in done.stderr
     quiet = run("eigsh", path, "--k", 2, "--quiet", "--output", tmp_path / "v.npy")
     assert quiet.stdout == quiet.stderr == "" and np.load(tmp_path / "v.npy").shape == (60, 2)
+
+
+def peak_mib(said):
+    peak, unit = said.split("peak memory ")[1].split()[:2]
+    return float(peak) * {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024}[unit]
+
+
+@pytest.mark.parametrize(
+    "shape, semiring, transpose, ending, limit",
+    [
+        ((110_000, 120_000), "plus-times", False, ".npy", 40),
+        ((120_000, 110_000), "max-times", True, ".npy", 40),
+        ((160_000, 150_000), "min-plus", True, ".parquet", 56),
+        ((150_000, 150_000), "plus-times", False, ".arrow", 56),
+    ],
+)
+def test_factor_and_product_may_be_eight_times_the_limit(tmp_path, shape, semiring, transpose, ending, limit):
+    columns = 400
+    random = np.random.default_rng(8)
+    entries = np.concatenate([random.integers(0, size, 400_000) for size in shape]).reshape(2, -1)
+    matrix = scipy.sparse.coo_array((random.standard_normal(400_000), tuple(entries)), shape=shape)
+    path, factor = image(tmp_path, matrix), tmp_path / "x.npy"
+    rows, inner = shape[::-1] if transpose else shape
+    np.save(factor, random.standard_normal((inner, columns)))
+    assert min(rows, inner) * columns * 8 >= 8 * limit * 2**20
+    options = ("--semiring", semiring, *(("--transpose",) if transpose else ()), "--temporary", tmp_path)
+    files = ("--by", factor, "--output", tmp_path / f"y{ending}")
+    said = run("multiply", path, *files, *options, "--memory", f"{limit}MiB", "--threads", 2, "--verify").stdout
+    assert "verified" in said and peak_mib(said) <= limit, said
+    with oc.SparseMatrix(path, memory="2GiB") as own:
+        expected = own.multiply(np.load(factor, mmap_mode="r"), semiring=semiring, transposed=transpose)
+    if ending == ".npy":
+        found = np.load(tmp_path / "y.npy", mmap_mode="r")
+        assert np.array_equal(found, expected)
+    else:
+        name = "parquet" if ending == ".parquet" else "feather"
+        table = pytest.importorskip(f"pyarrow.{name}").read_table(tmp_path / f"y{ending}")
+        ids = table.column(0).to_numpy()
+        assert np.array_equal(np.sort(ids), np.arange(rows))
+        for column in range(0, columns, 37):
+            assert np.array_equal(table[f"v{column}"].to_numpy(), expected[ids, column])
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m.oc", "x.npy", f"y{ending}"]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+@pytest.mark.parametrize("order", ["degree", "input"])
+def test_results_are_inputs(tmp_path, ending, order):
+    for shape in ((90, 90), (70, 90)):
+        matrix = sparse(*shape, density=0.1)
+        path, factor = image(tmp_path, matrix, order), np.random.default_rng(9).standard_normal((90, 5))
+        for given in (factor, factor + 1j * factor[::-1], factor[:, 0]):
+            np.save(tmp_path / "x.npy", given)
+            first, second = tmp_path / f"first{ending}", tmp_path / "second.npy"
+            run("multiply", path, "--by", tmp_path / "x.npy", "--output", first)
+            run("multiply", path, "--by", first, "--transpose", "--output", second, "--verify")
+            np.testing.assert_allclose(np.load(second), matrix.T @ (matrix @ given), atol=1e-13)
+            run("multiply", path, "--by", tmp_path / "x.npy", "--output", tmp_path / "first.npy")
+            run("multiply", path, "--by", tmp_path / "first.npy", "--transpose", "--output", tmp_path / "third.npy")
+            assert np.array_equal(np.load(second), np.load(tmp_path / "third.npy"))
+
+
+def test_tables_of_users_are_inputs_or_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet, feather = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.feather")
+    matrix = symmetric(60) + 9 * scipy.sparse.eye_array(60)
+    path, b = image(tmp_path, matrix), np.arange(60.0)
+    columns = {"a": pa.array(b), "small": pa.array(np.arange(60) % 7, pa.int8()), "f4": pa.array(b / 4, pa.float32())}
+    expected = matrix @ np.column_stack([b, np.arange(60) % 7, b / 4])
+    for write, name in ((parquet.write_table, "x.parquet"), (feather.write_feather, "x.feather")):
+        write(pa.table(columns), tmp_path / name)
+        run("multiply", path, "--by", tmp_path / name, "--output", tmp_path / "y.npy", "--verify")
+        np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, atol=1e-12)
+    # Small row groups, and a right side that is a result.
+    parquet.write_table(pa.table({"a": b}), tmp_path / "b.parquet", row_group_size=7)
+    run("cg", path, "--rhs", tmp_path / "b.parquet", "--rtol", 1e-12, "--output", tmp_path / "x.parquet", "--verify")
+    run("multiply", path, "--by", tmp_path / "x.parquet", "--output", tmp_path / "again.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "again.npy"), b, atol=1e-9)
+    run("cg", path, "--rhs", tmp_path / "b.parquet", "--x0", tmp_path / "x.parquet", "--output", tmp_path / "x.npy")
+    tables = {
+        "found 59 x 1": pa.table({"a": b[:59]}),
+        "a column or more to multiply a matrix of 60 x 60, found 0 x 0": parquet.read_table(tmp_path / "x.parquet").select(["vertex"]),
+        "numbers in column `a`": pa.table({"a": [f"{i}" for i in range(60)]}),
+        "a value in column `a`, found null in row 7": pa.table({"a": pa.array([None if i == 7 else i for i in range(60)])}),
+        "the id": pa.table({"vertex": np.arange(60)[::-1], "a": b}),
+        "60 rows": pa.table({"vertex": parquet.read_table(tmp_path / "x.parquet")["vertex"].to_pylist() + [7], "a": [*b, 1]}),
+        "damaged or unsupported": None,
+    }
+    for message, table in tables.items():
+        if table is None:
+            (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
+        else:
+            parquet.write_table(table, tmp_path / "bad.parquet")
+        refused = run("multiply", path, "--by", tmp_path / "bad.parquet", "--output", tmp_path / "no.npy", code=1).stderr
+        assert message in refused and "bad.parquet" in refused, refused
+    assert not (tmp_path / "no.npy").exists()
+
+
+def test_ids_of_tables_may_be_texts(tmp_path):
+    names = np.array([f"n{i * 7 % 50:02}" for i in range(50)])
+    oc.import_graph((names, np.roll(names, 1)), tmp_path / "ring.oc", directed=False, order="degree")
+    np.save(tmp_path / "x.npy", np.arange(50.0))
+    run("multiply", tmp_path / "ring.oc", "--by", tmp_path / "x.npy", "--output", tmp_path / "y.parquet")
+    run("multiply", tmp_path / "ring.oc", "--by", tmp_path / "y.parquet", "--output", tmp_path / "z.npy", "--verify")
+    with oc.SparseMatrix(tmp_path / "ring.oc") as own:
+        assert np.array_equal(np.load(tmp_path / "z.npy"), own @ (own @ np.arange(50.0)))
+
+
+@pytest.mark.parametrize("order", ["degree", "input"])
+@pytest.mark.parametrize("normalised", [True, False])
+def test_embeddings_are_those_of_python_and_numpy(tmp_path, order, normalised):
+    matrix = abs(symmetric(400, seed=3)) + scipy.sparse.diags_array(np.arange(400) % 3.0)
+    matrix = (matrix + scipy.sparse.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(400, 400))).tocsr()
+    path = image(tmp_path, matrix, order)
+    files = ("--output", tmp_path / "e.parquet", "--values", tmp_path / "w.csv")
+    options = ("--n-components", 4, "--norm-laplacian", str(normalised).lower())
+    said = run("spectral-embedding", path, *options, *files, "--verify").stdout
+    assert "5 of 5 pairs converged" in said and "verified" in said
+    with oc.SparseMatrix(path) as own:
+        embedding, eigenvalues = oc.linalg.spectral_embedding(own, 4, norm_laplacian=normalised)
+    found = read(tmp_path / "e.parquet")[0]
+    assert np.array_equal(found, embedding)
+    assert np.array_equal(columns(tmp_path / "w.csv")["eigenvalue"], eigenvalues)
+    laplacian, scale = scipy.sparse.csgraph.laplacian(matrix, normed=normalised, return_diag=True)
+    np.testing.assert_allclose(eigenvalues, np.linalg.eigvalsh(laplacian.toarray())[1:5], atol=1e-12)
+    vectors = found * scale[:, None] if normalised else found
+    np.testing.assert_allclose(laplacian @ vectors, vectors * eigenvalues, atol=1e-11)
+    run("spectral-embedding", path, *options, "--drop-first", "false", "--output", tmp_path / "e.npy")
+    assert np.load(tmp_path / "e.npy").shape == (400, 4)
+    # A run that is kept goes on with the same bits.
+    kept = ("--ncv", 20, "--checkpoint", tmp_path / "kept")
+    run("spectral-embedding", path, *options, *kept, "--maxiter", 1, code=4)
+    run("spectral-embedding", path, *options, *kept, "--output", tmp_path / "kept.npy")
+    run("spectral-embedding", path, *options, *kept[:2], "--output", tmp_path / "e.npy")
+    assert (tmp_path / "kept.npy").read_bytes() == (tmp_path / "e.npy").read_bytes()
+
+
+def test_exponentials_are_those_of_python_and_scipy(tmp_path):
+    matrix, random = sparse(150, 150, density=0.03) - scipy.sparse.eye_array(150), np.random.default_rng(7)
+    path = image(tmp_path, matrix)
+    for b in (random.standard_normal(150), random.standard_normal((150, 3)), random.random((150, 2)) + 1j):
+        np.save(tmp_path / "b.npy", b)
+        run("expm-multiply", path, "--by", tmp_path / "b.npy", "--t", -0.7, "--output", tmp_path / "y.npy", "--verify")
+        found = np.load(tmp_path / "y.npy")
+        np.testing.assert_allclose(found, scipy.sparse.linalg.expm_multiply(-0.7 * matrix, b), atol=1e-11)
+        with oc.SparseMatrix(path) as own:
+            assert np.array_equal(found, oc.linalg.expm_multiply(own, b, -0.7))
+            several = oc.linalg.expm_multiply(own, b, start=-1, stop=2, num=4)
+        times = ("--start", -1, "--stop", 2, "--num", 4, "--values", tmp_path / "t.csv")
+        run("expm-multiply", path, "--by", tmp_path / "b.npy", *times, "--output", tmp_path / "y.npy", "--verify")
+        side_by_side = np.moveaxis(several.reshape(4, 150, -1), 0, 1).reshape(150, -1)
+        assert np.array_equal(np.load(tmp_path / "y.npy"), side_by_side)
+        assert columns(tmp_path / "t.csv")["t"].tolist() == [-1, 0, 1, 2]
+        run("expm-multiply", path, "--by", tmp_path / "b.npy", *times, "--output", tmp_path / "y.parquet")
+        table, _, names = read(tmp_path / "y.parquet")
+        assert names[:2] == (["t0_v0_real", "t0_v0_imag"] if np.iscomplexobj(b) else ["t0_v0", "t1_v0" if b.ndim == 1 else "t0_v1"])
+        assert np.array_equal(table if not np.iscomplexobj(b) else table.view(complex), side_by_side)
+    cases = [
+        (("--t", "nan"), "expected finite times t"),
+        (("--start", 1), "expected both start and stop"),
+        (("--start", 1, "--stop", 2, "--num", 0), "expected num from 1 to"),
+    ]
+    for options, message in cases:
+        assert message in run("expm-multiply", path, "--by", tmp_path / "b.npy", *options, code=1).stderr
+    np.save(tmp_path / "b.npy", np.ones(149))
+    assert "found 149 x 1" in run("expm-multiply", path, "--by", tmp_path / "b.npy", code=1).stderr

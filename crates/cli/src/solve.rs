@@ -7,10 +7,10 @@ use crate::run::{UNCONVERGED, report, say, write_stats};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};
-use outcore::linalg::{Declaration, Found, Given, Needs, SolverPlan, Unconverged};
+use outcore::linalg::{Declaration, Found, Given, Needs, SolverPlan, Traffic, Unconverged};
 use outcore::{
-    DenseFile, Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns,
-    least_limit, write_columns,
+    Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns, least_limit,
+    write_columns,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -133,9 +133,8 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(graph, has_values)?;
     let values = Values::of(&in_shell(solver.name), solver.options, given.clone())?;
-    let open = |path: &Option<PathBuf>| path.as_ref().map(|path| DenseFile::open(&runtime, path)).transpose();
-    let inputs = inputs.iter().map(open).collect::<Result<_>>()?;
-    let given = Given { values, inputs, checkpoint: args.checkpoint.clone() };
+    let (inputs, output, checkpoint) = (inputs.clone(), common.output.clone(), args.checkpoint.clone());
+    let given = Given { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
     check_files(args, &matrix, &needs)?;
@@ -159,7 +158,7 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan) -> Resul
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
-    for (mut dense, output) in dense.into_iter().zip(args.results()) {
+    for (dense, output) in dense.into_iter().zip(args.results()) {
         if let Some(output) = output {
             dense.write(output)?;
         }
@@ -190,6 +189,11 @@ fn not_converged(
     Ok(ExitCode::from(UNCONVERGED))
 }
 
+/// Whether the result goes to its file while it is computed.
+fn is_written_at_once(needs: &Needs) -> bool {
+    needs.files.as_ref().is_some_and(|files| files.product_bytes > 0)
+}
+
 /// Refuses files that cannot be written before the work is done.
 fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let (outputs, graph) = (args.outputs(), matrix.graph());
@@ -202,7 +206,12 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
         }
     }
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
-        output.map_or(Ok(()), |output| shape.check(graph, output))?;
+        match output {
+            // Nothing is made of it any more: it is written while the product goes on.
+            Some(output) if is_written_at_once(needs) => check_columns(graph, output)?,
+            Some(output) => shape.check(graph, output)?,
+            None => {}
+        }
     }
     args.values.as_ref().map_or(Ok(()), |values| check_columns(graph, values))?;
     let stats = outputs.iter().find(|(option, _)| *option == "--stats");
@@ -228,18 +237,21 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
     }
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         if let Some(output) = output {
-            let bytes = shape.output_bytes(graph);
-            least_bytes = least_bytes.max(bytes);
-            let (count, output) = (shape.vertices.end - shape.vertices.start, output.display());
-            let columns = shape.names.len();
-            let bytes = bytes_text(bytes);
-            lines.push(format!("output   {count} rows of {columns} numbers, in {bytes} of memory, to {output}"));
+            let mut how = "while the product goes on".to_owned();
+            if !is_written_at_once(needs) {
+                let bytes = shape.output_bytes(graph);
+                least_bytes = least_bytes.max(bytes);
+                how = format!("in {} of memory", bytes_text(bytes));
+            }
+            let (count, columns, output) =
+                (shape.vertices.end - shape.vertices.start, shape.names.len(), output.display());
+            lines.push(format!("output   {count} rows of {columns} numbers, {how}, to {output}"));
         }
     }
     if args.common.verify {
         least_bytes = least_bytes.max(needs.verify_bytes);
         let bytes = bytes_text(needs.verify_bytes);
-        lines.push(format!("verify   {bytes} of memory; its reads are not counted"));
+        lines.push(format!("verify   at least {bytes} of memory; its reads are not counted"));
     }
     lines.push(format!("multiply {} columns per pass", needs.columns_per_pass));
     lines.push(format!("passes   {}", needs.passes));
@@ -248,6 +260,15 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
         [rows, columns] => format!("reads    at most {rows} per pass over rows, {columns} per pass over columns"),
         _ => format!("reads    at most {} per pass", reads.concat()),
     });
+    if let Some(Traffic { factor_bytes, product_bytes, temporary_bytes, folder }) = &needs.files {
+        let [factor, product, temporary] =
+            [factor_bytes, product_bytes, temporary_bytes].map(|&bytes| bytes_text(bytes));
+        let folder = folder.display();
+        lines.push(format!(
+            "files    {factor} read of the factor, {product} written to the product's file, {temporary} written to \
+             temporary files in {folder} and read again"
+        ));
+    }
     let (all, least) = (bytes_text(least_limit(graph, least_bytes)), bytes_text(needs.least_bytes));
     say(format_args!("memory   {all} ({least} for the run)"))?;
     lines.iter().try_for_each(say)

@@ -56,10 +56,11 @@ pub use outcore_image::{
     Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, PlacedFile, Result, Stats, StatsBuilder,
     Step, SweepStats, check_file, read_manifest, require_disk, write_file,
 };
-pub use outcore_ingest::Choice;
+pub use outcore_ingest::{Choice, RowIds, TableFile};
 pub use outcore_table::{
     BATCH_IDS, Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table,
-    TableReader, cell_text, check_columns, distance_bits, ids_of, signed_count, write_columns, write_dense,
+    TableReader, cell_text, check_columns, distance_bits, ids_of, is_array_file, signed_count, write_columns,
+    write_dense,
 };
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};

@@ -45,6 +45,11 @@ impl PlacedFile {
         self.file.len_bytes()
     }
 
+    /// Where it can be read now: a new file has a temporary name.
+    pub fn path(&self) -> &Path {
+        self.temporary.as_ref().map_or(&self.target, Partial::path)
+    }
+
     /// Writes bytes at an offset.
     ///
     /// # Errors

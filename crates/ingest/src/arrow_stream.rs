@@ -7,9 +7,10 @@
 use crate::batch::{Facts, InputOptions, Source};
 use crate::input::{Input, Stream};
 use crate::plan::PLAN_SHARE;
-use crate::table::{Batch, TableColumns, TableParser, TableSource, damaged, guarded};
+use crate::table::{Batch, Batches, TableColumns, TableParser, TableSource, damaged, guarded};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use outcore_image::{Error, Result};
 use outcore_io::{Array as Memory, Reservation};
@@ -42,6 +43,34 @@ const MOST_PADDING_BYTES: usize = 4096;
 
 /// Opens an Arrow file or stream.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let (schema, reader) = begin(input)?;
+    let block_bytes = reader.first_bytes.unwrap_or(0);
+    let mut columns = TableColumns::find(&schema, input.path(), options, false)?;
+    let longest_id_bytes = input.longest_line_bytes();
+    let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
+    let chosen = columns.chosen();
+    let path = input.path().to_owned();
+    let batches = reader.map(move |batch| {
+        let batch = batch?;
+        let rows = batch.rows.project(&chosen);
+        let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
+        Ok(Batch { rows, ..batch })
+    });
+    let batches = columns.see_direction(Box::new(batches))?;
+    let (input_bytes, is_pipe) = (input.size_bytes(), input.size_bytes().is_none());
+    let facts = Facts { input_bytes, is_pipe, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
+    let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
+    Ok(TableSource::boxed(facts, parser, batches))
+}
+
+/// All columns of a file or stream.
+pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
+    let (schema, reader) = begin(input)?;
+    Ok((schema, Box::new(reader)))
+}
+
+/// Reads the schema and the first batch.
+fn begin(input: &Input) -> Result<(SchemaRef, ArrowStream)> {
     let mut stream = input.stream()?;
     let start = stream.peek(8)?;
     if start.starts_with(b"FEA1") {
@@ -70,26 +99,10 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         reader.decode_bare_schema()?;
     }
     reader.first = reader.next_batch().transpose()?;
-    let block_bytes = reader.first.as_ref().map_or(0, |batch| batch.len_bytes);
-    reader.first_bytes = Some(block_bytes);
+    reader.first_bytes = Some(reader.first.as_ref().map_or(0, |batch| batch.len_bytes));
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;
-    let mut columns = TableColumns::find(&schema, input.path(), options, false)?;
-    let longest_id_bytes = input.longest_line_bytes();
-    let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
-    let chosen = columns.chosen();
-    let path = input.path().to_owned();
-    let batches = reader.map(move |batch| {
-        let batch = batch?;
-        let rows = batch.rows.project(&chosen);
-        let rows = rows.map_err(|error| damaged(&path, "rows of a table", &error.to_string()))?;
-        Ok(Batch { rows, ..batch })
-    });
-    let batches = columns.see_direction(Box::new(batches))?;
-    let (input_bytes, is_pipe) = (input.size_bytes(), input.size_bytes().is_none());
-    let facts = Facts { input_bytes, is_pipe, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
-    let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
-    Ok(TableSource::boxed(facts, parser, batches))
+    Ok((schema, reader))
 }
 
 /// Batches from a stream.

@@ -40,6 +40,7 @@ mod rows;
 pub mod runs;
 mod size_line;
 mod table;
+mod table_file;
 mod tally;
 #[cfg(test)]
 mod testing;
@@ -65,4 +66,5 @@ pub use plan::{
     needed_bytes,
 };
 pub use table::{DIRECTED_KEY, WEIGHT_KEY, from_batches};
+pub use table_file::{RowIds, TableFile};
 pub use vertices::{with_vertex_range, with_vertices};

@@ -8,8 +8,9 @@
 use crate::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use crate::input::Input;
 use crate::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
-use crate::table::{FIRST_ROWS, TableColumns, TableParser, damaged, guarded};
+use crate::table::{BLOCK_ROWS, Batch, Batches, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, damaged, guarded};
 use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema, SchemaRef};
 use bytes::Bytes;
 use outcore_image::Result;
 use outcore_io::{Input as InputFile, Reservation};
@@ -113,6 +114,44 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
     });
     let parser = Arc::new(TableParser { path: path.to_owned(), columns, longest_id_bytes });
     Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
+}
+
+/// All columns of a file, row group by row group.
+pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
+    let (path, reader) = (input.path(), Chunks(input.open_file()?));
+    let failed = |error: String| damaged(path, "a Parquet file", &error);
+    let reservation = reserve_metadata(&reader, input)?;
+    let options = ArrowReaderOptions::default().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
+    let load = || ArrowReaderMetadata::load(&reader, options.clone()).map_err(|error| error.to_string());
+    let mut metadata = guarded(load).map_err(failed)?;
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8);
+    let has_text = metadata.schema().fields().iter().any(|field| is_text(field.data_type()));
+    if has_text {
+        let view = |field: &Arc<arrow_schema::Field>| match is_text(field.data_type()) {
+            true => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
+            false => Arc::clone(field),
+        };
+        let fields: Vec<_> = metadata.schema().fields().iter().map(view).collect();
+        let options = options.with_schema(Arc::new(Schema::new_with_metadata(fields, Default::default())));
+        let load =
+            || ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string());
+        metadata = guarded(load).map_err(failed)?;
+    }
+    let (schema, mask) = (Arc::clone(metadata.schema()), ProjectionMask::all());
+    let (rows, room_bytes) =
+        (if has_text { STRING_ROWS } else { BLOCK_ROWS }, input.budget().available_bytes() / ROOM_SHARE);
+    let decoding = guarded(|| decoding(&reader, metadata.metadata(), &mask, rows, room_bytes)).map_err(failed)?;
+    let order = (0..schema.fields().len()).collect();
+    let (input, rows, block_bytes) = (input.clone(), decoding.rows, decoding.len_bytes);
+    let file = Arc::new(ParquetFile { input, metadata, mask, order, rows, _reservation: reservation });
+    let batches = (0..file.metadata.metadata().num_row_groups()).flat_map(move |group| {
+        let rows_left = u64::try_from(file.metadata.metadata().row_group(group).num_rows()).unwrap_or(0);
+        RowGroup { file: Arc::clone(&file), group, reader: None, rows_left, block_bytes, reservation: None }
+    });
+    let batches = batches.map(move |rows| {
+        rows.map(|rows| Batch { rows, unpacked: Vec::new(), len_bytes: block_bytes, position_bytes: 0 })
+    });
+    Ok((schema, Box::new(batches)))
 }
 
 /// Sets memory aside for the metadata, encoded and decoded. Of a damaged file the decoder says what is wrong.

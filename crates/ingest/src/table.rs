@@ -31,9 +31,9 @@ pub const DIRECTED_KEY: &str = "outcore.directed";
 pub const WEIGHT_KEY: &str = "outcore.weight";
 
 /// How many rows are parsed at a time.
-const BLOCK_ROWS: usize = 1 << 16;
+pub(crate) const BLOCK_ROWS: usize = 1 << 16;
 /// And how many with strings: a dictionary of few bytes may hold long strings many times.
-const STRING_ROWS: usize = 1 << 13;
+pub(crate) const STRING_ROWS: usize = 1 << 13;
 
 /// How many rows decide whether a column says the direction.
 pub(crate) const FIRST_ROWS: usize = 1000;
@@ -635,7 +635,7 @@ fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>>
 }
 
 /// The strings of a column, empty where there is none.
-fn texts_of(column: &dyn Array) -> Vec<&str> {
+pub(crate) fn texts_of(column: &dyn Array) -> Vec<&str> {
     let nulls = column.logical_nulls();
     let rows: Vec<usize> =
         (0..column.len()).filter(|&row| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))).collect();

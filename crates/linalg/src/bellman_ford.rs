@@ -149,7 +149,7 @@ impl<'a> Search<'a> {
         let vertices = || Array::zeroed(budget, PURPOSE, rows);
         Ok(Search {
             matrix,
-            space: Space { runtime: graph.runtime(), rows, width },
+            space: Space { runtime: graph.runtime(), rows, width, is_complex: false },
             operands,
             by_values,
             _kept: kept.collect::<Result<_>>()?,

@@ -55,16 +55,19 @@ pub struct InputFile {
 pub struct Given {
     /// The options.
     pub values: Values,
-    /// The files, opened, in the order of the declaration.
-    pub inputs: Vec<Option<DenseFile>>,
+    /// The files that are read, in the order of the declaration.
+    pub inputs: Vec<Option<PathBuf>>,
+    /// The file that the result of rows goes to. What is streamed goes there at once if it is a plain array.
+    pub output: Option<PathBuf>,
     /// The folder that the run is kept in.
     pub checkpoint: Option<PathBuf>,
 }
 
 impl Given {
-    /// Takes one of the files.
-    pub(crate) fn take(&mut self, place: usize) -> Option<DenseFile> {
-        self.inputs.get_mut(place).and_then(Option::take)
+    /// Opens one of the files, if it was given; it has a row for each row of the operand.
+    pub(crate) fn open(&self, matrix: &SparseMatrix, side: Operand, place: usize) -> Result<Option<DenseFile>> {
+        let path = self.inputs.get(place).and_then(Option::as_ref);
+        path.map(|path| matrix.open_dense(side, path)).transpose()
     }
 }
 
@@ -83,8 +86,23 @@ pub struct Needs {
     pub passes: String,
     /// The bytes that a pass over the rows reads at most, and one over the columns, where there are such.
     pub bytes_per_pass: Vec<u64>,
+    /// What is read of and written to files of dense matrices, where these are streamed.
+    pub files: Option<Traffic>,
     /// The results: that of rows, that of columns.
     pub shapes: Vec<DenseShape>,
+}
+
+/// Bytes of dense matrices that are read and written while a product goes on.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// Bytes read of the factor.
+    pub factor_bytes: u64,
+    /// Bytes written of the product, if it goes to its place at once.
+    pub product_bytes: u64,
+    /// About how many bytes are written to temporary files, and read again.
+    pub temporary_bytes: u64,
+    /// The folder of temporary files.
+    pub folder: PathBuf,
 }
 
 /// Vectors that a solver keeps.
@@ -203,19 +221,19 @@ pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
 }
 
 /// What is said of pairs of values and vectors.
-pub(crate) struct Pairs<'b> {
-    pub residuals: &'b [f64],
+pub(crate) struct Pairs {
+    /// How many were computed.
+    pub count: usize,
     pub converged: usize,
     pub residual_bound: f64,
     pub products: u64,
     pub restarts: u64,
 }
 
-impl Pairs<'_> {
+impl Pairs {
     /// A line about all of them.
     pub fn line(&self) -> String {
-        let Pairs { residuals, converged, residual_bound, products, restarts } = *self;
-        let count = residuals.len();
+        let Pairs { count, converged, residual_bound, products, restarts } = *self;
         format!(
             "{converged} of {count} pairs converged to a residual of {residual_bound:e}; {products} products, \
              {restarts} restarts"
@@ -224,15 +242,14 @@ impl Pairs<'_> {
 
     /// The error, if too few have converged.
     pub fn unconverged(&self) -> Option<Unconverged> {
-        let Pairs { residuals, converged, residual_bound, restarts, .. } = *self;
+        let Pairs { count, converged, residual_bound, restarts, .. } = *self;
         let text = || {
             format!(
-                "expected {} pairs with a residual of at most {residual_bound:e}, found {converged} within {restarts} \
-                 restarts",
-                residuals.len()
+                "expected {count} pairs with a residual of at most {residual_bound:e}, found {converged} within \
+                 {restarts} restarts"
             )
         };
-        (converged < residuals.len()).then(|| Unconverged { text: text(), raise: &["maxiter", "ncv", "tol"] })
+        (converged < count).then(|| Unconverged { text: text(), raise: &["maxiter", "ncv", "tol"] })
     }
 }
 

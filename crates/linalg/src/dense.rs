@@ -1,11 +1,12 @@
 //! Dense matrices that solvers found, on their way into files.
 
+use crate::embedding::SpectralEmbedding;
 use crate::vectors::{ComplexVectors, Parts, Vectors};
-use outcore_graph::{DenseRows, DenseShape, Result, write_dense};
+use outcore_graph::{DenseRows, DenseShape, Error, Result, write_dense};
 use outcore_io::Array;
-use outcore_matrix::{Operand, SparseMatrix};
+use outcore_matrix::{Operand, SparseMatrix, UnnamedProduct};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A dense matrix that was found: a row for each row of the matrix, or for each column.
 #[derive(Debug)]
@@ -22,9 +23,18 @@ pub struct Dense<'a> {
 enum Store<'a> {
     Vectors(Vectors<'a>),
     Complex(ComplexVectors<'a>),
-    /// In the order of the ids.
-    Held(Array<f64>),
+    /// So many matrices one behind the other, with rows in the order of the ids, which are side by side in the result.
+    Held(Array<f64>, usize),
+    /// An embedding, and what its columns are multiplied by.
+    Embedding(Box<SpectralEmbedding<'a>>, Vec<f64>),
+    /// In a temporary file, in the order of the image.
+    Product(UnnamedProduct),
+    /// In the file that it goes to, which has no name yet.
+    Written(UnnamedProduct, PathBuf),
 }
+
+/// Numbers that are read together, where all rows are looked at.
+const NUMBERS: usize = 1 << 16;
 
 impl<'a> Dense<'a> {
     pub(crate) fn of_vectors(
@@ -40,25 +50,82 @@ impl<'a> Dense<'a> {
         Dense { shape, matrix, side: Operand::Matrix, store: Store::Complex(vectors) }
     }
 
-    /// Rows are in the order of ids.
-    pub(crate) fn held(numbers: Array<f64>, matrix: &'a SparseMatrix, side: Operand, shape: DenseShape) -> Dense<'a> {
-        Dense { shape, matrix, side, store: Store::Held(numbers) }
+    /// So many matrices one behind the other, with rows in the order of ids.
+    pub(crate) fn held(numbers: Array<f64>, count: usize, matrix: &'a SparseMatrix, shape: DenseShape) -> Dense<'a> {
+        Dense { shape, matrix, side: Operand::Matrix, store: Store::Held(numbers, count) }
+    }
+
+    pub(crate) fn embedding(
+        embedding: SpectralEmbedding<'a>,
+        signs: Vec<f64>,
+        matrix: &'a SparseMatrix,
+        shape: DenseShape,
+    ) -> Dense<'a> {
+        Dense { shape, matrix, side: Operand::Matrix, store: Store::Embedding(Box::new(embedding), signs) }
+    }
+
+    /// A product in a temporary file, or in the file that is given, as [`Dense::write`] must be later.
+    pub(crate) fn product(
+        product: UnnamedProduct,
+        output: Option<PathBuf>,
+        matrix: &'a SparseMatrix,
+        side: Operand,
+        shape: DenseShape,
+    ) -> Dense<'a> {
+        let store = match output {
+            Some(output) => Store::Written(product, output),
+            None => Store::Product(product),
+        };
+        Dense { shape, matrix, side, store }
     }
 
     /// Writes it to a file, in the format that its name ends in: tables have a column of ids, and a `.npy` file has the
     /// numbers alone, with rows in the order of the ids.
     ///
     /// # Errors
-    /// As with [`write_dense`].
-    pub fn write(&mut self, output: &Path) -> Result<()> {
+    /// As with [`write_dense`]; another file than the one that a product was written to already.
+    pub fn write(mut self, output: &Path) -> Result<()> {
         let image = self.matrix.graph().image();
         let bytes = self.shape.output_bytes(image);
         match &mut self.store {
             Store::Vectors(vectors) => vectors.leave(bytes)?,
             Store::Complex(vectors) => vectors.leave(bytes)?,
-            Store::Held(_) => {}
+            Store::Written(_, there) if there != output => {
+                let text = format!("expected the product to go to {}, found {}", there.display(), output.display());
+                return Err(Error::Usage(text));
+            }
+            Store::Embedding(embedding, _) => embedding.leave(bytes)?,
+            Store::Held(..) | Store::Product(_) | Store::Written(..) => {}
         }
-        write_dense(image, &self.shape, self, output)
+        match self.store {
+            Store::Written(product, _) => product.commit().map(drop),
+            _ => write_dense(image, &self.shape, &self, output),
+        }
+    }
+
+    /// Calls `work` with every row: its place in the order of ids, and its numbers.
+    fn for_each_row(&self, mut work: impl FnMut(usize, &[f64])) -> Result<()> {
+        let count = self.shape.names.len().max(1);
+        let all = (self.shape.vertices.end - self.shape.vertices.start) as usize;
+        let step = (NUMBERS / count).max(1);
+        let budget = self.matrix.graph().runtime().budget();
+        let mut part = Array::zeroed(budget, "rows of a result", step * count)?;
+        for first in (0..all).step_by(step) {
+            let rows = first..all.min(first + step);
+            let part = &mut part[..rows.len() * count];
+            self.by_vertex(rows.clone(), part)?;
+            rows.zip(part.chunks_exact(count)).for_each(|(row, numbers)| work(self.place_at(row), numbers));
+        }
+        Ok(())
+    }
+
+    /// Copies a row, in the order of the ids, of matrices that are one behind the other.
+    fn copy_held(&self, held: &[f64], count: usize, row: usize, numbers: &mut [f64]) {
+        let width = numbers.len() / count.max(1);
+        for (one, numbers) in held.chunks_exact((held.len() / count.max(1)).max(1)).zip(numbers.chunks_exact_mut(width))
+        {
+            numbers.copy_from_slice(&one[row * width..][..width]);
+        }
     }
 
     fn place_at(&self, row: usize) -> usize {
@@ -85,10 +152,12 @@ impl DenseRows for Dense<'_> {
                 }
                 Ok(())
             }
-            Store::Held(held) => {
+            Store::Product(product) => product.copy_rows(rows, numbers),
+            Store::Written(..) => unreachable!("a product in its place is not written again"),
+            Store::Embedding(embedding, signs) => embedding.copy_rows(signs, rows, numbers),
+            Store::Held(held, matrices) => {
                 for (row, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
-                    let start = self.place_at(row) * count;
-                    numbers.copy_from_slice(&held[start..start + count]);
+                    self.copy_held(held, *matrices, self.place_at(row), numbers);
                 }
                 Ok(())
             }
@@ -99,11 +168,19 @@ impl DenseRows for Dense<'_> {
         let count = self.shape.names.len();
         let start = |row: usize| (row - rows.start) * count;
         match &self.store {
-            Store::Held(held) => {
-                numbers.copy_from_slice(&held[rows.start * count..rows.end * count]);
+            Store::Held(held, matrices) => {
+                for (row, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
+                    self.copy_held(held, *matrices, row, numbers);
+                }
                 Ok(())
             }
             _ if self.is_in_order() => self.by_vertex(rows, numbers),
+            Store::Product(_) | Store::Embedding(..) => self.for_each_row(|row, found| {
+                if rows.contains(&row) {
+                    numbers[start(row)..][..count].copy_from_slice(found);
+                }
+            }),
+            Store::Written(..) => unreachable!("a product in its place is not written again"),
             Store::Vectors(vectors) => vectors.for_each_row(|row, columns, found| {
                 if rows.contains(&row) {
                     numbers[start(row)..][columns].copy_from_slice(found);

@@ -131,6 +131,7 @@ impl SolverPlan for EigsOptions {
             columns_per_pass: 1,
             passes: steps_text(is_small, rows, 1),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            files: None,
             shapes: vec![complex_shape(matrix, self.k)],
         })
     }
@@ -141,7 +142,7 @@ impl SolverPlan for EigsOptions {
             check_complex_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
         let ComplexPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let pairs = Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
         let (line, unconverged) = (pairs.line(), pairs.unconverged());
         let values = vec![
             ("eigenvalue_real", values.iter().map(|value| value.re).collect()),

@@ -132,6 +132,7 @@ impl SolverPlan for EigshOptions {
             columns_per_pass: self.block,
             passes: steps_text(is_small, rows, self.block),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            files: None,
             shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.k))],
         })
     }
@@ -142,7 +143,7 @@ impl SolverPlan for EigshOptions {
             check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
         let Eigenpairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let pairs = Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
         let (line, unconverged) = (pairs.line(), pairs.unconverged());
         let values = vec![("eigenvalue", values), ("residual", residuals)];
         let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));

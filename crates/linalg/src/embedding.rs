@@ -10,19 +10,121 @@
 //! dimensionality reduction and data representation*, Neural Computation 2003; von Luxburg, *A tutorial on spectral
 //! clustering*, Statistics and Computing 2007.
 
+use crate::declare::{
+    BLOCK, Declaration, Found, Given, MAXITER, NCV, Needs, Pairs, SEED, SolverPlan, TOL, shape_of, size, some_size,
+    table_lines, vector_names,
+};
+use crate::dense::Dense;
 use crate::eigsh::{EigshOptions, Solved, Which, check_options, check_symmetric, solve};
-use crate::operator::{Costs, Counted, Operator, space, square_rows};
+use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
 use crate::vectors::Vectors;
+use crate::verify::{check_laplacian, vectors_bytes};
+use outcore_algo::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::path::PathBuf;
 
 const PURPOSE: &str = "degrees of a spectral embedding";
 /// What is left of a row's sum without its loop, in units of that sum, and is nothing but rounding.
-const ROUNDING: f64 = 1e-14;
+pub(crate) const ROUNDING: f64 = 1e-14;
+/// Numbers that are looked at together.
+const NUMBERS: usize = 1 << 16;
+
+/// What users call it.
+pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
+    name: "spectral_embedding",
+    summary: "The vertices of an undirected graph embedded by eigenvectors of its Laplacian",
+    options: &[
+        Parameter::new("n_components", Kind::WHOLE, DefaultValue::Whole(8), "How many columns"),
+        Parameter::new(
+            "norm_laplacian",
+            Kind::Flag,
+            DefaultValue::Flag(true),
+            "Whether the Laplacian is normalised: I - D^-1/2 W D^-1/2 rather than D - W",
+        ),
+        Parameter::new(
+            "drop_first",
+            Kind::Flag,
+            DefaultValue::Flag(true),
+            "Whether the first eigenvector, which is the same everywhere in a connected graph, is left out",
+        ),
+        TOL,
+        NCV,
+        BLOCK,
+        MAXITER,
+        SEED,
+    ],
+    inputs: &[],
+    left: "the embedding, one row per vertex",
+    right: None,
+    values: Some("the Laplacian's eigenvalues and residuals, in the order of the columns: the least first"),
+    has_checkpoints: true,
+    must_converge: true,
+    plan,
+};
+
+fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = SpectralEmbeddingOptions {
+        n_components: size(&values, "n_components"),
+        norm_laplacian: values.flag("norm_laplacian"),
+        drop_first: values.flag("drop_first"),
+        tol: values.real("tol"),
+        ncv: some_size(&values, "ncv"),
+        block: size(&values, "block"),
+        max_iter: values.whole("maxiter"),
+        seed: values.whole("seed"),
+        checkpoint,
+    };
+    require_real(matrix)?;
+    options.eigsh(square_rows(matrix)?)?;
+    Ok(Box::new(options))
+}
+
+impl SolverPlan for SpectralEmbeddingOptions {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let rows = matrix.shape().0;
+        let needs = self.eigsh(rows as usize)?.needs(matrix)?;
+        // Degrees, and a block that they scale.
+        let scaled = if self.norm_laplacian { 8 * self.block as u64 } else { 0 };
+        Ok(Needs {
+            least_bytes: needs.least_bytes + (16 + scaled) * rows,
+            verify_bytes: vectors_bytes(matrix, self.n_components) + 16 * rows,
+            passes: format!("{}, and up to three for degrees", needs.passes),
+            shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.n_components))],
+            ..needs
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = spectral_embedding(matrix, self)?;
+        if verify {
+            let SpectralEmbedding { vectors, eigenvalues, residuals, .. } = &mut found;
+            check_laplacian(matrix, self.norm_laplacian, eigenvalues, vectors, residuals)?;
+        }
+        let pairs = Pairs {
+            count: self.n_components + usize::from(self.drop_first),
+            converged: found.converged,
+            residual_bound: found.residual_bound,
+            products: found.products,
+            restarts: found.restarts,
+        };
+        let (line, unconverged, stats) = (pairs.line(), pairs.unconverged(), found.stats.clone());
+        let values = vec![("eigenvalue", found.eigenvalues.clone()), ("residual", found.residuals.clone())];
+        let shape = shape_of(matrix, Operand::Matrix, vector_names(self.n_components));
+        let signs = found.signs()?;
+        Ok(Found {
+            lines: [table_lines(&values), vec![line]].concat(),
+            values,
+            dense: vec![Dense::embedding(found, signs, matrix, shape)],
+            unconverged,
+            stats,
+        })
+    }
+}
 
 /// How a spectral embedding is computed.
 #[derive(Clone, Debug)]
@@ -69,7 +171,7 @@ impl Default for SpectralEmbeddingOptions {
 #[derive(Debug)]
 pub struct SpectralEmbedding<'a> {
     /// Eigenvectors of length 1, the last one first.
-    vectors: Vectors<'a>,
+    pub(crate) vectors: Vectors<'a>,
     /// What rows are multiplied by, in the order of the image; none if the Laplacian is not normalised.
     scale: Option<Array<f64>>,
     matrix: &'a SparseMatrix,
@@ -110,26 +212,74 @@ impl SpectralEmbedding<'_> {
     /// Too few or too many numbers, a temporary file that cannot be read.
     pub fn write(&self, numbers: &mut [f64]) -> Result<()> {
         let (rows, count) = self.shape();
-        self.vectors.write(numbers)?;
-        for place in 0..rows {
+        if numbers.len() != rows * count {
+            return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
+        }
+        let signs = self.signs()?;
+        self.for_each_row(&signs, |row, found| numbers[row * count..][..count].copy_from_slice(found))
+    }
+
+    /// Copies adjacent rows, in the order of the image, row by row.
+    pub(crate) fn copy_rows(&self, signs: &[f64], rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
+        let count = signs.len();
+        self.vectors.copy_rows(rows.clone(), 0..count, numbers)?;
+        for (place, row) in rows.zip(numbers.chunks_exact_mut(count)) {
             let factor = self.scale.as_ref().map_or(1.0, |scale| scale[place]);
-            let row = &mut numbers[self.matrix.row_at(place) * count..][..count];
             row.reverse();
-            row.iter_mut().for_each(|number| *number *= factor);
-        }
-        let mut extremes = vec![0.0f64; count];
-        for row in numbers.chunks_exact(count) {
-            for (extreme, &number) in extremes.iter_mut().zip(row) {
-                *extreme = if number.abs() > extreme.abs() { number } else { *extreme };
-            }
-        }
-        for row in numbers.chunks_exact_mut(count) {
-            row.iter_mut()
-                .zip(&extremes)
-                .filter(|(_, extreme)| **extreme < 0.0)
-                .for_each(|(number, _)| *number *= -1.0);
+            row.iter_mut().zip(signs).for_each(|(number, sign)| *number *= factor * sign);
         }
         Ok(())
+    }
+
+    /// What each column is multiplied by, 1 or -1, so that its entry of greatest magnitude is positive: that of the
+    /// first row, in the order of ids, of several.
+    pub(crate) fn signs(&self) -> Result<Vec<f64>> {
+        let mut extremes = vec![(0.0f64, usize::MAX); self.shape().1];
+        self.for_each_row(&vec![1.0; extremes.len()], |row, found| {
+            for (extreme, &number) in extremes.iter_mut().zip(found) {
+                let (most, first) = (extreme.0.abs(), extreme.1);
+                if number.abs() > most || number.abs() == most && row < first {
+                    *extreme = (number, row);
+                }
+            }
+        })?;
+        Ok(extremes.iter().map(|(extreme, _)| if *extreme < 0.0 { -1.0 } else { 1.0 }).collect())
+    }
+
+    /// Calls `work` with every row: its place in the order of ids, and its numbers.
+    fn for_each_row(&self, signs: &[f64], mut work: impl FnMut(usize, &[f64])) -> Result<()> {
+        let ((all, count), runtime) = (self.shape(), self.matrix.graph().runtime());
+        let step = (NUMBERS / count).max(1).min(all.max(1));
+        let mut part = Array::zeroed(runtime.budget(), "rows of an embedding", step * count)?;
+        for first in (0..all).step_by(step) {
+            runtime.cancel().check()?;
+            let rows = first..all.min(first + step);
+            let part = &mut part[..rows.len() * count];
+            self.copy_rows(signs, rows.clone(), part)?;
+            rows.zip(part.chunks_exact(count)).for_each(|(row, found)| work(self.matrix.row_at(row), found));
+        }
+        Ok(())
+    }
+}
+
+impl SpectralEmbeddingOptions {
+    /// What finds the eigenvectors of a matrix with so many rows.
+    ///
+    /// # Errors
+    /// Options that cannot be.
+    fn eigsh(&self, rows: usize) -> Result<EigshOptions> {
+        let &SpectralEmbeddingOptions { n_components, drop_first, tol, ncv, block, max_iter, seed, .. } = self;
+        let dropped = usize::from(drop_first);
+        if n_components == 0 || n_components.saturating_add(dropped) > rows {
+            let beside = if drop_first { " beside the first eigenvector" } else { "" };
+            let text = format!("expected n_components from 1 to {}{beside}", rows.saturating_sub(dropped));
+            return Err(Error::Usage(format!("{text}, found {n_components}")));
+        }
+        let (k, which) = (n_components + dropped, Which::LargestAlgebraic);
+        let checkpoint = self.checkpoint.clone();
+        let options = EigshOptions { k, which, tol, ncv, block, max_iter, seed, checkpoint };
+        check_options(rows, &options)?;
+        Ok(options)
     }
 }
 
@@ -148,27 +298,9 @@ pub fn spectral_embedding<'a>(
     matrix: &'a SparseMatrix,
     options: &SpectralEmbeddingOptions,
 ) -> Result<SpectralEmbedding<'a>> {
-    let &SpectralEmbeddingOptions { n_components, norm_laplacian, drop_first, tol, ncv, block, max_iter, seed, .. } =
-        options;
-    let rows = square_rows(matrix)?;
+    let &SpectralEmbeddingOptions { n_components, norm_laplacian, drop_first, block, .. } = options;
     let dropped = usize::from(drop_first);
-    if n_components == 0 || n_components.saturating_add(dropped) > rows {
-        let beside = if drop_first { " beside the first eigenvector" } else { "" };
-        let text = format!("expected n_components from 1 to {}{beside}", rows.saturating_sub(dropped));
-        return Err(Error::Usage(format!("{text}, found {n_components}")));
-    }
-    let k = n_components + dropped;
-    let options = EigshOptions {
-        k,
-        which: Which::LargestAlgebraic,
-        tol,
-        ncv,
-        block,
-        max_iter,
-        seed,
-        checkpoint: options.checkpoint.clone(),
-    };
-    check_options(rows, &options)?;
+    let options = options.eigsh(square_rows(matrix)?)?;
     let costs = RefCell::new(Costs::new(matrix, "spectral_embedding"));
     let (solved, scale) = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;

@@ -14,12 +14,19 @@
 //! Al-Mohy and Higham, *Computing the action of the matrix exponential, with an application to exponential
 //! integrators*, SIAM J. Sci. Comput. 2011.
 
-use crate::operator::{Costs, Counted, Operator, space, square_rows};
+use crate::declare::{
+    Declaration, Found, Given, InputFile, Needs, SolverPlan, complex_names, pass_bytes, required, shape_of, size,
+    values_bytes, vector_names,
+};
+use crate::dense::Dense;
+use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
-use outcore_graph::{Error, Result, Stats};
+use crate::verify::{Pushed, check_exponential};
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_graph::{DenseShape, Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
-use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
+use outcore_matrix::{DenseFile, MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a matrix exponential";
@@ -42,6 +49,147 @@ const FEW_PRODUCTS: f64 = 20.0;
 const LEAST_ROOT: f64 = 1e-30;
 /// More products than this nobody waits for.
 const MOST_PRODUCTS: f64 = 1e12;
+
+/// The most times, which a file has columns for each.
+const MOST_TIMES: usize = 1 << 16;
+
+/// What users call it.
+pub(crate) static EXPM_MULTIPLY: Declaration = Declaration {
+    name: "expm_multiply",
+    summary: "Products of the exponential of a matrix, times t, with a dense vector or matrix",
+    options: &[
+        Parameter::new("t", Kind::Real, DefaultValue::Real(1.0), "The time, unless there are several"),
+        Parameter::new("start", Kind::Real, DefaultValue::None, "The first of several times; needs --stop"),
+        Parameter::new("stop", Kind::Real, DefaultValue::None, "The last of several times; needs --start"),
+        Parameter::new("num", Kind::WHOLE, DefaultValue::Whole(50), "How many times there are from start to stop"),
+        Parameter::new("endpoint", Kind::Flag, DefaultValue::Flag(true), "Whether the last of several times is stop"),
+    ],
+    inputs: &[InputFile {
+        name: "by",
+        is_required: true,
+        help: "The dense vector or matrix, with a row for each row of the matrix, in the order of ids: .npy; or a \
+               table, as results are written: .parquet, .arrow",
+    }],
+    left: "the products, one row per vertex, those of several times side by side",
+    right: None,
+    values: Some("the times, in the order of the products"),
+    has_checkpoints: false,
+    must_converge: false,
+    plan,
+};
+
+/// Products that are to be computed.
+struct Multiplying {
+    factor: DenseFile,
+    times: Vec<f64>,
+    /// Whether there may be several times: columns are named by them.
+    has_several: bool,
+}
+
+fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+    let rows = square_rows(matrix)?;
+    require_real(matrix)?;
+    let times = times(&given.values)?;
+    let factor = required(given.open(matrix, Operand::Matrix, 0)?, "by")?;
+    let (found, columns) = factor.shape();
+    if found != rows as u64 || columns == 0 {
+        let expected =
+            format!("{rows} rows and a column or more to multiply the exponential of a matrix of {rows} x {rows}");
+        return Err(Error::input(factor.path(), None, expected, format!("{found} x {columns}")));
+    }
+    Ok(Box::new(Multiplying { factor, times, has_several: given.values.some_real("start").is_some() }))
+}
+
+/// The times, as NumPy's `linspace` has them.
+fn times(values: &Values) -> Result<Vec<f64>> {
+    let times = match (values.some_real("start"), values.some_real("stop")) {
+        (None, None) => vec![values.real("t")],
+        (Some(start), Some(stop)) => {
+            let num = size(values, "num");
+            if !(1..=MOST_TIMES).contains(&num) {
+                return Err(Error::Usage(format!("expected num from 1 to {MOST_TIMES}, found {num}")));
+            }
+            let with_end = values.flag("endpoint");
+            let parts = if with_end { num - 1 } else { num };
+            let step = (stop - start) / parts.max(1) as f64;
+            let mut times: Vec<f64> = (0..num).map(|i| start + i as f64 * step).collect();
+            if with_end && num > 1 {
+                times[num - 1] = stop;
+            }
+            times
+        }
+        _ => return Err(Error::Usage("expected both start and stop, or none of them, found one".to_owned())),
+    };
+    match times.iter().find(|time| !time.is_finite()) {
+        Some(time) => Err(Error::Usage(format!("expected finite times t, found {time}"))),
+        None => Ok(times),
+    }
+}
+
+impl Multiplying {
+    /// Columns of numbers: the parts of complex ones are columns of their own, for the matrix is real.
+    fn columns(&self) -> usize {
+        self.factor.shape().1 as usize * if self.factor.is_complex() { 2 } else { 1 }
+    }
+
+    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
+        let (count, is_complex) = (self.factor.shape().1 as usize, self.factor.is_complex());
+        let names = if is_complex { complex_names(count) } else { vector_names(count) };
+        let names = match self.has_several {
+            false => names,
+            true => (0..self.times.len()).flat_map(|i| names.iter().map(move |name| format!("t{i}_{name}"))).collect(),
+        };
+        let is_vector = self.factor.is_vector() && !self.has_several;
+        DenseShape { is_complex, is_vector, ..shape_of(matrix, Operand::Matrix, names) }
+    }
+}
+
+impl SolverPlan for Multiplying {
+    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
+        let (rows, columns, graph) = (matrix.shape().0, self.columns(), matrix.graph());
+        let dense_bytes = (8 * rows).saturating_mul((columns * (1 + self.times.len())) as u64);
+        let mut width = columns.min(MOST_COLUMNS).next_power_of_two();
+        let available_bytes = graph.runtime().budget().available_bytes().saturating_sub(dense_bytes);
+        while width > 1 && 24 * rows * width as u64 > available_bytes {
+            width /= 2;
+        }
+        let groups = columns.div_ceil(width);
+        Ok(Needs {
+            least_bytes: dense_bytes.saturating_add(32 * rows) + values_bytes(matrix),
+            verify_bytes: dense_bytes.saturating_add(Pushed::bytes(matrix) + 8 * rows) + values_bytes(matrix),
+            kept: None,
+            columns_per_pass: width.min(columns),
+            passes: format!(
+                "up to eleven for norms, then about the 1-norm of t (A - mu I), or up to 55 if that is below 10, for \
+                 each of {groups} groups of columns"
+            ),
+            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            files: None,
+            shapes: vec![self.shape(matrix)],
+        })
+    }
+
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let (runtime, columns) = (matrix.graph().runtime(), self.columns());
+        let b = self.factor.read(runtime, "a dense matrix", self.factor.is_complex())?;
+        let mut results =
+            Array::zeroed(runtime.budget(), "products of a matrix exponential", b.len() * self.times.len())?;
+        let ExpmMultiply { products, stats } = expm_multiply(matrix, &b, columns, &self.times, &mut results)?;
+        if verify {
+            let mut order = Vec::new();
+            steps(&self.times).iter().for_each(|step| order.push((step.result, step.is_first, step.time)));
+            check_exponential(matrix, &b, columns, &order, &results)?;
+        }
+        let lines = vec![format!("{} times; {products} products", self.times.len())];
+        Ok(Found {
+            lines,
+            values: vec![("t", self.times.clone())],
+            dense: vec![Dense::held(results, self.times.len(), matrix, self.shape(matrix))],
+            unconverged: None,
+            stats,
+        })
+    }
+}
 
 /// What products with a matrix exponential cost.
 #[derive(Debug)]

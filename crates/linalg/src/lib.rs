@@ -46,7 +46,7 @@ mod vectors;
 mod verify;
 
 pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
-pub use declare::{Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Unconverged};
+pub use declare::{Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Traffic, Unconverged};
 pub use dense::Dense;
 pub use eigs::{ComplexPairs, EigsOptions, Spectrum, eigs};
 pub use eigsh::{Eigenpairs, EigshOptions, Which, eigsh};
@@ -67,9 +67,11 @@ pub static SOLVERS: &[&Declaration] = &[
     &multiply::MULTIPLY,
     &eigsh::EIGSH,
     &eigs::EIGS,
+    &embedding::SPECTRAL_EMBEDDING,
     &svds::SVDS,
     &randomized::RANDOMIZED_SVD,
     &nmf::NMF,
+    &expm::EXPM_MULTIPLY,
     &solve::CG,
     &solve::MINRES,
     &solve::GMRES,

@@ -151,6 +151,7 @@ impl SolverPlan for NmfOptions {
                 self.max_iter
             ),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
+            files: None,
             shapes: both_shapes(matrix, self.n_components),
         })
     }

@@ -112,7 +112,7 @@ pub struct Ranks<'a> {
 pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Result<Ranks<'a>> {
     let rows = check(matrix, options)?;
     let by_values = options.weights && matrix.has_values();
-    let space = Space { runtime: matrix.graph().runtime(), rows, width: 1 };
+    let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
     let vectors = choose(matrix, &space, options.vectors, by_values)?;
     let mut costs = Costs::new(matrix, "PageRank");
     let names = matrix.graph().manifest().weights().filter(|_| by_values);

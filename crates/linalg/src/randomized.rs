@@ -101,6 +101,7 @@ impl SolverPlan for RandomizedSvdOptions {
             columns_per_pass: together * width,
             passes: format!("{passes}, by turns over rows and columns"),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
+            files: None,
             shapes: both_shapes(matrix, self.k),
         })
     }

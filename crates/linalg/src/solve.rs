@@ -31,9 +31,10 @@ const INPUTS: &[InputFile] = &[
     InputFile {
         name: "rhs",
         is_required: true,
-        help: "b, a vector with a number for each row, in the order of ids: .npy",
+        help: "b, a vector with a number for each row, in the order of ids: .npy; or a table, as results are written: \
+               .parquet, .arrow",
     },
-    InputFile { name: "x0", is_required: false, help: "Where to begin; at 0 if not given: .npy" },
+    InputFile { name: "x0", is_required: false, help: "Where to begin; at 0 if not given: as for b" },
 ];
 const LEFT: &str = "the solution, one row per vertex";
 const VALUES: Option<&str> = Some("the residual in the beginning and after every iteration");
@@ -107,10 +108,11 @@ struct Solving {
     options: SolveOptions<'static>,
 }
 
-fn plan(kernel: Kernel, matrix: &SparseMatrix, mut given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(kernel: Kernel, matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
     let rows = square_rows(matrix)? as u64;
     require_real(matrix)?;
-    let (b, x0) = (required(given.take(0), "rhs")?, given.take(1));
+    let b = required(given.open(matrix, Operand::Matrix, 0)?, "rhs")?;
+    let x0 = given.open(matrix, Operand::Matrix, 1)?;
     check_vector(&b, rows, "rhs")?;
     x0.iter().try_for_each(|x0| check_vector(x0, rows, "x0"))?;
     let values = &given.values;
@@ -168,6 +170,7 @@ impl SolverPlan for Solving {
             columns_per_pass: 1,
             passes: format!("one per iteration, and one for the residual in the end; at most {most} {unit}"),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
+            files: None,
             shapes: vec![self.shape(matrix)],
         })
     }
@@ -205,7 +208,7 @@ impl SolverPlan for Solving {
                 format!("{iterations} iterations, stopped by {}; {products} products", stopped_by.name()),
             ],
             values: vec![("residual", residuals)],
-            dense: vec![Dense::held(x, matrix, Operand::Matrix, self.shape(matrix))],
+            dense: vec![Dense::held(x, 1, matrix, self.shape(matrix))],
             unconverged: (stopped_by != StoppedBy::Residual).then(unconverged),
             stats,
         })

@@ -92,6 +92,7 @@ impl SolverPlan for SvdsOptions {
             columns_per_pass: width,
             passes: format!("over rows and over columns: {}", steps_text(is_small, least, width)),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
+            files: None,
             shapes: declare::both_shapes(matrix, self.k),
         })
     }
@@ -102,7 +103,7 @@ impl SolverPlan for SvdsOptions {
             verify_svds(matrix, self.k, &mut found)?;
         }
         let Svd { left, values, right, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = declare::Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let pairs = declare::Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
         let (line, unconverged) = (pairs.line(), pairs.unconverged());
         let values = vec![("singular_value", values), ("residual", residuals)];
         Ok(Found {

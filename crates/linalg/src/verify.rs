@@ -5,6 +5,7 @@
 //! lists in other files of the image, and in any case other code and another order of sums. That vectors belong to the
 //! values, and are orthonormal, is proven so; that no value is missing among them is not.
 
+use crate::embedding;
 use crate::vectors::{ComplexVectors, Vectors};
 use faer::c64;
 use outcore_graph::{Direction, Edges, Error, Frontier, ListPart, Result, scan};
@@ -185,6 +186,53 @@ pub(crate) fn check_eigenpairs(
         pushed.multiply(|entry, number| entry * number)?;
         let [found, length] = pushed.lengths(|row| value * pushed.factor[row]);
         check_residual(&format!("eigenvalue {value}"), said, found, ROUNDING * scale.max(length))?;
+    }
+    check_orthonormal(vectors, matrix)
+}
+
+/// Checks eigenpairs of a graph's Laplacian, normalised or not, the last vector of which has the first eigenvalue:
+/// residuals, and that vectors are orthonormal. Degrees are summed once more, from the other side and without loops.
+pub(crate) fn check_laplacian(
+    matrix: &SparseMatrix,
+    is_normalised: bool,
+    values: &[f64],
+    vectors: &mut Vectors<'_>,
+    residuals: &[f64],
+) -> Result<()> {
+    let (rows, count) = vectors.shape();
+    vectors.leave(vectors_bytes(matrix, count) + 16 * rows as u64)?;
+    let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
+    let array = || Array::<f64>::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", rows);
+    let (mut degrees, mut vector) = (array()?, array()?);
+    pushed.multiply(|entry, _| entry)?;
+    degrees.fill(0.0);
+    let sums = shared::<AtomicF64>(&mut degrees);
+    push(matrix, Operand::Matrix, false, |to, from, entry| {
+        if to != from {
+            sums[to].add(entry[0]);
+        }
+    })?;
+    for (degree, sum) in degrees.iter_mut().zip(pushed.product.iter()) {
+        *degree = if *degree > embedding::ROUNDING * sum { *degree } else { 0.0 };
+    }
+    let scale = |row: usize| if is_normalised && degrees[row] > 0.0 { degrees[row].sqrt() } else { 1.0 };
+    for (i, (&value, &said)) in values.iter().zip(residuals).enumerate() {
+        vectors.copy_rows(0..rows, count - 1 - i..count - i, &mut vector)?;
+        (0..rows).for_each(|row| pushed.factor[row] = vector[row] / scale(row));
+        pushed.product.fill(0.0);
+        let (product, factor) = (shared::<AtomicF64>(&mut pushed.product), &pushed.factor);
+        push(matrix, Operand::Matrix, false, |to, from, entry| {
+            if to != from {
+                product[to].add(entry[0] * factor[from]);
+            }
+        })?;
+        let (mut found, mut most) = (0.0, 1.0 + value.powi(2));
+        for row in 0..rows {
+            let own = if is_normalised { vector[row] } else { degrees[row] * vector[row] };
+            found += (own - pushed.product[row] / scale(row) - value * vector[row]).powi(2);
+            most += own.powi(2);
+        }
+        check_residual(&format!("eigenvalue {value}"), said, found.sqrt(), ROUNDING * most.sqrt())?;
     }
     check_orthonormal(vectors, matrix)
 }
@@ -371,10 +419,85 @@ pub(crate) fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: 
     check_residual("the solution", said, found, ROUNDING * scale)
 }
 
+/// What a column is multiplied by in a combination of all: a number of magnitude 1 to 2 that looks random.
+pub(crate) fn chance(column: usize) -> f64 {
+    let mut bits = (column as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^= bits >> 31;
+    let magnitude = 1.0 + (bits >> 12) as f64 / (1u64 << 52) as f64;
+    if bits & 1 == 0 { magnitude } else { -magnitude }
+}
+
+/// Terms of the plain series for a step in time, where the norm times the step is 1 at most: 1 / 20! is nothing.
+const TERMS: u32 = 20;
+/// By how much products of an exponential may differ, in units of the greatest number that there was on the way.
+const EXPONENTIAL: f64 = 1e-9;
+
+/// Checks products of a matrix exponential for some steps in time: where each result is, whether it is made of `b`, and
+/// not of the one before, and how much time there is between. A random combination of all columns is taken through all
+/// of them, by the plain series in as many parts as make the norm 1 at most.
+pub(crate) fn check_exponential(
+    matrix: &SparseMatrix,
+    b: &[f64],
+    columns: usize,
+    steps: &[(usize, bool, f64)],
+    results: &[f64],
+) -> Result<()> {
+    let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
+    pushed.multiply(|entry, _| entry.abs())?;
+    let norm = pushed.product.iter().fold(0.0f64, |most, sum| most.max(*sum));
+    let rows = pushed.factor.len();
+    let mut sum = Array::<f64>::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", rows)?;
+    let combined = |numbers: &[f64], row: usize, size: fn(f64) -> f64| {
+        let row = &numbers[matrix.row_at(row) * columns..][..columns];
+        row.iter().enumerate().map(|(column, number)| size(chance(column) * number)).sum::<f64>()
+    };
+    let mut most = 0.0f64;
+    for &(result, is_first, time) in steps {
+        if is_first {
+            most = 0.0;
+            for (row, number) in sum.iter_mut().enumerate() {
+                *number = combined(b, row, |number| number);
+                most = most.max(combined(b, row, f64::abs));
+            }
+        }
+        let parts = (norm * time.abs()).ceil().max(1.0);
+        for _ in 0..parts as u64 {
+            matrix.graph().runtime().cancel().check()?;
+            pushed.factor.copy_from_slice(&sum);
+            for term in 1..=TERMS {
+                pushed.multiply(|entry, number| entry * number)?;
+                let by = time / parts / f64::from(term);
+                for ((factor, product), sum) in pushed.factor.iter_mut().zip(pushed.product.iter()).zip(sum.iter_mut())
+                {
+                    *factor = by * product;
+                    *sum += *factor;
+                }
+            }
+            most = sum.iter().fold(most, |most, number| most.max(number.abs()));
+        }
+        let found = &results[result * b.len()..][..b.len()];
+        for (row, &expected) in sum.iter().enumerate() {
+            let number = combined(found, row, |number| number);
+            let bound = EXPONENTIAL * most.max(combined(found, row, f64::abs));
+            if number.is_nan() || (expected - number).abs() > bound {
+                let row = matrix.row_at(row);
+                let text = format!("{expected} in row {row} of a sum of all columns, but for {bound:e}");
+                return Err(refuse(text, number));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EigsOptions, EigshOptions, NmfOptions, SolveOptions, SvdsOptions, cg, eigs, eigsh, nmf, svds};
+    use crate::{
+        EigsOptions, EigshOptions, NmfOptions, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions, SvdsOptions,
+        cg, eigs, eigsh, expm_multiply, nmf, spectral_embedding, svds,
+    };
     use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, import, open};
     use outcore_graph::{Graph, GraphOptions};
     use outcore_io::{Runtime, RuntimeOptions};
@@ -442,6 +565,32 @@ mod tests {
             check_solution(matrix, &found.x, &b, found.residual).unwrap();
             found.x[7] += 1e-6;
             check_solution(matrix, &found.x, &b, found.residual).unwrap_err();
+        });
+    }
+
+    #[test]
+    fn exponentials_and_embeddings_that_are_wrong_are_found() {
+        with_matrix(40, |matrix| {
+            let (b, times): (Vec<f64>, _) = ((0..80).map(f64::from).collect(), [-0.01, 0.02, 0.05]);
+            let mut results = vec![0.0; 240];
+            expm_multiply(matrix, &b, 2, &times, &mut results).unwrap();
+            let steps = [(1, true, 0.02), (2, false, 0.05 - 0.02), (0, true, -0.01)];
+            check_exponential(matrix, &b, 2, &steps, &results).unwrap();
+            for place in [0, 100, 239] {
+                let mut wrong = results.clone();
+                let most = results.iter().fold(0.0f64, |most, number| most.max(number.abs()));
+                wrong[place] += 1e-6 * most;
+                check_exponential(matrix, &b, 2, &steps, &wrong).unwrap_err();
+            }
+            for norm_laplacian in [true, false] {
+                let options = SpectralEmbeddingOptions { n_components: 3, norm_laplacian, ..Default::default() };
+                let mut found = spectral_embedding(matrix, &options).unwrap();
+                let SpectralEmbedding { eigenvalues, residuals, vectors, .. } = &mut found;
+                check_laplacian(matrix, norm_laplacian, eigenvalues, vectors, residuals).unwrap();
+                check_laplacian(matrix, !norm_laplacian, eigenvalues, vectors, residuals).unwrap_err();
+                eigenvalues[1] += 1e-6;
+                check_laplacian(matrix, norm_laplacian, eigenvalues, vectors, residuals).unwrap_err();
+            }
         });
     }
 }

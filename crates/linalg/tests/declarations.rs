@@ -1,7 +1,10 @@
 //! Declarations: their defaults are those of Rust.
 
 use outcore_algo::{DefaultValue, Parameter};
-use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SOLVERS, SolveOptions, SvdsOptions};
+use outcore_linalg::{
+    EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SOLVERS, SolveOptions, SpectralEmbeddingOptions,
+    SvdsOptions,
+};
 
 /// The default of an option, as a text.
 fn default_of(solver: &str, option: &str) -> String {
@@ -24,6 +27,7 @@ fn defaults_are_those_of_rust() {
     let eigs = EigsOptions::default();
     let svds = SvdsOptions::default();
     let randomized = RandomizedSvdOptions::default();
+    let embedding = SpectralEmbeddingOptions::default();
     let nmf = NmfOptions::default();
     let solve = SolveOptions::default();
     for (solver, option, expected) in [
@@ -35,6 +39,14 @@ fn defaults_are_those_of_rust() {
         ("eigsh", "seed", eigsh.seed.to_string()),
         ("eigs", "k", eigs.k.to_string()),
         ("eigs", "maxiter", eigs.max_iter.to_string()),
+        ("spectral_embedding", "n_components", embedding.n_components.to_string()),
+        ("spectral_embedding", "norm_laplacian", embedding.norm_laplacian.to_string()),
+        ("spectral_embedding", "drop_first", embedding.drop_first.to_string()),
+        ("spectral_embedding", "tol", embedding.tol.to_string()),
+        ("spectral_embedding", "ncv", none(embedding.ncv)),
+        ("spectral_embedding", "block", embedding.block.to_string()),
+        ("spectral_embedding", "maxiter", embedding.max_iter.to_string()),
+        ("spectral_embedding", "seed", embedding.seed.to_string()),
         ("svds", "k", svds.k.to_string()),
         ("svds", "block", svds.block.to_string()),
         ("randomized_svd", "passes", randomized.passes.to_string()),

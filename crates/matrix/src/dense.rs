@@ -129,7 +129,18 @@ impl DenseFile {
     pub(crate) fn temporary(spill: &Spill, offset_bytes: u64, rows: usize, columns: usize) -> Result<Self> {
         let (element, rows, columns) = (Element::computed(false).name(), rows as u64, columns as u64);
         let layout = DenseLayout { offset_bytes, rows, columns, row_bytes: 8 * columns, column_bytes: 8, element };
+        DenseFile::of_spill(spill, layout)
+    }
+
+    /// A temporary file that is laid out so.
+    pub(crate) fn of_spill(spill: &Spill, layout: DenseLayout) -> Result<Self> {
         DenseFile::new(Path::new("a temporary file"), Store::Spill(spill.clone()), layout, false)
+    }
+
+    /// The numbers of a table, in a temporary file.
+    pub(crate) fn of_table(path: &Path, spill: &Spill, layout: DenseLayout) -> Result<Self> {
+        let is_vector = layout.columns == 1;
+        DenseFile::new(path, Store::Spill(spill.clone()), layout, is_vector)
     }
 
     fn new(path: &Path, store: Store, layout: DenseLayout, is_vector: bool) -> Result<Self> {
@@ -161,8 +172,8 @@ impl DenseFile {
         let parts = if as_complex { 2 } else { 1 };
         let (rows, width) = (self.layout.rows as usize, self.layout.columns as usize * parts);
         let mut numbers = Array::zeroed(runtime.budget(), purpose, rows * width)?;
-        let (buffers, all): (_, &[AtomicF64]) = (PieceBuffers::new(runtime, READ_BYTES)?, shared(&mut numbers));
-        self.for_each_piece(runtime, &buffers, 0..width, parts, |rows, columns, found, _| {
+        let all: &[AtomicF64] = shared(&mut numbers);
+        self.scan(runtime, 0..width, as_complex, |rows, columns, found| {
             for (row, found) in rows.zip(found.chunks_exact(columns.len())) {
                 let places = &all[row * width + columns.start..row * width + columns.end];
                 places.iter().zip(found).for_each(|(place, &number)| place.store(number));
@@ -170,6 +181,29 @@ impl DenseFile {
             Ok(())
         })?;
         Ok(numbers)
+    }
+
+    /// Calls `work`, on all workers, with pieces of some columns of numbers, in any order: the rows, the columns, at
+    /// least those that are wanted, and the numbers, row by row. Where complex numbers are wanted, each is two columns.
+    /// Reads what is wanted once, and whole rows where rows lie together. [`DenseFile::scan_bytes`] of memory.
+    ///
+    /// # Errors
+    /// A file that cannot be read; no memory; a request to stop; what `work` refuses.
+    pub fn scan(
+        &self,
+        runtime: &Runtime,
+        wanted: Range<usize>,
+        as_complex: bool,
+        work: impl Fn(Range<usize>, Range<usize>, &[f64]) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let buffers = PieceBuffers::new(runtime, READ_BYTES)?;
+        let parts = if as_complex { 2 } else { 1 };
+        self.for_each_piece(runtime, &buffers, wanted, parts, |rows, columns, found, _| work(rows, columns, found))
+    }
+
+    /// The memory that [`DenseFile::scan`] takes.
+    pub fn scan_bytes(runtime: &Runtime) -> u64 {
+        PieceBuffers::bytes(runtime, READ_BYTES)
     }
 
     /// How many rows and columns there are.

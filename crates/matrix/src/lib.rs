@@ -9,6 +9,7 @@
 //! Why lists and no tiles: `docs/decisions/0016-matrices-are-lists.md`.
 
 mod dense;
+mod dense_table;
 mod diagonal;
 mod kernel;
 mod magnitudes;
@@ -26,5 +27,5 @@ pub use product_file::ProductFile;
 pub use semiring::Semiring;
 pub use sparse::{MOST_COLUMNS, MultiplyPlan, Operand, SparseMatrix};
 pub use stored::{StoredFile, StoredProduct, StoredTarget};
-pub use streamed::{DenseFactor, DenseProduct, StreamedProduct};
+pub use streamed::{DenseFactor, DenseProduct, StreamedProduct, UnnamedProduct};
 pub use sums::EntrySums;

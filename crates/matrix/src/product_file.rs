@@ -10,15 +10,15 @@
 //! *Encoding* of a run in the temporary file: a word with the first row (32 bits), the number of rows (12) and the
 //! pass (20), and its numbers row by row.
 
-use crate::dense::DenseLayout;
+use crate::dense::{DenseFile, DenseLayout};
 use crate::npy::{Element, Head, refusal};
 use outcore_graph::{Error, Graph, PlacedFile, Result};
-use outcore_io::buffer::{raw_bytes, shared};
+use outcore_io::buffer::{raw_bytes, raw_bytes_mut, shared};
 use outcore_io::{Array, AtomicF64, Chain, Runtime, Sink, Spill, Streams, into_inner, lock};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Numbers of a run.
 const RUN_NUMBERS: usize = 1 << 13;
@@ -48,11 +48,22 @@ pub enum ProductFile {
         /// Where the elements go: float64, or complex128.
         layout: DenseLayout,
     },
+    /// A temporary file without a name, with rows in the order of the image: what becomes a table is read from there.
+    Temporary,
+}
+
+/// How a product lies in its file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Placing {
+    /// Whether columns lie together, and not rows.
+    pub by_columns: bool,
+    /// Whether rows are in the order of the image, and not in that of ids.
+    pub as_stored: bool,
 }
 
 /// What holds the bytes of a product.
 enum Store {
-    File(PlacedFile),
+    Placed(PlacedFile),
     Spill(Spill),
 }
 
@@ -67,23 +78,21 @@ pub(crate) struct Output {
 
 impl Output {
     /// Opens or begins the file of a product with so many rows and columns of numbers, of which an element has `parts`.
-    pub fn open(
-        runtime: &Arc<Runtime>,
-        given: &ProductFile,
-        rows: usize,
-        numbers: usize,
-        parts: usize,
-    ) -> Result<Self> {
+    pub fn open(graph: &Graph, given: &ProductFile, rows: usize, numbers: usize, parts: usize) -> Result<Self> {
+        let runtime = graph.runtime();
         let (element, rows, columns) = (Element::computed(parts == 2), rows as u64, (numbers / parts) as u64);
-        let (file, layout, by_columns) = match given {
+        let by_rows = |offset_bytes: u64| {
+            let column_bytes = element.bytes as u64;
+            let (row_bytes, element) = (column_bytes * columns, element.name());
+            DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element }
+        };
+        let (store, layout, by_columns) = match given {
             ProductFile::New { path, is_vector } => {
                 let shape = [rows, columns];
                 let head = Head::bytes(element, if *is_vector { &shape[..1] } else { &shape });
                 let file = PlacedFile::create(runtime, path)?;
                 file.write(&head, 0)?;
-                let (offset_bytes, column_bytes) = (head.len() as u64, element.bytes as u64);
-                let (row_bytes, element) = (column_bytes * columns, element.name());
-                (file, DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element }, false)
+                (Store::Placed(file), by_rows(head.len() as u64), false)
             }
             ProductFile::Part { path, layout } => {
                 let (found, by_columns) = layout.check(path)?;
@@ -97,28 +106,34 @@ impl Output {
                     let expected = format!("{} bytes for the product", layout.end_bytes(element));
                     return Err(refusal(path, expected, file.len_bytes().to_string()));
                 }
-                (file, layout.clone(), by_columns && columns > 1)
+                (Store::Placed(file), layout.clone(), by_columns && columns > 1)
+            }
+            ProductFile::Temporary => {
+                let path = graph.image().temporary_path("result");
+                (Store::Spill(Spill::create(runtime.backend(), &path)?), by_rows(0), false)
             }
         };
-        Ok(Output { store: Store::File(file), layout, by_columns, parts, written_bytes: AtomicU64::new(0) })
+        Ok(Output { store, layout, by_columns, parts, written_bytes: AtomicU64::new(0) })
     }
 
-    /// A temporary file of so many rows and columns of numbers.
-    pub fn temporary(spill: &Spill, rows: usize, numbers: usize) -> Self {
-        let (element, rows, columns) = (Element::computed(false).name(), rows as u64, numbers as u64);
-        let layout = DenseLayout { offset_bytes: 0, rows, columns, row_bytes: 8 * columns, column_bytes: 8, element };
-        let store = Store::Spill(spill.clone());
-        Output { store, layout, by_columns: false, parts: 1, written_bytes: AtomicU64::new(0) }
+    /// How the product lies in it.
+    pub fn placing(&self) -> Placing {
+        Placing { by_columns: self.by_columns, as_stored: matches!(self.store, Store::Spill(_)) }
     }
 
-    /// How many bytes of elements were written so far.
-    pub fn written_bytes(&self) -> u64 {
-        self.written_bytes.load(Ordering::Relaxed)
+    /// What was written so far, to be read.
+    pub fn numbers(&self, runtime: &Runtime) -> Result<DenseFile> {
+        match &self.store {
+            Store::Placed(file) => DenseFile::open_part(runtime, file.path(), self.layout.clone()),
+            Store::Spill(spill) => DenseFile::of_spill(spill, self.layout.clone()),
+        }
     }
 
-    /// Whether columns lie together, and not rows.
-    pub fn by_columns(&self) -> bool {
-        self.by_columns
+    /// Copies adjacent rows from a temporary file.
+    pub fn copy_rows(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
+        let Store::Spill(spill) = &self.store else { unreachable!("only tables are made of rows, of temporary files") };
+        assert_eq!(8 * numbers.len() as u64, rows.len() as u64 * self.layout.row_bytes, "whole rows");
+        Ok(spill.read(raw_bytes_mut(numbers), rows.start as u64 * self.layout.row_bytes)?)
     }
 
     /// Writes adjacent rows from `first` on, with all their numbers.
@@ -155,17 +170,22 @@ impl Output {
     fn put(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
         self.written_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         match &self.store {
-            Store::File(file) => file.write(bytes, offset_bytes),
+            Store::Placed(file) => file.write(bytes, offset_bytes),
             Store::Spill(spill) => Ok(spill.write(bytes, offset_bytes)?),
         }
     }
 
-    /// Gives a new file its name; returns how many bytes of elements were written.
-    pub fn commit(self) -> Result<u64> {
-        if let Store::File(file) = self.store {
-            file.commit()?;
+    /// How many bytes of elements were written.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Gives a new file its name. A temporary one has none, and vanishes.
+    pub fn commit(self) -> Result<()> {
+        match self.store {
+            Store::Placed(file) => file.commit(),
+            Store::Spill(_) => Ok(()),
         }
-        Ok(self.written_bytes.into_inner())
     }
 }
 
@@ -216,8 +236,8 @@ impl Bands {
     }
 
     /// The bytes that go to the temporary file; without those of the heads of runs of many rows.
-    pub fn temporary_bytes(&self, in_order: bool) -> u64 {
-        let heads = if in_order { 0 } else { self.columns.div_ceil(self.pass_columns) };
+    pub fn temporary_bytes(&self, as_stored: bool) -> u64 {
+        let heads = if as_stored { 0 } else { self.columns.div_ceil(self.pass_columns) };
         if self.is_direct { 0 } else { 8 * self.rows as u64 * (self.columns + heads) as u64 }
     }
 
@@ -402,10 +422,4 @@ fn land(
         }
     }
     Ok(landed)
-}
-
-/// The folder that a product's file is in.
-pub(crate) fn folder_of(given: &ProductFile) -> &Path {
-    let (ProductFile::New { path, .. } | ProductFile::Part { path, .. }) = given;
-    outcore_io::folder(path)
 }

@@ -270,8 +270,8 @@ impl SparseMatrix {
         let mut stats = StatsBuilder::start();
         stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
         let plan = self.plan(operand, columns, 0)?;
-        let columns = columns * self.parts();
-        let given = Given { factor: Source::Memory(factor), columns, places: self.places(), by_values: true };
+        let (places, columns) = (self.places(), columns * self.parts());
+        let given = Given { factor: Source::Memory(factor), columns, places, product_places: places, by_values: true };
         let product = Target::Memory(shared(product));
         self.multiply_given(semiring, operand, given, product, plan.columns_per_pass, &mut stats)?;
         Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
@@ -392,8 +392,10 @@ pub(crate) struct Given<'a> {
     pub factor: Source<'a>,
     /// Columns of numbers: two for each complex one.
     pub columns: usize,
-    /// Where rows lie, of the factor and of the product, if that is not as in the image.
+    /// Where rows of the factor lie, if that is not as in the image.
     pub places: Option<&'a Array<u32>>,
+    /// The same for rows of the product.
+    pub product_places: Option<&'a Array<u32>>,
     /// Whether entries count by their values, and not each as 1.
     pub by_values: bool,
 }
@@ -537,7 +539,7 @@ impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
     /// Which row of the product belongs to a vertex.
     #[inline(always)]
     fn row(&self, vertex: usize) -> usize {
-        in_order(self.part.given.places, vertex) - self.part.rows.first
+        in_order(self.part.given.product_places, vertex) - self.part.rows.first
     }
 
     #[inline(always)]

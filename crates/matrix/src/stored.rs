@@ -5,12 +5,11 @@
 //!
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, section 4.4.1.
 
-use crate::product_file::{Bands, Output, Rows};
+use crate::product_file::{Bands, Output, ProductFile, Rows};
 use crate::semiring::Semiring;
 use crate::sparse::{Given, MOST_COLUMNS, Operand, Source, SparseMatrix, Target};
 use outcore_graph::{Error, Result, StatsBuilder};
-use outcore_io::Spill;
-use outcore_io::buffer::{raw_bytes_mut, shared};
+use outcore_io::buffer::shared;
 use std::ops::Range;
 
 /// What is multiplied, and how.
@@ -35,7 +34,6 @@ pub enum StoredTarget<'a> {
 
 /// A temporary file with rows in the order of the image. It has no name, and vanishes when it is dropped.
 pub struct StoredFile {
-    spill: Spill,
     output: Output,
     rows: usize,
     columns: usize,
@@ -54,8 +52,7 @@ impl StoredFile {
     /// What the operating system refuses.
     pub fn create(matrix: &SparseMatrix, rows: usize, columns: usize) -> Result<Self> {
         let graph = matrix.graph();
-        let spill = Spill::create(graph.runtime().backend(), &graph.image().temporary_path("vectors"))?;
-        Ok(StoredFile { output: Output::temporary(&spill, rows, columns), spill, rows, columns })
+        Ok(StoredFile { output: Output::open(graph, &ProductFile::Temporary, rows, columns, 1)?, rows, columns })
     }
 
     /// The memory that rows take on their way to it.
@@ -71,8 +68,7 @@ impl StoredFile {
     /// # Panics
     /// There are not so many numbers.
     pub fn read(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
-        assert_eq!(numbers.len(), rows.len() * self.columns, "as many numbers as rows have");
-        Ok(self.spill.read(raw_bytes_mut(numbers), 8 * (rows.start * self.columns) as u64)?)
+        self.output.copy_rows(rows, numbers)
     }
 
     /// How many bytes were written so far.
@@ -129,7 +125,7 @@ impl SparseMatrix {
             let expected = format!("a file for {columns} columns of numbers");
             return Err(Error::Usage(format!("expected {expected}, found one for {}", file.columns)));
         }
-        let given = Given { factor: Source::Memory(factor), columns, places: None, by_values };
+        let given = Given { factor: Source::Memory(factor), columns, places: None, product_places: None, by_values };
         match product {
             StoredTarget::Memory(numbers) => {
                 self.multiply_given(semiring, operand, given, Target::Memory(shared(numbers)), most, stats)

@@ -15,7 +15,7 @@
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, sections 4.3.1 and 4.3.6.
 
 use crate::dense::{DenseFile, PieceBuffers};
-use crate::product_file::{Bands, MOST_PASSES, Output, ProductFile, Rows, folder_of, write_bands};
+use crate::product_file::{Bands, MOST_PASSES, Output, Placing, ProductFile, Rows, write_bands};
 use crate::semiring::Semiring;
 use crate::sparse::{Given, MultiplyPlan, Operand, Side, Source, SparseMatrix, Target, check_semiring};
 use outcore_graph::{Error, PAGE_BYTES, Result, Stats, StatsBuilder, require_disk, vertex_map};
@@ -50,6 +50,58 @@ pub enum DenseProduct<'a> {
     Numbers(&'a mut [f64]),
     /// A file.
     File(&'a ProductFile),
+}
+
+/// A product in a file that is complete, but does not have its name yet: who verifies it does so now.
+pub struct UnnamedProduct {
+    output: Output,
+    cost: StreamedProduct,
+}
+
+impl std::fmt::Debug for UnnamedProduct {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UnnamedProduct").field("cost", &self.cost).finish_non_exhaustive()
+    }
+}
+
+impl UnnamedProduct {
+    /// What it cost.
+    pub fn cost(&self) -> &StreamedProduct {
+        &self.cost
+    }
+
+    /// Whether rows are in the order of the image, as in temporary files, and not in that of ids.
+    pub fn is_as_stored(&self) -> bool {
+        self.output.placing().as_stored
+    }
+
+    /// The numbers, to be read.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn numbers(&self, runtime: &Runtime) -> Result<DenseFile> {
+        self.output.numbers(runtime)
+    }
+
+    /// Copies adjacent rows of a temporary file, in the order of the image, row by row; complex numbers are two each.
+    ///
+    /// # Errors
+    /// A temporary file that cannot be read.
+    ///
+    /// # Panics
+    /// The product is in another file; room for other numbers than those of the rows.
+    pub fn copy_rows(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
+        self.output.copy_rows(rows, numbers)
+    }
+
+    /// Gives a new file its name. A temporary one has none, and vanishes.
+    ///
+    /// # Errors
+    /// What the operating system refuses; then there is no new file.
+    pub fn commit(self) -> Result<StreamedProduct> {
+        self.output.commit()?;
+        Ok(self.cost)
+    }
 }
 
 /// What a product with files cost.
@@ -108,11 +160,14 @@ impl SparseMatrix {
         output: Option<&ProductFile>,
         taken_bytes: u64,
     ) -> Result<MultiplyPlan> {
-        let by_columns = match output {
-            Some(ProductFile::Part { path, layout }) => layout.check(path)?.1 && layout.columns > 1,
-            _ => false,
+        let placing = match output {
+            Some(ProductFile::Part { path, layout }) => {
+                Placing { by_columns: layout.check(path)?.1 && layout.columns > 1, as_stored: false }
+            }
+            Some(ProductFile::Temporary) => Placing { by_columns: false, as_stored: true },
+            Some(ProductFile::New { .. }) | None => Placing::default(),
         };
-        Ok(self.job(operand, factor, output.map(|_| by_columns), taken_bytes)?.plan)
+        Ok(self.job(operand, factor, output.map(|_| placing), taken_bytes)?.plan)
     }
 
     /// Writes the product with a dense matrix to a file or to memory, where the factor is in a file or in memory: those
@@ -132,27 +187,85 @@ impl SparseMatrix {
         factor: DenseFactor<'_>,
         product: DenseProduct<'_>,
     ) -> Result<StreamedProduct> {
-        let runtime = self.graph().runtime();
+        let numbers = match product {
+            DenseProduct::File(file) => return self.multiply_to_file(semiring, operand, factor, file)?.commit(),
+            DenseProduct::Numbers(numbers) => numbers,
+        };
+        check_semiring(semiring, self.is_complex() || factor.shape().2)?;
+        let mut stats = self.begin();
+        let job = self.job(operand, factor, None, 0)?;
+        if numbers.len() != job.rows.count * job.columns {
+            let expected = format!("{} x {} numbers for the product", job.rows.count, job.columns);
+            return Err(Error::Usage(format!("expected {expected}, found {}", numbers.len())));
+        }
+        let target = Target::Memory(shared(numbers));
+        let factor_bytes = self.multiply_job(semiring, &job, factor, target, self.places(), &mut stats)?;
+        Ok(self.cost(&job, stats, factor_bytes, [0, 0]))
+    }
+
+    /// The same, where the file does not get its name yet.
+    ///
+    /// # Errors
+    /// As with [`SparseMatrix::multiply_streamed`].
+    pub fn multiply_to_file(
+        &self,
+        semiring: Semiring,
+        operand: Operand,
+        factor: DenseFactor<'_>,
+        product: &ProductFile,
+    ) -> Result<UnnamedProduct> {
+        check_semiring(semiring, self.is_complex() || factor.shape().2)?;
+        let (mut stats, graph) = (self.begin(), self.graph());
+        // What fits neither memory nor the file is refused before there is a file.
+        let Job { rows, columns, parts, .. } = self.job(operand, factor, Some(Placing::default()), 0)?;
+        let output = Output::open(graph, product, rows.count, columns, parts)?;
+        let placing = output.placing();
+        let job = self.job(operand, factor, Some(placing), 0)?;
+        self.require_disk(&job, product)?;
+        let Some(bands) = job.bands else { unreachable!("a product in a file has bands") };
+        let places = self.places().filter(|_| !placing.as_stored);
+        let streams = if bands.is_direct { None } else { Some(bands.streams(graph)?) };
+        let rows = Rows::new(graph.runtime(), &output, bands, streams.as_ref())?;
+        let factor_bytes = self.multiply_job(semiring, &job, factor, Target::Rows(&rows), places, &mut stats)?;
+        let chains = rows.finish()?;
+        let temporary_bytes = match &streams {
+            Some(streams) => write_bands(graph.runtime(), &output, bands, streams, &chains)?,
+            None => 0,
+        };
+        let cost = self.cost(&job, stats, factor_bytes, [output.written_bytes(), temporary_bytes]);
+        Ok(UnnamedProduct { output, cost })
+    }
+
+    /// What a product costs, from now on.
+    fn begin(&self) -> StatsBuilder {
         let mut stats = StatsBuilder::start();
         let weights = self.graph().manifest().weights().filter(|_| self.has_values());
         stats.weights(weights.map(|weights| weights.name.as_str()));
-        check_semiring(semiring, self.is_complex() || factor.shape().2)?;
-        let (product, output) = match product {
-            DenseProduct::Numbers(numbers) => (Some(numbers), None),
-            DenseProduct::File(file) => (None, Some(file)),
-        };
-        let counts = |job: &Job<'_>| (job.rows.count, job.columns, job.parts);
-        let (job, output) = match output {
-            None => (self.job(operand, factor, None, 0)?, None),
-            Some(given) => {
-                // What fits neither memory nor the file is refused before there is a file.
-                let (rows, columns, parts) = counts(&self.job(operand, factor, Some(false), 0)?);
-                let output = Output::open(runtime, given, rows, columns, parts)?;
-                let job = self.job(operand, factor, Some(output.by_columns()), 0)?;
-                self.require_disk(&job, given)?;
-                (job, Some(output))
-            }
-        };
+        stats
+    }
+
+    /// What a product cost: bytes of the factor that were read and kept in a temporary file, and bytes that were
+    /// written to the product's file and to its temporary one.
+    fn cost(&self, job: &Job<'_>, stats: StatsBuilder, factor: [u64; 2], product: [u64; 2]) -> StreamedProduct {
+        StreamedProduct {
+            stats: stats.finish(self.graph().runtime(), job.plan.bytes_per_pass / PAGE_BYTES),
+            factor_bytes_read: factor[0],
+            product_bytes_written: product[0],
+            temporary_bytes_written: product[1] + factor[1],
+        }
+    }
+
+    /// All passes of a product. Returns the bytes of the factor that were read, and those that were kept in a temporary
+    /// file.
+    fn multiply_job(
+        &self,
+        semiring: Semiring,
+        job: &Job<'_>,
+        factor: DenseFactor<'_>,
+        target: Target<'_, '_>,
+        product_places: Option<&Array<u32>>,
+        stats: &mut StatsBuilder,
+    ) -> Result<[u64; 2]> {
         let panels = if job.panels { Some(job.panels(self)?) } else { None };
         let read_before = job.file.map_or(0, DenseFile::read_bytes);
         let from_file = job.file.map(|file| job.factor(self, file, panels.as_ref())).transpose()?;
@@ -161,55 +274,18 @@ impl SparseMatrix {
             (None, DenseFactor::Numbers { numbers, .. }) => Source::Memory(numbers),
             (None, DenseFactor::File(_)) => unreachable!("a job has the file of its factor"),
         };
-        let given = Given { factor: source, columns: job.columns, places: self.places(), by_values: true };
-        let written = match (product, output) {
-            (Some(numbers), _) => {
-                if numbers.len() != job.rows.count * job.columns {
-                    let expected = format!("{} x {} numbers for the product", job.rows.count, job.columns);
-                    return Err(Error::Usage(format!("expected {expected}, found {}", numbers.len())));
-                }
-                let target = Target::Memory(shared(numbers));
-                self.multiply_given(semiring, operand, given, target, job.plan.columns_per_pass, &mut stats)?;
-                (0, 0)
-            }
-            (None, Some(output)) => self.multiply_to_file(semiring, &job, given, output, &mut stats)?,
-            (None, None) => unreachable!("a product goes somewhere"),
-        };
-        Ok(StreamedProduct {
-            stats: stats.finish(runtime, job.plan.bytes_per_pass / PAGE_BYTES),
-            factor_bytes_read: job.file.map_or(0, DenseFile::read_bytes) - read_before,
-            product_bytes_written: written.0,
-            temporary_bytes_written: written.1 + from_file.map_or(0, |factor| factor.panel_bytes.into_inner()),
-        })
-    }
-
-    /// Returns the bytes written to the file, and to the temporary one.
-    fn multiply_to_file(
-        &self,
-        semiring: Semiring,
-        job: &Job<'_>,
-        given: Given<'_>,
-        output: Output,
-        stats: &mut StatsBuilder,
-    ) -> Result<(u64, u64)> {
-        let (runtime, most) = (self.graph().runtime(), job.plan.columns_per_pass);
-        let Some(bands) = job.bands else { unreachable!("a product in a file has bands") };
-        let streams = if bands.is_direct { None } else { Some(bands.streams(self.graph())?) };
-        let rows = Rows::new(runtime, &output, bands, streams.as_ref())?;
-        self.multiply_given(semiring, job.operand, given, Target::Rows(&rows), most, stats)?;
-        let chains = rows.finish()?;
-        let temporary_bytes = match &streams {
-            Some(streams) => write_bands(runtime, &output, bands, streams, &chains)?,
-            None => 0,
-        };
-        Ok((output.commit()?, temporary_bytes))
+        let (columns, places) = (job.columns, self.places());
+        let given = Given { factor: source, columns, places, product_places, by_values: true };
+        self.multiply_given(semiring, job.operand, given, target, job.plan.columns_per_pass, stats)?;
+        let read_bytes = job.file.map_or(0, DenseFile::read_bytes) - read_before;
+        Ok([read_bytes, from_file.map_or(0, |factor| factor.panel_bytes.into_inner())])
     }
 
     fn job<'a>(
         &self,
         operand: Operand,
         factor: DenseFactor<'a>,
-        output: Option<bool>,
+        output: Option<Placing>,
         taken_bytes: u64,
     ) -> Result<Job<'a>> {
         let ((_, rows, inner), (found_rows, columns, is_complex)) = (self.rows_of(operand), factor.shape());
@@ -239,8 +315,9 @@ impl SparseMatrix {
             plan.map(|plan| MultiplyPlan { state_bytes: plan.state_bytes + taken_bytes, ..plan })
         };
         let banded = output.map(|_| Bands::new(runtime, rows.count, columns, available_bytes));
-        let direct =
-            banded.filter(|_| in_order && output == Some(false)).map(|bands| Bands { is_direct: true, ..bands });
+        let Placing { by_columns, as_stored } = output.unwrap_or_default();
+        let as_stored = as_stored || in_order;
+        let direct = banded.filter(|_| as_stored && !by_columns).map(|bands| Bands { is_direct: true, ..bands });
         let (mut bands, mut found) = match direct.map(|direct| (direct, plan(Some(direct)))) {
             Some((direct, Ok(found))) if found.passes <= 1 => (Some(direct), found),
             _ => (banded, plan(banded)?),
@@ -258,15 +335,19 @@ impl SparseMatrix {
         });
         found.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
         let panel_bytes = if panels { 8 * (inner.count * (columns - width)) as u64 } else { 0 };
-        found.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(in_order));
+        found.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
         Ok(Job { operand, rows, inner, columns, parts, file, plan: found, width, piece_bytes, bands, panels })
     }
 
     /// An error if there is not enough space for the product, or for temporary files.
     fn require_disk(&self, job: &Job<'_>, given: &ProductFile) -> Result<()> {
-        let MultiplyPlan { product_bytes, temporary_bytes, .. } = job.plan;
-        if matches!(given, ProductFile::New { .. }) {
-            require_disk("a product in a file", product_bytes, product_bytes, folder_of(given))?;
+        let MultiplyPlan { product_bytes, mut temporary_bytes, .. } = job.plan;
+        match given {
+            ProductFile::New { path, .. } => {
+                require_disk("a product in a file", product_bytes, product_bytes, outcore_io::folder(path))?;
+            }
+            ProductFile::Temporary => temporary_bytes += product_bytes,
+            ProductFile::Part { .. } => {}
         }
         let temporary = self.graph().image().temporary_path("product");
         require_disk("temporary files of a product", temporary_bytes, temporary_bytes, outcore_io::folder(&temporary))

@@ -50,7 +50,7 @@ pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
 pub use outcore_linalg as linalg;
 pub use outcore_matrix::{
     DenseFactor, DenseFile, DenseLayout, DenseProduct, MultiplyPlan, Operand, ProductFile, Semiring, SparseMatrix,
-    StreamedProduct,
+    StreamedProduct, UnnamedProduct,
 };
 
 // Results, under the users' ids.

@@ -105,6 +105,11 @@ pub fn write_dense(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows,
     }
 }
 
+/// Whether a file of this name holds a plain array, and not a table under the ids.
+pub fn is_array_file(output: &Path) -> bool {
+    matches!(Format::of(output), Ok(Format::Npy))
+}
+
 /// Writes columns of as many numbers each to a file; no row belongs to a vertex.
 ///
 /// # Errors
