@@ -225,9 +225,9 @@ pub struct Eigenpairs<'a> {
 /// lists.
 ///
 /// # Errors
-/// A matrix that is not square, not symmetric, or complex, which is for [`eigsh_complex`](crate::eigsh_complex); options
-/// that cannot be; entries that are not finite; too little memory; a page that cannot be read or is damaged; a full disk;
-/// a request to stop.
+/// A matrix that is not square, not symmetric, or complex: that is for [`eigsh_complex`](crate::eigsh_complex). Options
+/// that cannot be; entries that are not finite; too little memory; a page that cannot be read or is damaged; a full
+/// disk; a request to stop.
 pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
     check_options(square_rows(matrix)?, options)?;
     let costs = RefCell::new(Costs::new(matrix, "eigsh"));

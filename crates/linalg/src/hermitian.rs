@@ -240,6 +240,7 @@ impl SolverPlan for Plan {
             passes: steps_text(is_small, rows, block),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
             shapes: vec![shape(matrix, k)],
+            files: None,
         })
     }
 
@@ -249,7 +250,7 @@ impl SolverPlan for Plan {
             check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
         let HermitianPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = Pairs { residuals: &residuals, converged, residual_bound, products, restarts };
+        let pairs = Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
         let (line, unconverged) = (pairs.line(), pairs.unconverged());
         let values = vec![("eigenvalue", values), ("residual", residuals)];
         Ok(Found {

@@ -130,7 +130,8 @@ impl<'a> Space<'a> {
         rows.start * self.width..rows.end * self.width
     }
 
-    /// Sums of dot products as small matrices: of complex columns these are complex numbers, as `hermitian.rs` has them.
+    /// Sums of dot products as a small matrix: of complex columns its squares are complex numbers, as `hermitian.rs`
+    /// has them.
     pub fn finished(&self, sums: Square) -> Square {
         if self.is_complex { complex_dots(&sums) } else { sums }
     }
