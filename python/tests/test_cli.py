@@ -114,7 +114,7 @@ def test_parquet_of_other_writers_keeps_to_the_limit(tmp_path, codec):
     ids = random.integers(0, 2**63, count, dtype=np.int64)
     table = pa.table({"source": ids, "target": random.permutation(ids), "weight": random.random(count)})
     pa.parquet.write_table(table, tmp_path / "ids.parquet", compression=codec)
-    for limit in (36, 40):
+    for limit in (38, 42):
         said = outcore("import", tmp_path / "ids.parquet", tmp_path / "ids.oc", "--replace", "--memory", f"{limit}MiB").stderr
         peak, unit = said.split("peak memory ")[1].split()[:2]
         assert unit == "MiB" and float(peak) <= limit, said

@@ -556,6 +556,29 @@ def test_factor_and_product_may_be_eight_times_the_limit(tmp_path, shape, semiri
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m.oc", "x.npy", f"y{ending}"]
 
 
+def test_tables_of_many_columns_keep_to_the_limit(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    size, columns = 40_000, 150
+    path, factor = image(tmp_path, sparse(size, size, density=6e-5)), np.random.default_rng(4).random((size, columns))
+    table = pytest.importorskip("pyarrow").table({f"x{i}": factor[:, i] for i in range(columns)})
+    parquet.write_table(table, tmp_path / "x.parquet", row_group_size=7000, use_dictionary=False)
+    products = []
+    for limit in (50, 400):
+        said = run("multiply", path, "--by", tmp_path / "x.parquet", "--output", tmp_path / "y.npy", "--memory", f"{limit}MiB").stdout
+        assert peak_mib(said) <= limit, said
+        products.append(np.load(tmp_path / "y.npy"))
+    with oc.SparseMatrix(path) as own:
+        assert np.array_equal(products[0], own @ factor) and np.array_equal(products[1], products[0])
+
+
+def test_a_table_under_real_numbers_is_refused(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = image(tmp_path, sparse(5, 5, density=0.5))
+    table = pytest.importorskip("pyarrow").table({"vertex": np.arange(5.0), "x": np.ones(5)})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    assert "expected ids in column `vertex`, found Float64" in run("multiply", path, "--by", tmp_path / "x.parquet", code=1).stderr
+
+
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 @pytest.mark.parametrize("order", ["degree", "input"])
 def test_results_are_inputs(tmp_path, ending, order):

@@ -188,7 +188,7 @@ def test_what_is_no_matrix_is_refused(tmp_path):
 def test_opening_takes_four_bytes_per_vertex(tmp_path):
     """Ids that are adjacent whole numbers are not sorted, whatever the order inside."""
     matrix = scipy.sparse.coo_array((np.ones(2), ([0, 2], [10**6, 5])), shape=(3, 10**6 + 1))
-    with oc.import_matrix(matrix, tmp_path / "m.oc", order="degree", memory="24MiB") as own:
+    with oc.import_matrix(matrix, tmp_path / "m.oc", order="degree", memory="27MiB") as own:
         factor = np.random.default_rng(1).random(10**6 + 1)
         np.testing.assert_allclose(own @ factor, matrix @ factor)
     sparse_ids = (np.array([5, 70, 5, 5]), np.array([70, 900, 900, 5]))

@@ -474,7 +474,7 @@ def test_the_howtos_pagerank_runs_out_of_core_by_default(scratch):
     """Word for word, over an image larger than its memory, of which the page cache takes what is left."""
     programs = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S)
     program = next(text for text in programs if 'combine="sum"' in text)
-    for given, larger in [("scale=12,", "scale=16, edge_factor=400,"), ('Graph("web.oc")', 'Graph("web.oc", memory="18MiB", threads=2)')]:
+    for given, larger in [("scale=12,", "scale=16, edge_factor=400,"), ('Graph("web.oc")', 'Graph("web.oc", memory="20MiB", threads=2)')]:
         assert given in program
         program = program.replace(given, larger)
     names = {}

@@ -24,6 +24,10 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::Arc;
 
+/// About the most values that are decoded together of tables with all their columns.
+const DECODED_VALUES: usize = 1 << 17;
+/// What each of them takes at most, but for strings: the value, and what the decoder knows of it.
+const VALUE_BYTES: usize = 32;
 /// Strings that are unpacked from the beginnings of others may take this part of what is left.
 const ROOM_SHARE: u64 = 16;
 /// What decoding takes where nobody knows it yet, since the metadata do not fit.
@@ -138,11 +142,13 @@ pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
         metadata = guarded(load).map_err(failed)?;
     }
     let (schema, mask) = (Arc::clone(metadata.schema()), ProjectionMask::all());
-    let (rows, room_bytes) =
-        (if has_text { STRING_ROWS } else { BLOCK_ROWS }, input.budget().available_bytes() / ROOM_SHARE);
-    let decoding = guarded(|| decoding(&reader, metadata.metadata(), &mask, rows, room_bytes)).map_err(failed)?;
+    let columns = schema.fields().len().max(1);
+    let most_rows = if has_text { STRING_ROWS } else { BLOCK_ROWS }.min((DECODED_VALUES / columns).max(1));
+    let room_bytes = input.budget().available_bytes() / ROOM_SHARE;
+    let decoding = guarded(|| decoding(&reader, metadata.metadata(), &mask, most_rows, room_bytes)).map_err(failed)?;
     let order = (0..schema.fields().len()).collect();
-    let (input, rows, block_bytes) = (input.clone(), decoding.rows, decoding.len_bytes);
+    let (input, rows) = (input.clone(), decoding.rows);
+    let block_bytes = decoding.len_bytes + (VALUE_BYTES * rows * columns) as u64;
     let file = Arc::new(ParquetFile { input, metadata, mask, order, rows, _reservation: reservation });
     let batches = (0..file.metadata.metadata().num_row_groups()).flat_map(move |group| {
         let rows_left = u64::try_from(file.metadata.metadata().row_group(group).num_rows()).unwrap_or(0);

@@ -12,7 +12,7 @@ use crate::zstd_frames::Windows;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use outcore_image::{Error, Result};
-use outcore_io::{Budget, Runtime};
+use outcore_io::{Budget, Runtime, trim_freed_memory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -94,6 +94,11 @@ impl TableFile {
                     .advise("leave the column out, or cast it to float64"));
             }
         }
+        if has_ids && is_real(self.schema.field(0).data_type()) {
+            let (name, kind) = (self.schema.field(0).name(), self.schema.field(0).data_type());
+            return Err(Error::input(&self.path, None, format!("ids in column `{name}`"), kind.to_string())
+                .advise("ids are whole numbers or strings; leave the column out if rows are in the order of ids"));
+        }
         let columns = self.schema.fields().len() - first;
         let most = (PART_NUMBERS / (columns + 4)).max(1);
         // Ids take up to four numbers each.
@@ -114,6 +119,7 @@ impl TableFile {
                 next_row += part.num_rows() as u64;
             }
         }
+        trim_freed_memory();
         Ok(())
     }
 }

@@ -37,7 +37,9 @@ pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
-pub use process::{current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes};
+pub use process::{
+    current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes, trim_freed_memory,
+};
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
 pub use shared_cache::CacheShare;

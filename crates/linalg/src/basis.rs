@@ -167,8 +167,13 @@ impl<'a> Basis<'a> {
 
     /// Moves blocks out of memory until this much is free, as far as there are any.
     pub fn leave(&mut self, bytes: u64) -> Result<()> {
+        self.leave_beside(0, bytes)
+    }
+
+    /// The same, but so many of the last stay.
+    pub fn leave_beside(&mut self, last: usize, bytes: u64) -> Result<()> {
         self.idle.clear();
-        while self.space.runtime.budget().available_bytes() < bytes && self.evict(0)?.is_some() {}
+        while self.space.runtime.budget().available_bytes() < bytes && self.evict(last)?.is_some() {}
         Ok(())
     }
 

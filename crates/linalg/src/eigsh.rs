@@ -38,6 +38,8 @@ pub(crate) const DENSE_COPIES: u64 = 5;
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// What residuals of computed products come to, with rounding.
 pub(crate) const REACHED: f64 = 1e-13;
+/// The least magnitude of the greatest eigenvalue: squares of much less are no numbers any more.
+const LEAST_SCALE: f64 = 1e-140;
 /// How far products of a symmetric matrix and of its transpose may be apart, in their length.
 const SYMMETRIC: f64 = 1e-10;
 
@@ -378,11 +380,15 @@ pub(crate) fn subspace<'a>(
     graph.make_room("singular vectors and eigenvectors", least_bytes)?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
-        return if space.is_complex { hermitian::dense(operator, basis, goal) } else { dense(operator, basis, goal) };
+        let solve = if space.is_complex { hermitian::dense } else { dense };
+        let mut found = solve(operator, basis, goal)?;
+        check_scale(operator, found.scale, &mut found.basis)?;
+        return Ok(found);
     }
     let mut run = Lanczos::new(operator, basis, *goal, checkpoint)?;
     let ritz = run.run()?;
     let (scale, mut basis, restarts) = (run.scale(&ritz), run.basis, run.restarts);
+    check_scale(operator, scale, &mut basis)?;
     basis.truncate(basis.len() - 1);
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| ritz.values[a].total_cmp(&ritz.values[b]));
@@ -391,6 +397,26 @@ pub(crate) fn subspace<'a>(
     });
     basis.rotate(&vectors)?;
     Ok(Subspace { basis, scale, restarts })
+}
+
+/// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0.
+fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a>) -> Result<()> {
+    if scale >= LEAST_SCALE {
+        return Ok(());
+    }
+    let space = basis.space;
+    basis.leave_beside(1, 2 * space.block_bytes())?;
+    let block = || Array::<f64>::zeroed(space.runtime.budget(), "a product with large numbers", space.numbers());
+    let (mut factor, mut product) = (block()?, block()?);
+    space.randomize(&mut factor, |_| true, 1)?;
+    space.update([&mut *factor], |_, [numbers], []| numbers.iter_mut().for_each(|number| *number /= LEAST_SCALE))?;
+    operator.apply(&factor, space.width, &mut product)?;
+    if product.iter().all(|&number| number == 0.0) {
+        return Ok(());
+    }
+    let (image, least) = (operator.matrix().graph().path().display(), LEAST_SCALE);
+    let expected = format!("expected products of at least {least:e} in {image}, found smaller ones");
+    Err(Error::Unsuitable(format!("{expected}: multiply the matrix by a number first")))
 }
 
 /// How many blocks a subspace has at most, and the memory that it needs at least.

@@ -153,6 +153,20 @@ fn eigenvalues_next_to_zero() {
 }
 
 #[test]
+fn numbers_whose_squares_vanish_are_refused() {
+    let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime(2, None));
+    for (rows, scale) in [(20, 1e-120), (20, 1e-200), (900, 1e-120), (900, 1e-200), (900, 1e-165)] {
+        let mut given = Entries::grid(1, rows);
+        given.entries.values_mut().for_each(|value| *value *= scale);
+        let matrix = matrix(&runtime, &given.image(folder.path(), true), true);
+        match eigsh(&matrix, &EigshOptions { tol: 1e-6, ..options(2) }) {
+            Ok(found) => assert!(scale == 1e-120 && found.values[1] > 1.9 * scale && found.residuals[1] > 0.0),
+            Err(error) => assert!(scale < 1e-120 && error.to_string().contains("multiply the matrix by"), "{error}"),
+        }
+    }
+}
+
+#[test]
 fn a_loose_tolerance_finds_as_many() {
     let side = |size: u32| (1..=size).map(move |i| 2.0 * (PI * f64::from(i) / (f64::from(size) + 1.0)).cos());
     for (height, width) in [(20, 40), (30, 30)] {
