@@ -35,25 +35,35 @@ pub(crate) fn new_array<'py, T: Element>(
     Ok(array)
 }
 
-/// Vectors as an array of Python's: the one that was given, or a new one whose memory is set aside.
+/// An array of Python's that `write` fills: the one that was given, or a new one whose memory is set aside.
+fn filled<'py, T: Element>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    (rows, columns): (usize, usize),
+    out: Option<PyReadwriteArray2<'py, T>>,
+    write: impl FnOnce(&mut [T]) -> outcore::Result<()> + Send,
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    let mut out = match out {
+        Some(out) => out,
+        None => new_array(py, matrix, [rows, columns])?.readwrite(),
+    };
+    let numbers = out.as_slice_mut()?;
+    run(py, matrix.matrix.graph().runtime(), || write(numbers))?;
+    Ok((**out).clone())
+}
+
+/// Vectors as an array of Python's: the one that was given, or a new one.
 pub(crate) fn delivered<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
     vectors: &mut Vectors<'_>,
     out: Option<PyReadwriteArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let graph = matrix.matrix.graph();
     let (rows, count) = vectors.shape();
-    let mut out = match out {
-        Some(out) => out,
-        None => {
-            vectors.leave(8 * (rows * count) as u64).map_err(|error| raise(py, error))?;
-            new_array(py, matrix, [rows, count])?.readwrite()
-        }
-    };
-    let numbers = out.as_slice_mut()?;
-    run(py, graph.runtime(), || vectors.write(numbers))?;
-    Ok((**out).clone())
+    if out.is_none() {
+        vectors.leave(8 * (rows * count) as u64).map_err(|error| raise(py, error))?;
+    }
+    filled(py, matrix, (rows, count), out, |numbers| vectors.write(numbers))
 }
 
 /// The same for complex vectors.
@@ -63,18 +73,11 @@ fn delivered_complex<'py>(
     vectors: &mut ComplexVectors<'_>,
     out: Option<PyReadwriteArray2<'py, c64>>,
 ) -> PyResult<Bound<'py, PyArray2<c64>>> {
-    let graph = matrix.matrix.graph();
     let (rows, count) = vectors.shape();
-    let mut out = match out {
-        Some(out) => out,
-        None => {
-            vectors.leave(16 * (rows * count) as u64).map_err(|error| raise(py, error))?;
-            new_array(py, matrix, [rows, count])?.readwrite()
-        }
-    };
-    let numbers = out.as_slice_mut()?;
-    run(py, graph.runtime(), || vectors.write(numbers))?;
-    Ok((**out).clone())
+    if out.is_none() {
+        vectors.leave(16 * (rows * count) as u64).map_err(|error| raise(py, error))?;
+    }
+    filled(py, matrix, (rows, count), out, |numbers| vectors.write(numbers))
 }
 
 /// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and what is known of them.

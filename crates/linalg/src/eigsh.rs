@@ -319,17 +319,25 @@ pub(crate) struct Solved<'a> {
 
 impl Solved<'_> {
     /// The same with values in ascending order: rounding may exchange those that are nearly equal.
-    fn sorted(mut self) -> Result<Self> {
+    fn sorted(self) -> Result<Self> {
         if self.values.is_sorted() {
             return Ok(self);
         }
-        let count = self.values.len();
-        let mut order: Vec<usize> = (0..count).collect();
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
         order.sort_by(|&a, &b| self.values[a].total_cmp(&self.values[b]));
-        let turn = Mat::from_fn(count, count, |row, column| if order[column] == row { 1.0 } else { 0.0 });
-        self.basis.rotate(&padded(&turn, self.basis.len() * self.basis.space.width))?;
+        self.pick(&order)
+    }
+
+    /// Some of the pairs, in this order.
+    pub fn pick(mut self, order: &[usize]) -> Result<Self> {
+        let (count, width) = (self.values.len(), self.basis.space.width);
+        let is_at = |row: usize, column: usize| order.get(column) == Some(&row);
+        let turn = Mat::from_fn(count, count, |row, column| if is_at(row, column) { 1.0 } else { 0.0 });
+        self.basis.rotate(&padded(&turn, self.basis.len() * width))?;
+        self.basis.truncate(order.len().div_ceil(width));
         self.values = order.iter().map(|&i| self.values[i]).collect();
         self.residuals = order.iter().map(|&i| self.residuals[i]).collect();
+        self.converged = self.residuals.iter().filter(|&&residual| residual <= self.residual_bound).count();
         Ok(self)
     }
 }

@@ -267,10 +267,7 @@ impl SolverPlan for Plan {
 mod tests {
     use super::*;
     use crate::kernels::MOST_WIDTH;
-    use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, import, open};
-    use outcore_graph::{Graph, GraphOptions};
-    use outcore_io::{Runtime, RuntimeOptions};
-    use std::sync::Arc;
+    use crate::testing::with_matrix_of;
 
     #[test]
     fn squares_are_complex_numbers() {
@@ -303,31 +300,23 @@ mod tests {
 
     #[test]
     fn eigenpairs_that_are_wrong_are_found() {
-        let folder = tempfile::tempdir().unwrap();
         let mut text = "%%MatrixMarket matrix coordinate complex hermitian\n40 40 79\n".to_owned();
         (1..=40).for_each(|i| text += &format!("{i} {i} {} 0\n", 50.0 + f64::from(i)));
         (2..=40).for_each(|i| text += &format!("{i} {} {} {}\n", i - 1, f64::from(i).sin(), f64::from(i).cos()));
-        let (file, image) = (folder.path().join("m.mtx"), folder.path().join("m.oc"));
-        std::fs::write(&file, text).unwrap();
-        let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap());
-        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
-        let source = open(&runtime, &[file], &input).unwrap();
-        let options = ImportOptions { duplicates: Duplicates::Sum, ..ImportOptions::default() };
-        import(&runtime, source, &image, &options).unwrap();
-        let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
-        let matrix = &SparseMatrix::new(Arc::new(graph), true).unwrap();
-        let mut found = eigsh_complex(matrix, &EigshOptions { k: 3, ..EigshOptions::default() }).unwrap();
-        let (values, residuals) = (found.values.clone(), found.residuals.clone());
-        check_hermitian_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
-        let wrong = [values[0], values[1] * (1.0 + 1e-9), values[2]];
-        check_hermitian_pairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
-        let wrong = [residuals[0], residuals[1], 1e-6];
-        check_hermitian_pairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
-        // The same vector twice is not orthonormal, though both residuals are right.
-        let HermitianPairs { vectors, .. } = found;
-        let mut twice = vectors.with_columns(vec![Parts { re: 0, sign: 1.0 }; 2]);
-        let (values, residuals) = ([values[0]; 2], [residuals[0]; 2]);
-        let error = check_hermitian_pairs(matrix, &values, &mut twice, &residuals).unwrap_err().to_string();
-        assert!(error.contains("a dot product of 0 for the vectors 0 and 1"), "{error}");
+        with_matrix_of(&text, |matrix| {
+            let mut found = eigsh_complex(matrix, &EigshOptions { k: 3, ..EigshOptions::default() }).unwrap();
+            let (values, residuals) = (found.values.clone(), found.residuals.clone());
+            check_hermitian_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
+            let wrong = [values[0], values[1] * (1.0 + 1e-9), values[2]];
+            check_hermitian_pairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
+            let wrong = [residuals[0], residuals[1], 1e-6];
+            check_hermitian_pairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
+            // The same vector twice is not orthonormal, though both residuals are right.
+            let HermitianPairs { vectors, .. } = found;
+            let mut twice = vectors.with_columns(vec![Parts { re: 0, sign: 1.0 }; 2]);
+            let (values, residuals) = ([values[0]; 2], [residuals[0]; 2]);
+            let error = check_hermitian_pairs(matrix, &values, &mut twice, &residuals).unwrap_err().to_string();
+            assert!(error.contains("a dot product of 0 for the vectors 0 and 1"), "{error}");
+        });
     }
 }

@@ -42,6 +42,8 @@ mod solve;
 mod svds;
 mod systems;
 mod tall;
+#[cfg(test)]
+mod testing;
 mod vectors;
 mod verify;
 

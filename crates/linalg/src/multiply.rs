@@ -447,10 +447,7 @@ fn add_complex([a, b]: [f64; 2], row: &[f64], most: &[f64], sums: &[AtomicF64], 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outcore_graph::import::{ImportOptions, InputOptions, import, open};
-    use outcore_graph::{Graph, GraphOptions};
-    use outcore_io::{Runtime, RuntimeOptions};
-    use std::sync::Arc;
+    use crate::testing::with_matrix_of;
 
     /// More than are compared one by one: sums of products are compared by a combination of all.
     const COLUMNS: usize = 40;
@@ -465,35 +462,32 @@ mod tests {
     #[test]
     fn products_that_are_wrong_are_found() {
         let folder = tempfile::tempdir().unwrap();
-        let [file, image, dense, there] = ["m.mtx", "m.oc", "x.npy", "y.npy"].map(|name| folder.path().join(name));
+        let [dense, there] = ["x.npy", "y.npy"].map(|name| folder.path().join(name));
         let text = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n1 3 0.5\n2 3 -1\n3 1 4\n";
-        std::fs::write(&file, text).unwrap();
         let numbers: Vec<f64> = (0..3 * COLUMNS).map(|i| 1.0 + (i * 7 % 11) as f64).collect();
         save(&dense, &numbers);
-        let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap());
-        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
-        import(&runtime, open(&runtime, &[file], &input).unwrap(), &image, &ImportOptions::default()).unwrap();
-        let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
-        let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
-        for &(semiring, ..) in Semiring::ALL {
-            for operand in [Operand::Matrix, Operand::Transpose] {
-                let factor = DenseFile::open(&runtime, &dense).unwrap();
-                let planned = Multiplying { semiring, operand, factor, is_complex: false, output: None };
-                let mut product = vec![f64::NAN; 3 * COLUMNS];
-                matrix.multiply(semiring, operand, &numbers, COLUMNS, &mut product).unwrap();
-                let check = |product: &[f64]| {
-                    save(&there, product);
-                    planned.check(&matrix, &DenseFile::open(&runtime, &there).unwrap(), false)
-                };
-                check(&product).unwrap();
-                for place in [0, 1, COLUMNS + 1, 3 * COLUMNS - 1] {
-                    for wrong in [f64::NAN, f64::INFINITY, 1e-3] {
-                        let mut product = product.clone();
-                        product[place] = if product[place] == wrong { 7.0 } else { wrong };
-                        check(&product).unwrap_err();
+        with_matrix_of(text, |matrix| {
+            let runtime = matrix.graph().runtime();
+            for &(semiring, ..) in Semiring::ALL {
+                for operand in [Operand::Matrix, Operand::Transpose] {
+                    let factor = DenseFile::open(runtime, &dense).unwrap();
+                    let planned = Multiplying { semiring, operand, factor, is_complex: false, output: None };
+                    let mut product = vec![f64::NAN; 3 * COLUMNS];
+                    matrix.multiply(semiring, operand, &numbers, COLUMNS, &mut product).unwrap();
+                    let check = |product: &[f64]| {
+                        save(&there, product);
+                        planned.check(matrix, &DenseFile::open(runtime, &there).unwrap(), false)
+                    };
+                    check(&product).unwrap();
+                    for place in [0, 1, COLUMNS + 1, 3 * COLUMNS - 1] {
+                        for wrong in [f64::NAN, f64::INFINITY, 1e-3] {
+                            let mut product = product.clone();
+                            product[place] = if product[place] == wrong { 7.0 } else { wrong };
+                            check(&product).unwrap_err();
+                        }
                     }
                 }
             }
-        }
+        });
     }
 }

@@ -7,10 +7,9 @@
 //! beyond those that are wanted complete them, and a projection of the matrix itself parts them.
 
 use crate::basis::{Basis, Room};
-use crate::eigsh::{EigshOptions, Solved, Subspace, Which, goal, padded, refine, solve, subspace};
+use crate::eigsh::{EigshOptions, Solved, Subspace, Which, goal, refine, solve, subspace};
 use crate::lanczos::{End, Goal, Lanczos};
 use crate::operator::{Counted, Operator, Squared, space};
-use faer::Mat;
 use outcore_graph::Result;
 use outcore_matrix::Operand;
 
@@ -76,19 +75,10 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
 
 /// The pairs next to zero of some: the length of the product counts, which for a mixture is that of its parts.
 fn best(found: Solved<'_>, count: usize) -> Result<Solved<'_>> {
-    let Solved { values, mut basis, residuals, residual_bound, restarts, .. } = found;
-    let length = |i: usize| values[i].hypot(residuals[i]);
-    let mut order: Vec<usize> = (0..values.len()).collect();
+    let length = |i: usize| found.values[i].hypot(found.residuals[i]);
+    let mut order: Vec<usize> = (0..found.values.len()).collect();
     order.sort_by(|&a, &b| length(a).total_cmp(&length(b)));
     order.truncate(count);
     order.sort_unstable();
-    let is_at = |row: usize, column: usize| order.get(column) == Some(&row);
-    let turn = Mat::from_fn(values.len(), values.len(), |row, column| if is_at(row, column) { 1.0 } else { 0.0 });
-    let width = basis.space.width;
-    basis.rotate(&padded(&turn, basis.len() * width))?;
-    basis.truncate(count.div_ceil(width));
-    let pick = |numbers: &[f64]| order.iter().map(|&i| numbers[i]).collect::<Vec<_>>();
-    let (values, residuals) = (pick(&values), pick(&residuals));
-    let converged = residuals.iter().filter(|&&residual| residual <= residual_bound).count();
-    Ok(Solved { values, basis, residuals, converged, residual_bound, restarts })
+    found.pick(&order)
 }

@@ -494,33 +494,21 @@ pub(crate) fn check_exponential(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::with_matrix_of;
     use crate::{
         EigsOptions, EigshOptions, NmfOptions, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions, SvdsOptions,
         cg, eigs, eigsh, expm_multiply, nmf, spectral_embedding, svds,
     };
-    use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, import, open};
-    use outcore_graph::{Graph, GraphOptions};
-    use outcore_io::{Runtime, RuntimeOptions};
-    use std::sync::Arc;
 
     /// A path whose entries rise, on the diagonal too; with more columns than rows, or a square one.
     fn with_matrix(columns: usize, work: impl FnOnce(&SparseMatrix)) {
-        let folder = tempfile::tempdir().unwrap();
         let entries: Vec<_> = (1..=40)
             .flat_map(|i| [(i, i, 50.0 + i as f64), (i, i + 1, 1.0 + i as f64 / 9.0), (i + 1, i, 1.0 + i as f64 / 9.0)])
             .filter(|&(row, column, _)| row <= 40 && column <= columns)
             .collect();
         let mut text = format!("%%MatrixMarket matrix coordinate real general\n40 {columns} {}\n", entries.len());
         entries.iter().for_each(|(row, column, value)| text += &format!("{row} {column} {value}\n"));
-        let (file, image) = (folder.path().join("m.mtx"), folder.path().join("m.oc"));
-        std::fs::write(&file, text).unwrap();
-        let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap());
-        let input = InputOptions { is_matrix: true, ..InputOptions::default() };
-        let source = open(&runtime, &[file], &input).unwrap();
-        let options = ImportOptions { duplicates: Duplicates::Sum, ..ImportOptions::default() };
-        import(&runtime, source, &image, &options).unwrap();
-        let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
-        work(&SparseMatrix::new(Arc::new(graph), true).unwrap());
+        with_matrix_of(&text, work);
     }
 
     #[test]
