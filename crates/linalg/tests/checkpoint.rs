@@ -22,13 +22,13 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
         "eigsh" | "nearest" => {
             let which = if solver == "eigsh" { Which::LargestMagnitude } else { Which::SmallestMagnitude };
             let found = eigsh(matrix, &EigshOptions { ncv: Some(24), which, checkpoint, ..options(5) })?;
-            found.vectors.write(&mut numbers[..rows as usize * 5]).unwrap();
+            found.vectors.write(&mut numbers[..rows as usize * 5])?;
             (found.values, found.products)
         }
         "svds" => {
             let found = svds(matrix, &SvdsOptions { k: 4, ncv: Some(24), checkpoint, ..SvdsOptions::default() })?;
-            found.left.write(&mut numbers[..rows as usize * 4]).unwrap();
-            found.right.write(&mut numbers[rows as usize * 4..(rows + columns) as usize * 4]).unwrap();
+            found.left.write(&mut numbers[..rows as usize * 4])?;
+            found.right.write(&mut numbers[rows as usize * 4..(rows + columns) as usize * 4])?;
             (found.values, found.products)
         }
         "nmf" => {
@@ -38,8 +38,8 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
             )?;
             let mut factors = vec![0.0; 11 * (rows + columns) as usize];
             let (w, h) = factors.split_at_mut(11 * rows as usize);
-            found.w.write(w).unwrap();
-            found.h_transposed.write(h).unwrap();
+            found.w.write(w)?;
+            found.h_transposed.write(h)?;
             return Ok((bits(&[found.losses, factors].concat()), found.products));
         }
         _ => {
