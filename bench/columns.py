@@ -7,7 +7,8 @@ usage: columns.py [--outcore PROGRAM] [--scale 24] [--shapes kronecker,uniform,g
 First, for each shape of graph and number of columns, the matrix in memory beside the matrix on disk: the same product
 into the same array by a matrix whose pages are all in its cache, and by one that has a small cache and reads them all,
 behind a dropped page cache. Both have multiplied once before. Then 32 columns, with a factor and a product in files,
-under limits that have room for ever fewer columns, beside 32 columns in memory. Two threads; medians (least - greatest).
+under limits that have room for ever fewer columns, beside 32 columns in memory. Two threads; medians (least and
+greatest).
 """
 
 import argparse
@@ -83,7 +84,7 @@ def streamed(options, folder):
             assert np.array_equal(np.load(folder / "product.npy", mmap_mode="r"), product)
             share = statistics.median(memory) / statistics.median(seconds)
             stats = own.stats
-            moved = f"{stats['bytes_read'] >> 20} MiB read, peak {stats['memory_peak_bytes'] >> 20} MiB"
+            moved = f"{stats['bytes_read'] >> 20} MiB read"
             print(f"    {limit:8}{stats['passes']:6.2f} passes{said(seconds)}   {share:.2f}   {moved}", flush=True)
 
 
