@@ -2,7 +2,7 @@
 (*FlashX*, 2016).
 
 usage: columns.py [--outcore PROGRAM] [--scale 24] [--shapes kronecker,uniform,grid] [--columns 1,2,4,8,16,32]
-[--streamed-scale 22] [--limits 96MiB,...] [--rounds 5]
+[--streamed-scale 22] [--limits 160MiB,...] [--rounds 5]
 
 First, for each shape of graph and number of columns, the matrix in memory beside the matrix on disk: the same product
 into the same array by a matrix whose pages are all in its cache, and by one that has a small cache and reads them all,
@@ -12,6 +12,7 @@ greatest).
 """
 
 import argparse
+import os
 import pathlib
 import statistics
 import subprocess
@@ -23,7 +24,7 @@ import outcore as oc
 
 
 def drop_page_cache():
-    subprocess.run(["sync"], check=True)
+    os.sync()
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
@@ -84,8 +85,8 @@ def streamed(options, folder):
             assert np.array_equal(np.load(folder / "product.npy", mmap_mode="r"), product)
             share = statistics.median(memory) / statistics.median(seconds)
             stats = own.stats
-            moved = f"{stats['bytes_read'] >> 20} MiB read"
-            print(f"    {limit:8}{stats['passes']:6.2f} passes{said(seconds)}   {share:.2f}   {moved}", flush=True)
+            read = f"{stats['passes']:6.2f} passes, {stats['bytes_read'] >> 20} MiB read"
+            print(f"    {limit:8}{said(seconds)}   {share:.2f}   {read}", flush=True)
 
 
 def main():
@@ -95,7 +96,7 @@ def main():
     parser.add_argument("--shapes", default="kronecker,uniform,grid")
     parser.add_argument("--columns", default="1,2,4,8,16,32")
     parser.add_argument("--streamed-scale", type=int, default=22)
-    parser.add_argument("--limits", default="128MiB,192MiB,256MiB,448MiB,768MiB,1536MiB")
+    parser.add_argument("--limits", default="160MiB,256MiB,384MiB,640MiB,1152MiB,2304MiB")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     for shape in filter(None, options.shapes.split(",")):
