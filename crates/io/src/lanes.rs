@@ -110,6 +110,19 @@ impl Lanes {
         self.put_first(lane, bytes, N)
     }
 
+    /// Appends words to a lane; false, and nothing done, if there is no room for all of them.
+    #[inline(always)]
+    pub fn put_words<const N: usize>(&mut self, lane: usize, words: [u64; N]) -> bool {
+        let lane = &mut self.lanes[lane];
+        let has_room = lane.next + 8 * N <= lane.end;
+        if has_room {
+            // SAFETY: as in `put_first`.
+            unsafe { self.region.start.add(lane.next).cast::<[u64; N]>().write_unaligned(words) };
+            lane.next += 8 * N;
+        }
+        has_room
+    }
+
     /// Appends the first `len` of some bytes to a lane; false, and nothing done, if there is no room for all of them.
     #[inline(always)]
     pub fn put_first<const N: usize>(&mut self, lane: usize, bytes: &[u8; N], len: usize) -> bool {

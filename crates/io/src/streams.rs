@@ -107,6 +107,19 @@ impl Sink<'_> {
         Ok(())
     }
 
+    /// Appends words to a stream.
+    ///
+    /// # Errors
+    /// A full disk.
+    #[inline(always)]
+    pub fn push_all<const WORDS: usize>(&mut self, stream: usize, words: [u64; WORDS]) -> Result<()> {
+        if self.lanes.put_words(stream, words) {
+            return Ok(());
+        }
+        // A block may end within them.
+        words.into_iter().try_for_each(|word| self.push(stream, word))
+    }
+
     /// Appends numbers to a stream.
     ///
     /// # Errors

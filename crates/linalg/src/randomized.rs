@@ -196,6 +196,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
         forward: Counted::new(matrix, Operand::Matrix, &costs)?,
         backward: Counted::new(matrix, Operand::Transpose, &costs)?,
         means: if center { Some(means(matrix, &costs)?) } else { None },
+        idle: RefCell::new(None),
     };
     let size = blocks * width;
     let mut upper = Mat::zeros(size, size);
@@ -281,6 +282,8 @@ struct Run<'a, 'c> {
     forward: Counted<'a, 'c>,
     backward: Counted<'a, 'c>,
     means: Option<Array<f64>>,
+    /// The factor and the product of the last product, for their memory.
+    idle: RefCell<Option<[Array<f64>; 2]>>,
 }
 
 impl<'a> Run<'a, '_> {
@@ -309,18 +312,39 @@ impl<'a> Run<'a, '_> {
         let budget = from.runtime.budget();
         let bytes_of = |together| product_bytes(&from, &to, self.blocks, together);
         let mut together = self.blocks.min(MOST_COLUMNS / self.width);
+        let numbers = |together: usize| [&from, &to].map(|side| (together * self.width).next_power_of_two() * side.rows);
+        // The last product is as large as the next factor, if as many columns are multiplied at once.
+        let idle = self.idle.take().map(|[factor, product]| [product, factor]);
+        let mut idle = idle.filter(|idle| [0, 1].map(|at| idle[at].len()) == numbers(together));
+        let idle_bytes = 8 * idle.iter().flatten().map(|array| array.len() as u64).sum::<u64>();
         if let Source::Basis(basis) = source {
-            basis.leave(bytes_of(together))?;
+            basis.leave(bytes_of(together) - idle_bytes)?;
         }
-        while together > 1 && bytes_of(together) > budget.available_bytes() {
+        if bytes_of(together) > idle_bytes + budget.available_bytes() {
+            idle = None;
+        }
+        let held_bytes = if idle.is_some() { idle_bytes } else { 0 };
+        while together > 1 && bytes_of(together) > held_bytes + budget.available_bytes() {
             together -= 1;
         }
-        self.matrix.graph().make_room("vectors of a random projection", bytes_of(together))?;
+        self.matrix.graph().make_room("vectors of a random projection", bytes_of(together) - held_bytes)?;
         let mut found = Basis::new(to, Room::of(operator), self.blocks)?;
         let columns = (together * self.width).next_power_of_two();
         let mut part = Array::zeroed(budget, "vectors of a random projection", from.numbers())?;
-        let mut factor = Array::zeroed(budget, "vectors that are multiplied", columns * from.rows)?;
-        let mut product = Array::zeroed(budget, "their product", columns * to.rows)?;
+        let [mut factor, mut product] = match idle {
+            Some([mut factor, product]) => {
+                // Columns beyond the vectors are none's.
+                factor.fill(0.0);
+                [factor, product]
+            }
+            None => {
+                let [factor, product] = numbers(together);
+                [
+                    Array::zeroed(budget, "vectors that are multiplied", factor)?,
+                    Array::zeroed(budget, "their product", product)?,
+                ]
+            }
+        };
         for first in (0..self.blocks).step_by(together) {
             let blocks = first..self.blocks.min(first + together);
             let mut sums = Vec::new();
@@ -340,6 +364,7 @@ impl<'a> Run<'a, '_> {
                 append_orthonormal(operator, &mut found, part, upper, block as u64)?;
             }
         }
+        self.idle.replace(Some([factor, product]));
         Ok(found)
     }
 

@@ -266,26 +266,41 @@ fn add<S: Rules, E: Entries, const W: usize>(
 }
 
 /// The sum of so many terms, for some columns.
+///
+/// Loops here are plain ones: the compiler may leave an iterator's function out of line, and then it is one for every
+/// processor, without the instructions of this one.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)]
 fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G]) -> [f64; G] {
-    let add = |sum: &mut [f64; G], term: [f64; G]| {
-        sum.iter_mut().zip(term).for_each(|(sum, term)| *sum = S::add(*sum, term));
-    };
     let blocks = count / LANES;
     let mut sum = [S::NOTHING; G];
     if blocks > 0 {
-        let mut lanes: [[f64; G]; LANES] = std::array::from_fn(&term);
+        let mut lanes = [[0.0; G]; LANES];
+        for lane in 0..LANES {
+            lanes[lane] = term(lane);
+        }
         for block in 1..blocks {
-            (0..LANES).for_each(|lane| add(&mut lanes[lane], term(block * LANES + lane)));
+            for lane in 0..LANES {
+                add_terms::<S, G>(&mut lanes[lane], term(block * LANES + lane));
+            }
         }
         for half in [4, 2, 1] {
-            (0..half).for_each(|lane| {
+            for lane in 0..half {
                 let other = lanes[lane + half];
-                add(&mut lanes[lane], other);
-            });
+                add_terms::<S, G>(&mut lanes[lane], other);
+            }
         }
         sum = lanes[0];
     }
-    (blocks * LANES..count).for_each(|i| add(&mut sum, term(i)));
+    for i in blocks * LANES..count {
+        add_terms::<S, G>(&mut sum, term(i));
+    }
     sum
+}
+
+#[inline(always)]
+fn add_terms<S: Rules, const G: usize>(sums: &mut [f64; G], terms: [f64; G]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum = S::add(*sum, term);
+    }
 }

@@ -1,13 +1,17 @@
 //! Edges on their way through temporary files, in locals of the chunk that they belong to.
 //!
 //! ```text
-//!   without weights    source | target << 32                              8 bytes
-//!   with weights       source | target << 32, weight, place in the input  24 bytes
+//!   without weights    source | target << 32                                                  8 bytes
+//!   with weights       source | target << 32, weight                                         16 bytes
+//!   in order           source | target << 32, weight, place in the input                     24 bytes
 //!   complex ones       source | target << 32, real part, place in the input, imaginary part  32 bytes
 //! ```
 //!
+//! In order: where duplicates are treated by their order in the input. Sums are added in the order of the weights.
+//!
 //! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
 
+use super::options::Duplicates;
 use super::read::Reading;
 use outcore_image::Result;
 use outcore_ingest::Facts;
@@ -17,15 +21,19 @@ use std::io::Read;
 use std::path::PathBuf;
 
 const SEGMENT_BYTES: u64 = 64 << 20;
-/// What is read of a segment at a time: whole edges of one, three or four words.
+/// What is read of a segment at a time: whole edges of one to four words.
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
 
 /// How many words an edge takes.
-pub(super) fn edge_words(facts: &Facts) -> usize {
+pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
+    let has_place = match duplicates {
+        Duplicates::First | Duplicates::Keep => true,
+        Duplicates::Sum | Duplicates::Min | Duplicates::Max | Duplicates::Error => facts.is_complex,
+    };
     match facts.weights {
         None => 1,
-        Some(_) => 3 + usize::from(facts.is_complex),
+        Some(_) => 2 + usize::from(has_place) + usize::from(facts.is_complex),
     }
 }
 
@@ -93,16 +101,14 @@ impl<'a> EdgeFile<'a> {
         Ok(())
     }
 
-    /// Appends the words of whole edges.
+    /// Appends edges.
     #[inline]
-    pub(super) fn write_all(&mut self, mut words: impl Iterator<Item = u64>) -> Result<()> {
-        let Some(first) = words.next() else { return Ok(()) };
+    pub(super) fn write_all<const WORDS: usize>(&mut self, edges: impl Iterator<Item = [u64; WORDS]>) -> Result<()> {
         let segment = match &mut self.segment {
             Some(segment) => segment,
             None => self.open()?,
         };
-        segment.writer.put_array(&first.to_ne_bytes())?;
-        for word in words {
+        for word in edges.flatten() {
             segment.writer.put_array(&word.to_ne_bytes())?;
         }
         if segment.writer.position_bytes() >= SEGMENT_BYTES { self.close() } else { Ok(()) }

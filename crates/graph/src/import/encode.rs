@@ -30,11 +30,11 @@ pub(super) trait Entry: Record + Raw {
     const WEIGHTED: bool;
     /// The weight, in 64 bits, and its imaginary part.
     fn weight(&self) -> [u64; 2];
-    /// Whether it comes before another one: by its ends, then by its place in the input.
+    /// Whether it comes before another one: by its ends, then by its place in the input or, if it has none, its weight.
     fn before(&self, other: &Self) -> bool;
     /// The words of entries.
     fn words(entries: &mut [Self]) -> &mut [u64];
-    /// Puts entries with the same ends, which are neighbours already, into the order of the input.
+    /// Puts entries with the same ends, which are neighbours already, into that order.
     fn order_equals(entries: &mut [Self]);
 }
 
@@ -56,7 +56,7 @@ impl Entry for u64 {
     fn order_equals(_: &mut [Self]) {}
 }
 
-/// A key, a weight, the edge's place in the input, and maybe the weight's imaginary part.
+/// A key, a weight, and maybe the edge's place in the input, and the weight's imaginary part.
 impl<const WORDS: usize> Entry for [u64; WORDS] {
     const WEIGHTED: bool = true;
 
@@ -66,7 +66,7 @@ impl<const WORDS: usize> Entry for [u64; WORDS] {
     }
 
     fn before(&self, other: &Self) -> bool {
-        (self[0], self[2]) < (other[0], other[2])
+        (self[0], self[WORDS.min(3) - 1]) < (other[0], other[WORDS.min(3) - 1])
     }
 
     fn words(entries: &mut [Self]) -> &mut [u64] {
@@ -76,7 +76,7 @@ impl<const WORDS: usize> Entry for [u64; WORDS] {
     fn order_equals(entries: &mut [Self]) {
         for equals in entries.chunk_by_mut(|one, other| one[0] == other[0]) {
             if equals.len() > 1 {
-                equals.sort_unstable_by_key(|entry| entry[2]);
+                equals.sort_unstable_by_key(|entry| entry[WORDS.min(3) - 1]);
             }
         }
     }

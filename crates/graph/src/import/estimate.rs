@@ -73,7 +73,7 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
     let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / TEXT_BYTES));
     let count = edges.unwrap_or(0);
     let vertices = facts.declared.map_or(count / 8, |(_, declared)| declared);
-    let record_bytes = 8 * edge_words(facts) as u64;
+    let record_bytes = 8 * edge_words(facts, options.duplicates) as u64;
     let weight_bytes = [0, 4, 16][facts.weights.iter().len() + usize::from(facts.is_complex)];
     let directed = options.directed.or(facts.directed).unwrap_or(true);
     // Either way there are two entries per edge; edges as they were read are removed while entries are written.

@@ -114,6 +114,7 @@ impl<'a> Job<'a> {
             workspace: &self.workspace,
             plan: &self.plan,
             facts: &self.facts,
+            edge_words: self.edge_words(),
             drop_loops: self.options.self_loops == SelfLoops::Drop,
             mirrored: self.mirrored,
             sampled: self.options.order == OrderChoice::Auto,
@@ -353,7 +354,7 @@ impl<'a> Job<'a> {
             chunks,
             numbers,
             strings: self.facts.string_ids,
-            edge_words: edge_words(&self.facts),
+            edge_words: self.edge_words(),
         };
         edges.write_pairs(&pairs)?;
         self.stats.temporary_bytes += pairs.len_bytes();
@@ -368,6 +369,10 @@ impl<'a> Job<'a> {
             let (degree_number, _) = numbering.next(sources + targets);
             Ok(u64::from(degree_number) << 32 | near.word()?)
         })
+    }
+
+    fn edge_words(&self) -> usize {
+        edge_words(&self.facts, self.options.duplicates)
     }
 
     fn weight_type(&self, input: &Input) -> Result<Option<ValueType>> {
@@ -394,10 +399,11 @@ impl<'a> Job<'a> {
             numbers: &numbered.numbers,
             whole_weights: weights.map(|kind| !kind.is_real()),
             is_complex: self.facts.is_complex,
+            edge_words: self.edge_words(),
             layouts: &numbered.layouts,
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
-        let record_bytes = 8 * edge_words(&self.facts) as u64;
+        let record_bytes = 8 * self.edge_words() as u64;
         estimate::require_space(input.edges, record_bytes * input.edges, self.workspace.temporary_directory())?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
@@ -441,7 +447,7 @@ impl<'a> Job<'a> {
         };
         let values = |column| ImageFile::values(column, side == 1);
         let files = [lists, degree, hub, values(0), values(1)];
-        let words = edge_words(&self.facts);
+        let words = self.edge_words();
         if weights.is_some() {
             let path = self.workspace.partial().join("edges");
             if side == 0 {
@@ -463,13 +469,13 @@ impl<'a> Job<'a> {
             layout: &numbered.layouts[side],
             streams,
             chains,
-            // Of an edge's words, one says its ends and one its place; each of the others has a file.
-            files: files[..3 + words.saturating_sub(2)].to_vec(),
+            files: files[..3 + weights.iter().len() + usize::from(self.facts.is_complex)].to_vec(),
             entries: weights.map(|_| [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
             image_id,
         };
         match words {
             1 => writing.run::<u64>(),
+            2 => writing.run::<[u64; 2]>(),
             3 => writing.run::<[u64; 3]>(),
             _ => writing.run::<[u64; 4]>(),
         }

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!   vertex less the partition's first (24 bits) | neighbour (32 bits) | degree class of the neighbour (8 bits)
-//!   with weights: two more words, the weight and the edge's place in the input
-//!   with complex ones: a fourth word, the imaginary part
+//!   with weights: another word, and in order (`edges.rs`) a third, the edge's place in the input
+//!   with complex ones: the real part, the place, the imaginary part
 //! ```
 //!
 //! The class finds the hub column; in the order by degree it is left out, since it follows from the number.

@@ -30,6 +30,8 @@ pub(super) struct Reading<'a> {
     pub workspace: &'a Workspace,
     pub plan: &'a Plan,
     pub facts: &'a Facts,
+    /// Words of an edge, see `edges.rs`.
+    pub edge_words: usize,
     pub drop_loops: bool,
     /// Every edge goes in both directions.
     pub mirrored: bool,
@@ -487,7 +489,7 @@ impl<'a> Worker<'a> {
     /// Maps and writes edges from place `at` on; returns of how many.
     fn take_group(&mut self, batch: &EdgeBatch, at: usize, most: usize) -> Result<usize> {
         let edges = self.map(&batch.ids, 2 * at, 2 * most)? / 2;
-        let Reading { drop_loops, sampled, .. } = *self.shared.reading;
+        let Reading { edge_words, drop_loops, sampled, .. } = *self.shared.reading;
         if let Some(dictionary) = &mut self.dictionary {
             dictionary.count(&self.group, edges, drop_loops);
         }
@@ -503,22 +505,23 @@ impl<'a> Worker<'a> {
         let pack = |edge: &[u32]| u64::from(edge[0]) | u64::from(edge[1]) << 32;
         let pairs = locals.chunks_exact(2);
         match &batch.weights {
-            Weights::None if loops == 0 || !drop_loops => self.edges.write_all(pairs.map(pack))?,
-            Weights::None => self.edges.write_all(pairs.filter(|edge| kept(edge)).map(pack))?,
+            Weights::None if loops == 0 || !drop_loops => self.edges.write_all(pairs.map(|edge| [pack(edge)]))?,
+            Weights::None => self.edges.write_all(pairs.filter(|edge| kept(edge)).map(|edge| [pack(edge)]))?,
             weights => {
                 let first = batch.sequence << 32 | (self.block_edges + at as u64);
-                for (i, edge) in pairs.enumerate().filter(|(_, edge)| kept(edge)) {
-                    let (weight, imaginary) = match weights {
-                        Weights::Integer(values) => (values[at + i] as u64, None),
-                        Weights::Real(values) => (values[at + i].to_bits(), None),
-                        Weights::Complex(values) => {
-                            let [real, imaginary] = values[at + i].map(f64::to_bits);
-                            (real, Some(imaginary))
-                        }
-                        Weights::None => (0, None),
+                let weighted = pairs.enumerate().filter(|(_, edge)| kept(edge)).map(|(i, edge)| {
+                    let [weight, imaginary] = match weights {
+                        Weights::Integer(values) => [values[at + i] as u64, 0],
+                        Weights::Real(values) => [values[at + i].to_bits(), 0],
+                        Weights::Complex(values) => values[at + i].map(f64::to_bits),
+                        Weights::None => [0; 2],
                     };
-                    let words = [pack(edge), weight, first + i as u64];
-                    self.edges.write_all(words.into_iter().chain(imaginary))?;
+                    [pack(edge), weight, first + i as u64, imaginary]
+                });
+                match edge_words {
+                    2 => self.edges.write_all(weighted.map(|[ends, weight, ..]| [ends, weight]))?,
+                    3 => self.edges.write_all(weighted.map(|[ends, weight, place, _]| [ends, weight, place]))?,
+                    _ => self.edges.write_all(weighted)?,
                 }
             }
         }

@@ -35,6 +35,7 @@ pub(super) struct Translation<'a> {
     pub whole_weights: Option<bool>,
     /// Weights are complex.
     pub is_complex: bool,
+    pub edge_words: usize,
     /// Out-lists, and in-lists where edges have a direction.
     pub layouts: &'a [Layout],
 }
@@ -131,11 +132,15 @@ impl Translation<'_> {
                                 state.weighted::<4>(table, self.layouts, words, |real| real)
                             }
                             (Some(whole), _) => {
-                                state.weighted::<3>(table, self.layouts, words, |weight| match (segment.real, whole) {
+                                let store = |weight| match (segment.real, whole) {
                                     (true, true) => f64::from_bits(weight) as i64 as u64,
                                     (false, false) => (weight as i64 as f64).to_bits(),
                                     _ => weight,
-                                })
+                                };
+                                match self.edge_words {
+                                    2 => state.weighted::<2>(table, self.layouts, words, store),
+                                    _ => state.weighted::<3>(table, self.layouts, words, store),
+                                }
                             }
                         }
                     })
@@ -158,8 +163,7 @@ impl State<'_> {
         let last = self.sinks.len() - 1;
         for (i, &word) in words.iter().enumerate() {
             if let Some(&ahead) = words.get(i + AHEAD) {
-                prefetch(&table.numbers, ahead as u32 as usize);
-                prefetch(&table.numbers, (ahead >> 32) as usize);
+                table.ask(ahead);
             }
             let (source, source_class) = table.get(word as u32);
             let (target, target_class) = table.get((word >> 32) as u32);
@@ -183,7 +187,11 @@ impl State<'_> {
         store: impl Fn(u64) -> u64,
     ) -> Result<()> {
         let last = self.sinks.len() - 1;
-        for edge in words.as_chunks::<WORDS>().0 {
+        let edges = words.as_chunks::<WORDS>().0;
+        for (i, edge) in edges.iter().enumerate() {
+            if let Some(ahead) = edges.get(i + AHEAD) {
+                table.ask(ahead[0]);
+            }
             let mut record = *edge;
             let weight = store(edge[1]);
             record[1] = weight;
@@ -195,15 +203,11 @@ impl State<'_> {
             self.fingerprint = self.fingerprint.wrapping_add(hash);
             let partition;
             (partition, record[0]) = layouts[0].record(source, target, target_class);
-            for word in record {
-                self.sinks[0].push(partition, word)?;
-            }
+            self.sinks[0].push_all(partition, record)?;
             if last > 0 || source != target {
                 let partition;
                 (partition, record[0]) = layouts[last].record(target, source, source_class);
-                for word in record {
-                    self.sinks[last].push(partition, word)?;
-                }
+                self.sinks[last].push_all(partition, record)?;
             }
         }
         Ok(())
@@ -241,6 +245,13 @@ impl Table {
             })?;
         }
         Ok(Table { numbers, classes })
+    }
+
+    /// Has the numbers of both ends of an edge brought near.
+    #[inline(always)]
+    fn ask(&self, ends: u64) {
+        prefetch(&self.numbers, ends as u32 as usize);
+        prefetch(&self.numbers, (ends >> 32) as usize);
     }
 
     #[inline(always)]
