@@ -74,7 +74,7 @@ def import_graph(
             ids.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest
             weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of entries at
-            one place of a SciPy matrix the sum, from left to right, as SciPy reads them; of NetworkX's multigraphs all.
+            one place of a SciPy matrix the sum, as SciPy reads them; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay.
         order: How vertices are numbered inside: as ids sort ("input"), by degree ("degree"), or such that neighbours
             have near numbers ("near", for roads, grids and meshes, with 24 bytes of memory per vertex); by default by

@@ -339,8 +339,8 @@ def import_matrix(
 
     Args:
         input: A Matrix Market file (.mtx, also .gz and .zst), a SciPy sparse matrix or array, or any other input of
-            `import_graph`. Entries at one place add up, from left to right. Complex values are taken from Matrix Market
-            files, SciPy matrices and NumPy arrays.
+            `import_graph`. Entries at one place add up, as in SciPy. Complex values are taken from Matrix Market files,
+            SciPy matrices and NumPy arrays.
         image: Where the image goes.
         values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
             they are 0. By default they have if the input does. SciPy matrices of bool have none; `False` is no entry.

@@ -366,7 +366,9 @@ def test_scipy_duplicates_add_up(make, tmp_path):
     with pytest.raises(oc.UsageError, match="between 0 and 1 whose sum"):
         make(sp.coo_array(([1e308, 1e308], ([0, 0], [1, 1])), shape=(2, 2)))
     rounded = sp.coo_array(([1e16, 1.0, -1e16, 0.5], ([0] * 4, [1] * 4)), shape=(2, 2))
-    assert exported(make(rounded), tmp_path) == [(0, 1, 0.5)], "from left to right"
+    assert exported(make(rounded), tmp_path) == [(0, 1, 2.0)], "0.5, 1, 1e16, -1e16"
+    rounded.data = np.array([-1e16, 0.5, 1e16, 1.0])
+    assert exported(make(rounded), tmp_path) == [(0, 1, 2.0)], "whatever the order of the input"
     assert matrix.nnz == 3, "the user's matrix is as it was"
     assert make(sp.csr_array(np.eye(3, dtype=bool))).info()["weights"] is None
     assert make(sp.csr_array((0, 0))).vertices == 0
