@@ -296,6 +296,7 @@ impl<'a> Run<'a, '_> {
     fn multiply_last(&self, left: Basis<'a>, upper: &mut Mat<f64>) -> Result<(Basis<'a>, Basis<'a>)> {
         let mut source = Source::Basis(left);
         let right = self.multiply_from(&mut source, Operand::Transpose, upper)?;
+        self.idle.take();
         match source {
             Source::Basis(left) => Ok((left, right)),
             Source::Random(_) => unreachable!("it is a basis"),
