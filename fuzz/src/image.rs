@@ -1,6 +1,6 @@
 //! Whole images with damage anywhere, opened and worked on.
 //!
-//! An input says which of three small images, which of its files, where and how, and what to write there:
+//! An input says which of some small images, of graphs or of matrices, which of its files, where and how, and what to write there:
 //!
 //! ```text
 //!   image  file  how  offset (u32)  bytes
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! *How*, bit by bit: 1 puts all checksums right again, so that the damage gets past them; 2 lets the file end behind
-//! the written bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying must give results or
-//! errors.
+//! the written bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying, or
+//! multiplying and a solver, must give results or errors.
 
 use crate::pages::{MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
@@ -20,6 +20,8 @@ use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice
 use outcore_graph::{Column, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
+use outcore_linalg::{SvdsOptions, svds};
+use outcore_matrix::{Operand, Semiring, SparseMatrix};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,11 +31,22 @@ const MEMORY_BYTES: u64 = 48 << 20;
 /// The bytes before those that are written.
 const HEAD_BYTES: usize = 7;
 
-pub(crate) static TARGETS: [Target; 1] =
-    [Target { name: "open", run, tokens: MEMBERS, most_bytes: 256, most_memory_bytes: MOST_MEMORY_BYTES }];
+const fn of(name: &'static str, run: fn(&[u8])) -> Target {
+    Target { name, run, tokens: MEMBERS, most_bytes: 256, most_memory_bytes: MOST_MEMORY_BYTES }
+}
+
+pub(crate) static TARGETS: [Target; 2] = [
+    of("open", |input| {
+        GRAPHS.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_graphs).run(input, work));
+    }),
+    of("open-matrix", |input| {
+        MATRICES.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_matrices).run(input, multiply));
+    }),
+];
 
 thread_local! {
-    static SCRATCH: RefCell<Option<Scratch>> = const { RefCell::new(None) };
+    static GRAPHS: RefCell<Option<Scratch>> = const { RefCell::new(None) };
+    static MATRICES: RefCell<Option<Scratch>> = const { RefCell::new(None) };
 }
 
 /// Small images in a directory of this thread's own.
@@ -63,7 +76,7 @@ fn runtime() -> Result<Arc<Runtime>> {
 }
 
 impl Scratch {
-    fn new() -> Self {
+    fn of_graphs() -> Self {
         let directory = tempfile::tempdir().expect("a scratch directory");
         let text = directory.path().join("edges.txt");
         let lines: String = (0..300u64).map(|i| format!("v{} v{} {}\n", i * i % 61, i % 47, i as f64 / 8.0)).collect();
@@ -74,16 +87,36 @@ impl Scratch {
             let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 5, weights: None };
             source(&options).expect("a generated graph")
         };
+        let image = |name: &str, source, directed, duplicates, order| {
+            Image::new(directory.path().join(name), source, Some(directed), duplicates, order)
+        };
         let images = vec![
-            Image::new(directory.path().join("named.oc"), named, true, Duplicates::Sum, OrderChoice::Degree),
-            Image::new(
-                directory.path().join("plain.oc"),
-                kronecker(8, 8),
-                false,
-                Duplicates::First,
-                OrderChoice::Input,
-            ),
-            Image::new(directory.path().join("long.oc"), kronecker(9, 50), true, Duplicates::Keep, OrderChoice::Degree),
+            image("named", named, true, Duplicates::Sum, OrderChoice::Degree),
+            image("plain", kronecker(8, 8), false, Duplicates::First, OrderChoice::Input),
+            image("long", kronecker(9, 50), true, Duplicates::Keep, OrderChoice::Degree),
+        ];
+        Scratch { images, damaged: None, _directory: directory }
+    }
+
+    fn of_matrices() -> Self {
+        let directory = tempfile::tempdir().expect("a scratch directory");
+        let image = |name: &str, banner: &str, entry: fn(u64) -> String| {
+            let text = directory.path().join("entries.mtx");
+            let lines: String = (0..300).map(entry).collect();
+            std::fs::write(&text, format!("%%MatrixMarket matrix coordinate {banner}\n{lines}"))
+                .expect("a file in the scratch directory");
+            let options = InputOptions { is_matrix: true, ..InputOptions::default() };
+            let source = open(&runtime().expect("a runtime"), &[text], &options).expect("a matrix");
+            Image::new(directory.path().join(name), source, None, Duplicates::Sum, OrderChoice::Auto)
+        };
+        let images = vec![
+            image("tall", "real general\n61 47 300", |i| {
+                format!("{} {} {}\n", i * i % 61 + 1, i % 47 + 1, i as f64 / 8.0)
+            }),
+            image("complex", "complex hermitian\n70 70 300", |i| {
+                let (row, column) = (i * i % 35 + 36, i % 35 + 1);
+                format!("{row} {column} {} -1.5\n", i as f64 / 8.0)
+            }),
         ];
         Scratch { images, damaged: None, _directory: directory }
     }
@@ -96,12 +129,46 @@ impl Scratch {
             std::fs::write(image.path.join(name), bytes).expect("a file in the scratch directory");
         }
     }
+
+    /// Damages an image and works on it.
+    fn run(&mut self, input: &[u8], work: fn(&Path) -> Result<()>) {
+        let Some((&[image, file, how, a, b, c, d], written)) = input.split_first_chunk::<HEAD_BYTES>() else { return };
+        self.mend();
+        let image_number = usize::from(image) % self.images.len();
+        let image = &self.images[image_number];
+        let file_number = usize::from(file) % image.files.len();
+        let (name, bytes) = &image.files[file_number];
+        let offset = u32::from_le_bytes([a, b, c, d]) as usize % (bytes.len() + 1);
+        let mut bytes = bytes.clone();
+        let end = (offset + written.len()).max(if how & 2 == 0 { bytes.len() } else { 0 });
+        bytes.resize(end, 0);
+        bytes[offset..offset + written.len()].copy_from_slice(written);
+        if how & 1 != 0 {
+            image.seal(name, &mut bytes);
+        }
+        let path = image.path.join(name);
+        self.damaged = Some((image_number, file_number));
+        if how & 4 == 0 {
+            std::fs::write(&path, &bytes).expect("a file in the scratch directory");
+        } else {
+            std::fs::remove_file(&path).expect("a file in the scratch directory");
+        }
+        let image_path = image.path.to_string_lossy();
+        note(&image_path[image_path.rfind('/').unwrap_or(0)..]);
+        noted(work(&image.path).map_err(|error| error.to_string().replace(&*image_path, "")));
+    }
 }
 
 impl Image {
-    fn new(path: PathBuf, source: Box<dyn Source>, directed: bool, duplicates: Duplicates, order: OrderChoice) -> Self {
+    fn new(
+        path: PathBuf,
+        source: Box<dyn Source>,
+        directed: Option<bool>,
+        duplicates: Duplicates,
+        order: OrderChoice,
+    ) -> Self {
         let options = ImportOptions {
-            directed: Some(directed),
+            directed,
             duplicates,
             self_loops: SelfLoops::Keep,
             order,
@@ -144,36 +211,6 @@ impl Image {
     }
 }
 
-fn run(input: &[u8]) {
-    let Some((&[image, file, how, a, b, c, d], written)) = input.split_first_chunk::<HEAD_BYTES>() else { return };
-    SCRATCH.with_borrow_mut(|scratch| {
-        let scratch = scratch.get_or_insert_with(Scratch::new);
-        scratch.mend();
-        let image_number = usize::from(image) % scratch.images.len();
-        let image = &scratch.images[image_number];
-        let file_number = usize::from(file) % image.files.len();
-        let (name, bytes) = &image.files[file_number];
-        let offset = u32::from_le_bytes([a, b, c, d]) as usize % (bytes.len() + 1);
-        let mut bytes = bytes.clone();
-        let end = (offset + written.len()).max(if how & 2 == 0 { bytes.len() } else { 0 });
-        bytes.resize(end, 0);
-        bytes[offset..offset + written.len()].copy_from_slice(written);
-        if how & 1 != 0 {
-            image.seal(name, &mut bytes);
-        }
-        let path = image.path.join(name);
-        let image_path = image.path.clone();
-        scratch.damaged = Some((image_number, file_number));
-        if how & 4 == 0 {
-            std::fs::write(&path, &bytes).expect("a file in the scratch directory");
-        } else {
-            std::fs::remove_file(&path).expect("a file in the scratch directory");
-        }
-        note(["named", "plain", "long"][image_number]);
-        noted(work(&image_path).map_err(|error| error.to_string().replace(&*image_path.to_string_lossy(), "")));
-    });
-}
-
 /// Opens an image and does everything with it; what goes wrong after opening is noted and the rest is done all the
 /// same.
 fn work(image: &Path) -> Result<()> {
@@ -198,6 +235,28 @@ fn work(image: &Path) -> Result<()> {
         while noted(ids.next().map(|batch| batch.map(|(_, batch)| batch.len()))).flatten().is_some() {}
     }
     noted(check(&graph).map(drop));
+    Ok(())
+}
+
+/// Opens an image as a matrix and multiplies by it; what goes wrong after opening is noted, as with [`work`].
+fn multiply(image: &Path) -> Result<()> {
+    let graph = Graph::open(&runtime()?, image, GraphOptions::default())?;
+    let matrix = SparseMatrix::new(Arc::new(graph), true)?;
+    let (rows, columns) = matrix.shape();
+    let parts = if matrix.is_complex() { 2 } else { 1 };
+    for operand in [Operand::Matrix, Operand::Transpose, Operand::Adjoint] {
+        let (to, from) = if operand == Operand::Matrix { (rows, columns) } else { (columns, rows) };
+        // As many as an image of a few pages may have.
+        let Some(room) = usize::try_from(to.max(from)).ok().filter(|&room| room <= 1 << 20) else { return Ok(()) };
+        for width in [1, 3] {
+            let factor = vec![1.0; from as usize * width * parts];
+            let mut product = vec![0.0; room * width * parts];
+            let product = &mut product[..to as usize * width * parts];
+            noted(matrix.multiply(Semiring::PlusTimes, operand, &factor, width, product).map(drop));
+        }
+    }
+    noted(svds(&matrix, &SvdsOptions { k: 1, max_iter: 2, ..SvdsOptions::default() }).map(drop));
+    noted(check(matrix.graph()).map(drop));
     Ok(())
 }
 

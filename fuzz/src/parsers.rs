@@ -1,15 +1,42 @@
 //! Input formats: every parser reads the bytes as a whole file.
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
-use outcore_graph::import::parse_bytes;
+use outcore_graph::import::{InputOptions, parse_bytes};
+use outcore_io::backend::Posix;
+use outcore_io::{Runtime, RuntimeOptions};
+use outcore_matrix::DenseFile;
+use std::sync::Arc;
 
 /// Reads bytes as a format.
 fn parse(format: &str, bytes: &[u8]) {
-    if let Some(edges) = noted(parse_bytes(format, bytes)) {
+    parse_for(format, bytes, false);
+}
+
+/// Reads bytes as a format of graphs, or of matrices.
+fn parse_for(format: &str, bytes: &[u8], is_matrix: bool) {
+    let options = InputOptions { is_matrix, ..InputOptions::default() };
+    if let Some(edges) = noted(parse_bytes(format, bytes, &options)) {
         note(if edges > 0 { "edges" } else { "none" });
         // Compression apart, an edge takes a bit at least.
         let most = 8 * bytes.len() as u64 * 2000 + 8;
         assert!(edges <= most, "{edges} edges out of {} bytes", bytes.len());
+    }
+}
+
+/// Reads bytes as a dense matrix of NumPy's.
+fn npy(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let path = folder.path().join("x.npy");
+    std::fs::write(&path, bytes).expect("a file in the scratch directory");
+    let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Posix)), ..RuntimeOptions::default() };
+    let runtime = Runtime::new(options).expect("a runtime");
+    let numbers = DenseFile::open(&runtime, &path).and_then(|file| {
+        let (rows, columns) = file.shape();
+        Ok((rows as usize * columns as usize * 2, file.read(&runtime, "numbers", true)?.len()))
+    });
+    let numbers = numbers.map_err(|error| error.to_string().replace(&*path.to_string_lossy(), ""));
+    if let Some((expected, found)) = noted(numbers) {
+        assert_eq!(expected, found);
     }
 }
 
@@ -97,6 +124,21 @@ const MATRIX: &[&[u8]] = &[
     b"0",
     b"-1",
 ];
+const NUMPY: &[&[u8]] = &[
+    b"\x93NUMPY\x01\0\x76\0",
+    b"\x93NUMPY\x02\0\x76\0\0\0",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }",
+    b"'descr': ",
+    b"'fortran_order': True, ",
+    b"'shape': (4,), ",
+    b"(0, 18446744073709551615)",
+    b"'>c16', ",
+    b"'|b1', ",
+    b"'<u2', ",
+    b"'<f4', ",
+    b"\n",
+    b"\0\0\0\0\0\0\xf0\x7f",
+];
 const METIS: &[&[u8]] = &[
     b"3 2\n",
     b"3 2 001\n",
@@ -141,7 +183,7 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 16] = [
+pub(crate) static TARGETS: [Target; 17] = [
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
     of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
     of("tntp", |bytes| parse("tntp", bytes), NETWORK),
@@ -149,7 +191,15 @@ pub(crate) static TARGETS: [Target; 16] = [
     of("wel", |bytes| parse("wel", bytes), LINES),
     of("cedge", |bytes| parse("cedge", bytes), LINES),
     of("dimacs", |bytes| parse("dimacs", bytes), DIMACS),
-    of("matrix-market", |bytes| parse("matrix-market", bytes), MATRIX),
+    of(
+        "matrix-market",
+        |bytes| {
+            parse_for("matrix-market", bytes, false);
+            parse_for("matrix-market", bytes, true);
+        },
+        MATRIX,
+    ),
+    of("npy", npy, NUMPY),
     of("metis", |bytes| parse("metis", bytes), METIS),
     of("ascii-graph", |bytes| parse("ascii-graph", bytes), METIS),
     of("graphalytics", |bytes| parse("graphalytics", bytes), LINES),

@@ -373,7 +373,8 @@ fn mangled_matrices_are_refused_even_when_square() {
         ("1 1 3.0\n2 2 forty-two\n3 3 3\n", "a weight that is a finite number, found"),
         ("1 1 3.0\n2 2 3.4\n3 9999 3.4\n", "a row and a column from 1 to 3"),
     ] {
-        let error = parse_bytes("matrix-market", format!("{banner}3 3 3\n{entries}").as_bytes());
+        let error =
+            parse_bytes("matrix-market", format!("{banner}3 3 3\n{entries}").as_bytes(), &InputOptions::default());
         let error = error.expect_err(reason).to_string();
         assert!(error.contains(reason), "{reason}: {error}");
     }
@@ -488,7 +489,7 @@ fn no_format_breaks_on_bytes_that_are_not_its_own() {
     ];
     for (format, _) in formats() {
         for sample in samples {
-            if let Ok(edges) = parse_bytes(format, sample) {
+            if let Ok(edges) = parse_bytes(format, sample, &InputOptions::default()) {
                 assert!(edges as usize <= sample.len(), "{format} makes {edges} edges of {sample:?}");
             }
         }
@@ -537,7 +538,11 @@ fn no_format_breaks_on_changed_inputs() {
     ];
     let mut refused = 0;
     for (format, sample) in samples {
-        assert!(parse_bytes(format, sample).is_ok(), "{format}: {}", String::from_utf8_lossy(sample));
+        assert!(
+            parse_bytes(format, sample, &InputOptions::default()).is_ok(),
+            "{format}: {}",
+            String::from_utf8_lossy(sample)
+        );
         for _ in 0..3000 {
             let mut changed = sample.to_vec();
             for _ in 0..=random(3) {
@@ -545,7 +550,7 @@ fn no_format_breaks_on_changed_inputs() {
                 let end = (start + random(6)).min(changed.len());
                 changed.splice(start..end, pieces[random(pieces.len())].iter().copied());
             }
-            match parse_bytes(format, &changed) {
+            match parse_bytes(format, &changed, &InputOptions::default()) {
                 Ok(edges) => assert!(edges as usize <= changed.len(), "{format}: {edges} edges of {changed:?}"),
                 Err(_) => refused += 1,
             }

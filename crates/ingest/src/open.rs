@@ -251,8 +251,8 @@ pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) ->
 
 /// Reads bytes in memory as a format and counts the edges; for the fuzzers.
 #[doc(hidden)]
-pub fn parse_bytes(format: &str, bytes: &[u8]) -> Result<u64> {
-    let mut source = open_memory(format, bytes, &InputOptions::default())?;
+pub fn parse_bytes(format: &str, bytes: &[u8], options: &InputOptions) -> Result<u64> {
+    let mut source = open_memory(format, bytes, options)?;
     let parser = source.parser();
     let mut batch = EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
     let mut edges = 0;

@@ -313,7 +313,8 @@ impl<'a> Run<'a, '_> {
         let budget = from.runtime.budget();
         let bytes_of = |together| product_bytes(&from, &to, self.blocks, together);
         let mut together = self.blocks.min(MOST_COLUMNS / self.width);
-        let numbers = |together: usize| [&from, &to].map(|side| (together * self.width).next_power_of_two() * side.rows);
+        let numbers =
+            |together: usize| [&from, &to].map(|side| (together * self.width).next_power_of_two() * side.rows);
         // The last product is as large as the next factor, if as many columns are multiplied at once.
         let idle = self.idle.take().map(|[factor, product]| [product, factor]);
         let mut idle = idle.filter(|idle| [0, 1].map(|at| idle[at].len()) == numbers(together));
