@@ -11,10 +11,10 @@
 //!   ids.rs        the id column; then the manifest; then the directory takes its name (workspace.rs)
 //! ```
 //!
-//! An edge is written and read three times (8 bytes each time, 16 or 24 with weights, 32 with complex ones): as it was read,
-//! and once per direction. For the order near it is written once more, and read about four times. The memory is bounded
-//! whatever the graph is like (`plan.rs`); the image does not depend on the number of workers, nor on the memory, but
-//! that `auto` does not try the order near without 24 bytes per vertex.
+//! An edge is written and read three times (8 bytes each time, 16 or 24 with weights, 32 with complex ones): as it was
+//! read, and once per direction. For the order near it is written once more, and read about four times. The memory is
+//! bounded whatever the graph is like (`plan.rs`); the image does not depend on the number of workers, nor on the
+//! memory, but that `auto` does not try the order near without 24 bytes per vertex.
 //!
 //! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
 //! all others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
