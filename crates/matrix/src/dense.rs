@@ -37,6 +37,10 @@ impl DenseLayout {
             return Err(refusal(path, "a type of numbers".to_owned(), format!("the type {}", self.element)));
         };
         let (size, DenseLayout { rows, columns, row_bytes, column_bytes, .. }) = (element.bytes as u64, self);
+        // Also of rows without columns, and the other way round: who computes with both need not look.
+        if rows.max(&1).checked_mul(*columns.max(&1)).is_none_or(|count| count > MOST_ELEMENTS) {
+            return Err(refusal(path, "an array that fits a file".to_owned(), format!("one of {rows} x {columns}")));
+        }
         let by_rows = (*columns <= 1 || *column_bytes == size) && (*rows <= 1 || *row_bytes >= columns * size);
         let by_columns = (*rows <= 1 || *row_bytes == size) && (*columns <= 1 || *column_bytes >= rows * size);
         match by_rows || by_columns {
@@ -59,6 +63,8 @@ impl DenseLayout {
     }
 }
 
+/// Complex ones of more elements are beyond any file.
+const MOST_ELEMENTS: u64 = i64::MAX as u64 / 16;
 /// A piece of a file that is read as a whole.
 const READ_BYTES: usize = 128 << 10;
 
