@@ -42,6 +42,18 @@ def test_eigenvalues_are_scipys(tmp_path, which):
         assert oc.linalg.eigsh(own, 6, which=which, tol=1e-4).products < oc.linalg.eigsh(own, 6, which=which).products
 
 
+@pytest.mark.parametrize("scale", [1e12, 2.0**-34, 1e-60, 1e140])
+def test_eigenvalues_do_not_depend_on_the_scale(tmp_path, scale):
+    # Subspaces of more than 128 vectors: small matrices of that size are divided, and solved part by part.
+    own = oc.SparseMatrix.from_scipy(scipy.sparse.diags_array(np.arange(1.0, 301.0) * scale), tmp_path / "m.oc")
+    with own:
+        result = oc.linalg.eigsh(own, 20, which="LA")
+        np.testing.assert_allclose(result.eigenvalues, np.arange(281.0, 301.0) * scale, rtol=1e-12)
+        assert result.residuals.max() < 1e-9 * scale
+        if 1e-60 < scale < 1e140:
+            np.testing.assert_allclose(oc.linalg.svds(own, 40)[1], np.arange(261.0, 301.0) * scale, rtol=1e-12)
+
+
 def test_a_matrix_may_be_a_path_or_a_graph(tmp_path):
     oc.import_graph([(i, i + 1) for i in range(400)], tmp_path / "path.oc", directed=False)
     expected = 2 * np.cos(np.pi * np.arange(3, 0, -1) / 402)
@@ -210,6 +222,31 @@ def test_factors_are_not_negative_and_lose_less_and_less(tmp_path):
             assert found.losses[-1] < 0.05 * (matrix.data**2).sum()
     with oc.SparseMatrix.from_scipy(-matrix, tmp_path / "n.oc") as own, pytest.raises(oc.UsageError, match="negative"):
         oc.linalg.nmf(own, 2)
+
+
+@pytest.mark.parametrize("size", [30, 900])
+def test_numbers_whose_squares_vanish_are_refused(tmp_path, size):
+    matrix = scipy.sparse.random_array((size, size), density=0.1, rng=np.random.default_rng(5)).tocsr()
+    solvers = [
+        lambda own: oc.linalg.eigsh(own, 3, which="LM"),
+        lambda own: oc.linalg.svds(own, 3)[1],
+        lambda own: oc.linalg.eigs(own, 3).eigenvalues,
+        lambda own: oc.linalg.randomized_svd(own, 3, center=True).singular_values,
+        lambda own: oc.linalg.nmf(own, 3, max_iter=5)[0],
+    ]
+    symmetrical, empty = matrix + matrix.T, scipy.sparse.csr_array((size, size))
+    images = iter(range(100))
+    for solver, operand in zip(solvers, [symmetrical] + [matrix] * 4, strict=True):
+        with oc.SparseMatrix.from_scipy(operand * 1e-170, tmp_path / f"{next(images)}.oc") as tiny:
+            with pytest.raises(oc.OutcoreError, match="multiply the matrix by a number first"):
+                solver(tiny)
+        for zero in (operand * 0.0, empty):
+            with oc.SparseMatrix.from_scipy(zero, tmp_path / f"{next(images)}.oc") as own:
+                solver(own)
+    # Columns that are all the same have no components, which is no reason to refuse them.
+    with oc.SparseMatrix.from_scipy(scipy.sparse.csr_array(np.ones((size, 4))), tmp_path / "ones.oc") as ones:
+        values = oc.linalg.randomized_svd(ones, 3, center=True).singular_values
+        np.testing.assert_allclose(values, 0.0, atol=1e-10)
 
 
 def test_complex_matrices_are_refused(tmp_path):

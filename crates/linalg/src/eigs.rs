@@ -7,7 +7,7 @@ use crate::declare::{
     shape_of, size, some_size, table_lines, values_bytes,
 };
 use crate::dense::Dense;
-use crate::eigsh::{DENSE_ROWS, REACHED, check_wanted, entries, steps_text, usual_columns};
+use crate::eigsh::{DENSE_ROWS, REACHED, check_scale, check_wanted, entries, steps_text, usual_columns};
 use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
@@ -338,6 +338,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
         basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted)))?;
         (schur, wanted, run.norm, run.restarts)
     };
+    check_scale(operator, norm, &mut basis)?;
     let pairs = measured(operator, &mut basis, &schur, wanted)?;
     let residual_bound = (options.tol.max(REACHED) * schur.largest()).max(REACHED * norm);
     Ok(Solved { pairs, basis, residual_bound, restarts })

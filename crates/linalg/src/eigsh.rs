@@ -20,7 +20,7 @@ use faer::{Mat, Par, Side};
 use outcore_algo::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Choice, Error, Result, Stats};
 use outcore_io::Array;
-use outcore_matrix::{Operand, SparseMatrix};
+use outcore_matrix::{EntrySums, Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -33,13 +33,13 @@ const MOST_BASIS_BYTES: u64 = 64 << 30;
 /// Matrices with so few rows are solved as dense ones.
 pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
-pub(crate) const DENSE_COPIES: u64 = 5;
+pub(crate) const DENSE_COPIES: u64 = 6;
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// What residuals of computed products come to, with rounding.
 pub(crate) const REACHED: f64 = 1e-13;
 /// The least magnitude of the greatest eigenvalue: squares of much less are no numbers any more.
-const LEAST_SCALE: f64 = 1e-140;
+pub(crate) const LEAST_SCALE: f64 = 1e-140;
 /// How far products of a symmetric matrix and of its transpose may be apart, in their length.
 const SYMMETRIC: f64 = 1e-10;
 
@@ -408,7 +408,7 @@ pub(crate) fn subspace<'a>(
 }
 
 /// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0.
-fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a>) -> Result<()> {
+pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a>) -> Result<()> {
     if scale >= LEAST_SCALE {
         return Ok(());
     }
@@ -422,9 +422,21 @@ fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a
     if product.iter().all(|&number| number == 0.0) {
         return Ok(());
     }
-    let (image, least) = (operator.matrix().graph().path().display(), LEAST_SCALE);
+    Err(too_small(operator.matrix()))
+}
+
+/// Refuses a matrix whose entries are so small that squares of them vanish, unless all are 0.
+pub(crate) fn check_entries(matrix: &SparseMatrix, sums: &EntrySums) -> Result<()> {
+    match sums.greatest > 0.0 && sums.greatest < LEAST_SCALE {
+        true => Err(too_small(matrix)),
+        false => Ok(()),
+    }
+}
+
+fn too_small(matrix: &SparseMatrix) -> Error {
+    let (image, least) = (matrix.graph().path().display(), LEAST_SCALE);
     let expected = format!("expected products of at least {least:e} in {image}, found smaller ones");
-    Err(Error::Unsuitable(format!("{expected}: multiply the matrix by a number first")))
+    Error::Unsuitable(format!("{expected}: multiply the matrix by a number first"))
 }
 
 /// How many blocks a subspace has at most, and the memory that it needs at least.

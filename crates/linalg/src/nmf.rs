@@ -24,6 +24,7 @@ use crate::declare::{
     Declaration, Found as Outcome, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size,
     values_bytes,
 };
+use crate::eigsh::check_entries;
 use crate::kernels::{MOST_WIDTH, Square, add_product, descend, dots};
 use crate::operator::{Costs, Counted, Operator, require_real};
 use crate::panels::{Layout, Panels};
@@ -263,6 +264,7 @@ pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>
     let costs = RefCell::new(Costs::new(matrix, "nmf"));
     require_real(matrix)?;
     let sums = matrix.entry_sums(&mut costs.borrow_mut().stats)?;
+    check_entries(matrix, &sums)?;
     if sums.least < 0.0 {
         let (image, least) = (matrix.graph().path().display(), sums.least);
         return Err(Error::Unsuitable(format!("expected entries that are not negative in {image}, found {least}")));

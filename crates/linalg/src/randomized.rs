@@ -11,7 +11,7 @@ use crate::declare::{
     Declaration, Found, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size, table_lines,
     values_bytes,
 };
-use crate::eigsh::padded;
+use crate::eigsh::{LEAST_SCALE, check_entries, padded};
 use crate::operator::{Costs, Counted, Operator, require_real, space};
 use crate::svds::{append_orthonormal, small_svd};
 use crate::tall::Space;
@@ -208,6 +208,9 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     let (mut left, mut right) = run.multiply_last(left, &mut upper)?;
     let transposed = upper.transpose().to_owned();
     let (of_left, mut values, of_right) = small_svd(&transposed).ok_or_else(|| run.forward.too_large())?;
+    if values.first().is_some_and(|&greatest| greatest < LEAST_SCALE) {
+        check_entries(matrix, &matrix.entry_sums(&mut costs.borrow_mut().stats)?)?;
+    }
     left.rotate(&padded(&of_left, size))?;
     right.rotate(&padded(&of_right, size))?;
     left.truncate(k.div_ceil(width));

@@ -15,11 +15,13 @@ pub struct EntrySums {
     pub sum_of_squares: f64,
     /// The least value that is stored; infinity if there is none.
     pub least: f64,
+    /// The greatest magnitude of a value that is stored; 0 if there is none.
+    pub greatest: f64,
 }
 
 impl Default for EntrySums {
     fn default() -> Self {
-        EntrySums { sum: 0.0, sum_of_squares: 0.0, least: f64::INFINITY }
+        EntrySums { sum: 0.0, sum_of_squares: 0.0, least: f64::INFINITY, greatest: 0.0 }
     }
 }
 
@@ -29,6 +31,7 @@ impl EntrySums {
             sum: self.sum + other.sum,
             sum_of_squares: self.sum_of_squares + other.sum_of_squares,
             least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
         }
     }
 }
@@ -67,7 +70,7 @@ struct RowPart {
 
 impl RowPart {
     fn edge(column: u32, value: f64) -> Self {
-        let sums = EntrySums { sum: value, sum_of_squares: value * value, least: value };
+        let sums = EntrySums { sum: value, sum_of_squares: value * value, least: value, greatest: value.abs() };
         RowPart { sums, first: (column, value), last: (column, value) }
     }
 
