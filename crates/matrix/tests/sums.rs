@@ -52,6 +52,7 @@ fn sums_are_those_of_an_obvious_program() {
                 expected.sum += copies * value;
                 expected.sum_of_squares += copies * value * value;
                 expected.least = expected.least.min(value);
+                expected.greatest = expected.greatest.max(value.abs());
                 let value = if kind == "real" { format!("{value:?}") } else { String::new() };
                 text += &format!("{} {} {value}\n", row + 1, column + 1);
             }
