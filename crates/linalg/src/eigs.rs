@@ -222,8 +222,8 @@ pub struct ComplexPairs<'a> {
 /// all lists for each vector that is multiplied, and four reads of the subspace where that is on disk.
 ///
 /// # Errors
-/// A matrix that is not square; options that cannot be; entries that are not finite; too little memory; a page that
-/// cannot be read or is damaged; a full disk; a request to stop.
+/// A matrix that is not square; options that cannot be; entries that are not finite, or so small that their squares
+/// vanish; too little memory; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
     check_options(square_rows(matrix)?, options)?;
     let costs = RefCell::new(Costs::new(matrix, "eigs"));

@@ -22,7 +22,7 @@ use crate::eigsh::{
     most_blocks, refine, steps_text, subspace,
 };
 use crate::kernels::Square;
-use crate::lanczos::{Goal, magnitude, power_of_two, symmetric_eigen};
+use crate::lanczos::{Goal, magnitude, near_one, symmetric_eigen};
 use crate::operator::{Costs, Counted, Operator, square_rows};
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
@@ -159,8 +159,7 @@ pub(crate) fn small_eigen(space: &Space<'_>, small: &Mat<f64>) -> Option<(Vec<f6
 
 /// Eigenvalues and eigenvectors of a small Hermitian matrix, or nothing if they are too large for numbers.
 fn hermitian_eigen(small: &Mat<c64>) -> Option<(Vec<f64>, Mat<c64>)> {
-    let unit = power_of_two(small.col_iter().flat_map(|column| column.iter()).map(|entry| entry.norm()));
-    let scaled = Mat::from_fn(small.nrows(), small.ncols(), |i, k| small[(i, k)] / unit);
+    let (scaled, unit) = near_one(small, c64::norm);
     let found = scaled.self_adjoint_eigen(Side::Lower).ok()?;
     let values: Vec<f64> = found.S().column_vector().iter().map(|value| value.re * unit).collect();
     values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))

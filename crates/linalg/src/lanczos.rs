@@ -29,6 +29,7 @@ use crate::tall::{ZERO, added};
 use faer::{Mat, Side};
 use outcore_graph::Result;
 use outcore_io::Array;
+use std::ops::Div;
 use std::path::Path;
 
 /// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
@@ -543,20 +544,23 @@ pub(crate) fn magnitude(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, value| most.max(value.abs()))
 }
 
-/// The power of two that brings the greatest of some magnitudes to between 1 and 2: faer's eigenvalues and singular
-/// values of more than 128 rows are right only for entries near 1. It changes no digit.
-pub(crate) fn power_of_two(magnitudes: impl Iterator<Item = f64>) -> f64 {
-    let greatest = magnitudes.fold(0.0, f64::max);
-    match greatest > 0.0 && greatest.is_finite() {
-        true => greatest.log2().floor().clamp(-1022.0, 1022.0).exp2(),
-        false => 1.0,
-    }
+/// The greatest power of two that is not greater than a magnitude, as far as numbers have all their digits. To divide
+/// by it changes none.
+pub(crate) fn power_of_two(magnitude: f64) -> f64 {
+    f64::from_bits(magnitude.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE)
+}
+
+/// A small matrix divided by a power of two, and that power: faer's eigenvalues and singular values of matrices of more
+/// than 128 rows are right only where the greatest entries are near 1.
+pub(crate) fn near_one<T: Copy + Div<f64, Output = T>>(small: &Mat<T>, magnitude: fn(T) -> f64) -> (Mat<T>, f64) {
+    let entries = small.col_iter().flat_map(|column| column.iter());
+    let unit = power_of_two(entries.fold(0.0, |most, &entry| magnitude(entry).max(most)));
+    (Mat::from_fn(small.nrows(), small.ncols(), |i, k| small[(i, k)] / unit), unit)
 }
 
 /// Eigenvalues and eigenvectors of a small symmetric matrix, or nothing if they are too large for numbers.
 pub(crate) fn symmetric_eigen(small: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
-    let unit = power_of_two(small.col_iter().flat_map(|column| column.iter()).map(|entry| entry.abs()));
-    let scaled = Mat::from_fn(small.nrows(), small.ncols(), |i, k| small[(i, k)] / unit);
+    let (scaled, unit) = near_one(small, f64::abs);
     let found = scaled.self_adjoint_eigen(Side::Lower).ok()?;
     let values: Vec<f64> = found.S().column_vector().iter().map(|value| value * unit).collect();
     values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))

@@ -257,8 +257,8 @@ pub struct Nmf<'a> {
 /// result depend on neither threads nor memory.
 ///
 /// # Errors
-/// Negative entries; options that cannot be; entries that are too large; too little memory for a column of each
-/// factor; a page that cannot be read or is damaged; a full disk; a request to stop.
+/// Negative entries; options that cannot be; entries that are too large, or so small that their squares vanish; too
+/// little memory for a column of each factor; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>> {
     check_options(options)?;
     let costs = RefCell::new(Costs::new(matrix, "nmf"));

@@ -182,8 +182,8 @@ pub struct RandomizedSvd<'a> {
 /// file, and fewer are multiplied at once, in more passes.
 ///
 /// # Errors
-/// Options that cannot be; too little memory for a block of eight vectors of each side; a page that cannot be read or
-/// is damaged; a full disk; a request to stop.
+/// Options that cannot be; entries so small that their squares vanish; too little memory for a block of eight vectors
+/// of each side; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd<'a>> {
     let &RandomizedSvdOptions { k, passes, center, seed, .. } = options;
     check_options(matrix, options)?;

@@ -12,6 +12,7 @@
 //! Golub and Van Loan, *Matrix Computations*, 4th edition, 2013, sections 7.4 to 7.6; Bai and Demmel, *On swapping
 //! diagonal blocks in real Schur form*, Linear Algebra and its Applications 1993.
 
+use crate::lanczos::power_of_two;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, c64};
 use std::ops::Range;
@@ -41,12 +42,10 @@ impl Schur {
     pub fn new(matrix: &Mat<f64>) -> Option<Self> {
         let size = matrix.nrows();
         let entries = (0..size * size).map(|at| matrix[(at % size, at / size)]);
-        let largest = entries.clone().fold(0.0f64, |most, entry| most.max(entry.abs()));
         if !entries.clone().all(f64::is_finite) {
             return None;
         }
-        // A power of two changes no digit.
-        let scale = if largest > 0.0 { largest.log2().floor().min(1023.0).exp2() } else { 1.0 };
+        let scale = power_of_two(entries.fold(0.0, |most, entry| entry.abs().max(most)));
         let column = |k: usize| (0..size).map(|i| matrix[(i, k)] / scale).collect();
         let unit = |k: usize| (0..size).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
         let (form, vectors) = ((0..size).map(column).collect(), (0..size).map(unit).collect());

@@ -16,7 +16,7 @@ use crate::eigsh::{
     EigshOptions, REACHED, Subspace, Which, check_options, goal, is_small, most_blocks, orthonormal, padded,
     steps_text, subspace,
 };
-use crate::lanczos::{Goal, power_of_two};
+use crate::lanczos::{Goal, near_one};
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
 use crate::orthonormal::{ROUNDING, orthonormalize};
 use crate::tall::{Space, ZERO};
@@ -303,8 +303,7 @@ pub(crate) fn append_orthonormal<'a>(
 
 /// The singular value decomposition of a small matrix, values in descending order: left vectors, values, right vectors.
 pub(crate) fn small_svd(small: &Mat<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64>)> {
-    let unit = power_of_two(small.col_iter().flat_map(|column| column.iter()).map(|entry| entry.abs()));
-    let scaled = Mat::from_fn(small.nrows(), small.ncols(), |i, k| small[(i, k)] / unit);
+    let (scaled, unit) = near_one(small, f64::abs);
     let found = scaled.svd().ok()?;
     let values: Vec<f64> = found.S().column_vector().iter().map(|value| value * unit).collect();
     values.iter().all(|value| value.is_finite()).then(|| (found.U().to_owned(), values, found.V().to_owned()))

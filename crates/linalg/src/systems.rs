@@ -13,6 +13,7 @@ use crate::cg::Cg;
 use crate::eigsh::check_symmetric;
 use crate::gmres::Gmres;
 use crate::inverse::{Inverse, Preconditioner};
+use crate::lanczos::{magnitude, power_of_two};
 use crate::minres::Minres;
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::tall::{Space, dot};
@@ -333,9 +334,7 @@ fn begin<'a, 'c, M: Method<'a>>(
     if M::NEEDS_SYMMETRY {
         check_symmetric(&operator)?;
     }
-    let most = b.iter().fold(0.0f64, |most, number| most.max(number.abs()));
-    // The greatest power of two that is not greater.
-    let scale = f64::from_bits(most.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE);
+    let scale = power_of_two(magnitude(b));
     let system = System { operator, space, b, scale, tolerance: 0.0 };
     let mut inverse = match options.preconditioner {
         Preconditioner::None => Inverse::None,
