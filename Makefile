@@ -61,7 +61,7 @@ test-rust:
 
 test-python: install
 	$(PIP) install --requirement python/tests/requirements.txt
-	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "tests in Python" $(PYTHON) -m pytest -q python/tests
+	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "tests in Python" $(PYTHON) -m pytest -q -n 2 --dist worksteal python/tests
 
 # The examples of the documentation, run as a reader would.
 test-docs: install

@@ -165,8 +165,11 @@ def _arguments(input: Any, image: str | os.PathLike[str], options: dict[str, Any
     return bound.arguments
 
 
-def _import(arguments: dict[str, Any], explain: bool, is_matrix: bool = False) -> dict[str, Any]:
-    """Imports with the arguments of `import_graph`, or says what that will need. A matrix may be rectangular."""
+def _import(
+    arguments: dict[str, Any], explain: bool, is_matrix: bool = False, shape: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """Imports with the arguments of `import_graph`, or says what that will need. A matrix may be rectangular; `shape`
+    is for one whose entries are rows of a table."""
     given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
@@ -174,7 +177,7 @@ def _import(arguments: dict[str, Any], explain: bool, is_matrix: bool = False) -
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"duplicates": duplicates or "first", "limits": given_limits, "explain": explain}
-    settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None}
+    settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
     if not isinstance(given, Tables):
@@ -182,6 +185,8 @@ def _import(arguments: dict[str, Any], explain: bool, is_matrix: bool = False) -
     if settings["format"] is not None:
         raise TypeError(f"expected a format only with files, found format={settings['format']!r} with a {kind}")
     if given.vertices is not None:
+        if shape is not None:
+            raise TypeError(f"expected a shape only with lists and tables of entries, found one with a {kind}")
         if vertices is not None:
             raise TypeError(f"a {kind} has its vertices already; add others there")
         more = given.vertices

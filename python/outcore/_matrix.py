@@ -322,7 +322,11 @@ def import_matrix(
     input: Any,
     image: str | os.PathLike[str],
     *,
+    shape: tuple[int, int] | None = None,
     values: bool | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     format: str | None = None,
     order: Literal["auto", "input", "degree", "near"] = "auto",
     replace: bool = False,
@@ -342,8 +346,13 @@ def import_matrix(
             `import_graph`. Entries at one place add up, as in SciPy. Complex values are taken from Matrix Market files,
             SciPy matrices and NumPy arrays.
         image: Where the image goes.
+        shape: The numbers of rows and columns, if the input is a list or a table of entries, such as a Parquet file, a
+            data frame or a tuple of arrays `(row, column, value)`: sources are then row indices and targets column
+            indices, from 0, as in SciPy's `coo_array`. Without it they are ids, and each id is a row and a column.
         values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
             they are 0. By default they have if the input does. SciPy matrices of bool have none; `False` is no entry.
+        source, target, weight: The columns of a list or table that hold rows, columns and values: their names, or their
+            numbers from 1.
         order: How rows and columns are ordered inside; nobody sees it. "near" is for square matrices.
 
     The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that
@@ -357,7 +366,9 @@ def import_matrix(
     limits: dict[str, Any] = {"runtime": runtime, "memory": memory, "threads": threads, "backend": backend}
     options = limits | {
         "format": format,
-        "weight": "none" if values is False else None,
+        "source": source,
+        "target": target,
+        "weight": "none" if values is False else weight,
         "duplicates": "sum",
         "order": order,
         "replace": replace,
@@ -366,5 +377,5 @@ def import_matrix(
         "temporary": temporary,
         "progress": progress,
     }
-    _import(_arguments(input, image, options), explain=False, is_matrix=True)
+    _import(_arguments(input, image, options), explain=False, is_matrix=True, shape=shape)
     return SparseMatrix(image, values=values, **limits)

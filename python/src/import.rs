@@ -33,6 +33,7 @@ pub struct Settings {
     explain: bool,
     is_matrix: bool,
     rows: Option<u64>,
+    shape: Option<[u64; 2]>,
     limits: Limits,
 }
 
@@ -196,6 +197,9 @@ fn import_from<'py>(
     let outcome = run(py, &runtime, || {
         let _turn = turn(&runtime, is_within)?;
         let mut source = open(&runtime, &input)?;
+        if let Some(shape) = settings.shape {
+            source = import::with_shape(source, shape)?;
+        }
         if let Some(rows) = listed {
             source = import::with_vertices(source, rows, "the given vertices")?;
         }

@@ -415,6 +415,8 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
         (("eigsh", square, "--output", tmp_path / "out.txt"), ".parquet"),
         (("eigsh", square, "--output", tmp_path / "none" / "out.npy"), "none"),
         (("eigsh", square, "--output", tmp_path / "a.csv", "--values", tmp_path / "a.csv"), "for --output and --values"),
+        (("cg", square, "--rhs", good, "--output", good), "for --rhs and --output"),
+        (("multiply", square, "--by", good, "--output", good), "for --by and --output"),
     ]
     for arguments, message in cases:
         for more in ((), ("--explain",)):

@@ -118,6 +118,10 @@ pub struct ImportArgs {
     /// What the image is for. Both have the same format, but graphs are square matrices whose values are not complex
     #[arg(long = "as", value_enum, default_value = "graph")]
     pub purpose: Purpose,
+    /// The rows and columns of the matrix whose entries a list or table holds, such as 1000x50: sources are then row
+    /// indices, and targets column indices, from 0
+    #[arg(long, value_name = "MxN", value_parser = shape)]
+    pub shape: Option<[u64; 2]>,
     /// What is done with edges from a vertex to itself
     #[arg(long, value_parser = choice::<SelfLoops>(), default_value = "keep")]
     pub self_loops: SelfLoops,
@@ -139,6 +143,12 @@ pub struct ImportArgs {
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// The rows and columns of a matrix.
+fn shape(text: &str) -> Result<[u64; 2], String> {
+    let sizes = text.split_once('x').and_then(|(rows, columns)| Some([rows.parse().ok()?, columns.parse().ok()?]));
+    sizes.ok_or_else(|| "expected rows and columns, such as 1000x50".to_owned())
 }
 
 /// What an image is for.

@@ -12,6 +12,9 @@ use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
     let is_matrix = args.purpose == Purpose::Matrix;
+    if args.shape.is_some() && !is_matrix {
+        return Err(Error::Usage("--shape: expected --as matrix beside it, found none".to_owned()));
+    }
     let input = InputOptions {
         format: args.format.clone(),
         ids: args.ids,
@@ -29,7 +32,10 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
         import::advise(error, options, inputs, &input) //
     })?;
-    let source = import::open(&runtime, inputs, &input)?;
+    let mut source = import::open(&runtime, inputs, &input)?;
+    if let Some(shape) = args.shape {
+        source = import::with_shape(source, shape)?;
+    }
     let text = source.facts().text.clone();
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
@@ -46,6 +52,10 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     }
     let report = import::import(&runtime, source, image, &options)?;
     tell(&report, text.as_ref(), &args.limits);
+    if is_matrix && report.manifest.rows.is_none() && !args.limits.quiet {
+        let size = report.manifest.vertices;
+        note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
+    }
     Ok(())
 }
 

@@ -137,15 +137,14 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     let given = Given { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
-    check_files(args, &matrix, &needs)?;
     if common.explain {
+        check_files(args, &matrix, &needs)?;
         explain(args, &matrix, &needs)?;
         return Ok(ExitCode::SUCCESS);
     }
-    matrix.graph().make_room("the run", needs.least_bytes)?;
-    if common.verify {
-        matrix.graph().make_room("the verification of the result", needs.verify_bytes)?;
-    }
+    let (purpose, bytes) = most_memory(args, &matrix, &needs);
+    matrix.graph().make_room(purpose, bytes)?;
+    check_files(args, &matrix, &needs)?;
     run(args, &matrix, &*plan)
 }
 
@@ -189,6 +188,17 @@ fn not_converged(
     Ok(ExitCode::from(UNCONVERGED))
 }
 
+/// What needs the most memory: the run, the verification of its result, or what writes that.
+fn most_memory(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> (&'static str, u64) {
+    let verification = ("the verification of the result", needs.verify_bytes);
+    let verification = args.common.verify.then_some(verification);
+    let written = needs.shapes.iter().zip(args.results()).filter(|(_, output)| output.is_some());
+    let written = written.filter(|_| !is_written_at_once(needs));
+    let written = written.map(|(shape, _)| ("what writes the result", shape.output_bytes(matrix.graph())));
+    let run = ("the run", needs.least_bytes);
+    verification.into_iter().chain(written).fold(run, |most, need| if need.1 > most.1 { need } else { most })
+}
+
 /// Whether the result goes to its file while it is computed.
 fn is_written_at_once(needs: &Needs) -> bool {
     needs.files.as_ref().is_some_and(|files| files.product_bytes > 0)
@@ -199,11 +209,17 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     let (outputs, graph) = (args.outputs(), matrix.graph());
     let backend = graph.runtime().backend();
     let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
-    for (i, (option, file)) in outputs.iter().enumerate() {
-        if let Some((other, _)) = outputs[..i].iter().find(|(_, other)| place(other) == place(file)) {
+    let inputs = args.solver.inputs.iter().zip(&args.inputs);
+    let mut known: Vec<_> = inputs
+        .filter_map(|(input, file)| Some((format!("--{}", in_shell(input.name)), place(file.as_deref()?))))
+        .collect();
+    for (option, file) in &outputs {
+        let here = place(file);
+        if let Some((other, _)) = known.iter().find(|(_, other)| *other == here) {
             let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
             return Err(Error::Usage(text));
         }
+        known.push(((*option).to_owned(), here));
     }
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         match output {
@@ -221,7 +237,7 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
 /// Says what a run needs.
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let graph = matrix.graph();
-    let mut least_bytes = needs.least_bytes;
+    let (_, least_bytes) = most_memory(args, matrix, needs);
     let mut lines = Vec::new();
     let (rows, columns) = matrix.shape();
     lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
@@ -239,9 +255,7 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
         if let Some(output) = output {
             let mut how = "while the product goes on".to_owned();
             if !is_written_at_once(needs) {
-                let bytes = shape.output_bytes(graph);
-                least_bytes = least_bytes.max(bytes);
-                how = format!("in {} of memory", bytes_text(bytes));
+                how = format!("in {} of memory", bytes_text(shape.output_bytes(graph)));
             }
             let (count, columns, output) =
                 (shape.vertices.end - shape.vertices.start, shape.names.len(), output.display());
@@ -249,7 +263,6 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
         }
     }
     if args.common.verify {
-        least_bytes = least_bytes.max(needs.verify_bytes);
         let bytes = bytes_text(needs.verify_bytes);
         lines.push(format!("verify   at least {bytes} of memory; its reads are not counted"));
     }

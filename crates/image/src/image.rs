@@ -5,7 +5,7 @@ use crate::files::ImageFiles;
 use crate::stats::SweepStats;
 use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
-use outcore_io::{CacheShare, DataFile, PageCache, PageKey, Reader, Reservation, Runtime, lock};
+use outcore_io::{CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Reader, Reservation, Runtime, lock};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -383,7 +383,8 @@ impl Image {
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
         let advise = |error| match error {
             outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
-                let advised_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
+                let enough_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
+                let advised_bytes = LEAST_ADVICE_BYTES.max(enough_bytes);
                 outcore_io::Error::Memory {
                     purpose,
                     needed_bytes,

@@ -24,7 +24,7 @@ const END_NAMES: [(&str, &str); 14] = [
 ];
 
 /// Names that mean the ends of an edge only together.
-const PAIRED_NAMES: [(&str, &str); 10] = [
+const PAIRED_NAMES: [(&str, &str); 12] = [
     ("protein1", "protein2"),
     ("id1", "id2"),
     ("v1", "v2"),
@@ -35,6 +35,8 @@ const PAIRED_NAMES: [(&str, &str); 10] = [
     ("origin", "destination"),
     ("user", "item"),
     ("userid", "itemid"),
+    ("row", "col"),
+    ("row", "column"),
 ];
 
 /// Words for the ends of an edge that stand before what the ends are.
@@ -103,6 +105,12 @@ pub(crate) fn kinds_note(source: &str, target: &str, strings: bool) -> Option<St
     (!strings && KINDS.contains(&plain(source).as_str())).then(|| {
         format!("Equal numbers in `{source}` and `{target}` are one vertex: if they count apart, make strings of them, such as u7 and i7.")
     })
+}
+
+/// The column that holds the weights if nobody says which: `weight`; of a matrix `value`, too.
+pub(crate) fn usual_weight(names: &[&str], options: &InputOptions) -> Option<usize> {
+    let called = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+    called("weight").or_else(|| if options.is_matrix { called("value") } else { None })
 }
 
 /// Whether a column of this name holds sources.

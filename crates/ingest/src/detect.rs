@@ -8,7 +8,7 @@
 
 use crate::batch::{IdKind, InputOptions, bad_record};
 use crate::blocks::Lines;
-use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns};
+use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
 use crate::columns::{Columns, Comments, Field, Separator, split};
 use crate::konect::Konect;
 use crate::number::{is_whole, lines, real, trim};
@@ -619,7 +619,7 @@ fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Resul
         Some("none") => None,
         Some(_) if names.is_empty() => None,
         Some(asked) => Some(column_asked("weight", asked, names)?),
-        None => names.iter().position(|name| name.eq_ignore_ascii_case("weight")),
+        None => usual_weight(names, options),
     };
     Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
 }

@@ -38,6 +38,7 @@ mod plan;
 mod recognise;
 mod rows;
 pub mod runs;
+mod shape;
 mod size_line;
 mod table;
 mod table_file;
@@ -65,6 +66,7 @@ pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,
 };
+pub use shape::with_shape;
 pub use table::{DIRECTED_KEY, WEIGHT_KEY, from_batches};
 pub use table_file::{RowIds, TableFile};
 pub use vertices::{with_vertex_range, with_vertices};

@@ -57,7 +57,7 @@ const NAMES: [(&str, &str); 17] = [
     ("wel", "GAP's weighted text edges, `source target weight`"),
     ("cedge", "road networks, `edge_id u v length`"),
     ("dimacs", "DIMACS, `a u v w` or `e u v`"),
-    ("matrix-market", "Matrix Market, square pattern, integer or real matrices"),
+    ("matrix-market", "Matrix Market, patterns and matrices of integers or reals; as a graph they are square"),
     ("metis", "METIS, a line of neighbours per vertex, from 1"),
     ("ascii-graph", "WebGraph's ASCIIGraph, a line of successors per vertex, from 0"),
     ("graphalytics", "LDBC Graphalytics, NAME.v and NAME.e side by side"),

@@ -22,6 +22,7 @@ pub(crate) enum Kind {
 const UNPACK: &str = "unpack it, or compress it with gzip or zstd";
 const CONVERT: &str = "write it as a list of edges, `source target [weight]` a line, or as Parquet";
 const NETWORKX: &str = "read it with NetworkX and import the graph, or write it as a list of edges";
+const LOAD: &str = "load it and give import_graph a tuple of arrays (source, target), or import_matrix a SciPy matrix";
 const UTF8: &str = "convert the file to UTF-8, as with iconv -f UTF-16 -t UTF-8";
 
 /// What files begin with.
@@ -34,7 +35,7 @@ const MAGIC: [(&[u8], Kind); 15] = [
     (b"\xfd7zXZ\0", Kind::Foreign("xz", UNPACK)),
     (b"7z\xbc\xaf\x27\x1c", Kind::Foreign("a 7z archive", UNPACK)),
     (b"\x04\x22\x4d\x18", Kind::Foreign("lz4", UNPACK)),
-    (b"\x93NUMPY", Kind::Foreign("a NumPy array", "load it and give import_graph a tuple of arrays (source, target)")),
+    (b"\x93NUMPY", Kind::Foreign("a NumPy array", LOAD)),
     (b"\xff\xfe", Kind::Foreign("text in UTF-16", UTF8)),
     (b"\xfe\xff", Kind::Foreign("text in UTF-16", UTF8)),
     (b"\x89HDF", Kind::Foreign("HDF5", CONVERT)),
@@ -51,7 +52,7 @@ const ENDINGS: [(&str, &str, &str); 8] = [
     (".gml", "GML", NETWORKX),
     (".dot", "DOT", NETWORKX),
     (".gdf", "GDF", CONVERT),
-    (".npz", "NumPy arrays", "load it and give import_graph a tuple of arrays (source, target)"),
+    (".npz", "NumPy arrays", LOAD),
     (".pkl", "a pickle", "load it and give import_graph the graph"),
 ];
 

@@ -11,7 +11,7 @@
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
-use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns};
+use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
 use crate::text_source::begin;
 use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real};
@@ -344,7 +344,7 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
         Some(asked) => Some(column_asked("weight", asked, &names)?),
         None => {
             let own = schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own));
-            own.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case("weight")))
+            own.or_else(|| usual_weight(&names, options))
         }
     };
     let Some(column) = column else {

@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// Memory that operations leave to code, stacks and small things. Most of it is code, which counts once it has run:
 /// that of all kernels together takes 6.5 MiB.
 pub(crate) const SLACK_BYTES: u64 = 9 << 20;
+/// The least limit that a refusal advises: with less an image opens, and little else works.
+pub const LEAST_ADVICE_BYTES: u64 = 24 << 20;
 /// How page caches are called in the ledger.
 pub(crate) const CACHE_PURPOSE: &str = "the page cache";
 
@@ -80,7 +82,7 @@ impl Budget {
                 needed_bytes: needed + 1,
                 available_bytes: limit_bytes,
                 limit_bytes,
-                advised_bytes: needed + 1 + held_margin_bytes(held_bytes),
+                advised_bytes: LEAST_ADVICE_BYTES.max(needed + 1 + held_margin_bytes(held_bytes)),
                 holders: Vec::new(),
             });
         }
@@ -135,7 +137,7 @@ impl Budget {
             needed_bytes,
             available_bytes,
             limit_bytes,
-            advised_bytes: limit_bytes.max(self.limit_for(needed_bytes, available_bytes)),
+            advised_bytes: LEAST_ADVICE_BYTES.max(limit_bytes).max(self.limit_for(needed_bytes, available_bytes)),
             holders: self.holders(),
         }
     }

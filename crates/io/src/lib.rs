@@ -29,7 +29,7 @@ mod streams;
 mod writer;
 
 pub use backend::{Backend, random};
-pub use budget::{Budget, Reservation, Spare};
+pub use budget::{Budget, LEAST_ADVICE_BYTES, Reservation, Spare};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory, folder};

@@ -265,10 +265,10 @@ pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
     }
 }
 
-/// Refuses a number of vectors, or a tolerance, that cannot be for so many rows.
-pub(crate) fn check_wanted(rows: usize, k: usize, tol: f64) -> Result<()> {
-    if k == 0 || k > rows {
-        return Err(Error::Usage(format!("expected k from 1 to {rows}, the number of rows, found {k}")));
+/// Refuses a number of vectors, or a tolerance, that cannot be: a matrix has so many vectors at most.
+pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
+    if k == 0 || k > most {
+        return Err(Error::Usage(format!("expected k from 1 to {most}, found {k}")));
     }
     if !(0.0..1.0).contains(&tol) {
         return Err(Error::Usage(format!("expected tol from 0 to 1, found {tol}")));

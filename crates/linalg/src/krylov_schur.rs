@@ -12,9 +12,11 @@
 //! longer one. That is asked of the space, not of single vectors: where these are nearly parallel it is still known.
 //!
 //! *Missed copies.* One vector sees one copy of a repeated eigenvalue. So when all wanted ones have converged, their
-//! space is locked, and the method begins again with a random vector orthogonal to it, for as many steps as the first
-//! time, a full basis at most. What is then wanted more has to converge, too. No bound is known for unsymmetric
-//! matrices that would say more.
+//! space is locked, and the method begins again with a random vector orthogonal to it, until the best eigenvalue behind
+//! that space is known: it is as exact as the others, or its residual is a small part ([`BEHIND`]) of what it is behind
+//! them. One that is wanted more than those that are locked takes their place, and the method begins once more. So a
+//! copy is missed only if the method misses the best eigenvalue that its start vector sees. No bound is known for
+//! unsymmetric matrices that would say more.
 //!
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
@@ -31,6 +33,8 @@ use outcore_io::Array;
 const LOOKS: usize = 8;
 /// And not more often than after so many steps.
 const LEAST_STEPS: usize = 8;
+/// The residual of an eigenvalue that is not wanted, in units of how much less it is wanted than the last that is.
+const BEHIND: f64 = 1e-2;
 
 /// Which eigenvalues are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +93,8 @@ pub(crate) struct KrylovSchur<'o, 'a> {
     seed: u64,
     /// Steps since the last random start.
     steps: usize,
-    /// The keys of what is locked, and the steps of the first run.
+    /// How much each of those that are locked is wanted.
     locked: Vec<f64>,
-    enough: usize,
     pub restarts: u64,
     checkpoint: Option<Checkpoint<'a>>,
 }
@@ -113,7 +116,6 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             seed: goal.seed,
             steps: 0,
             locked: Vec::new(),
-            enough: 0,
             restarts: 0,
             checkpoint: None,
         };
@@ -132,7 +134,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn restore(&mut self, words: &mut Words) -> Option<()> {
         self.operator.costs().borrow_mut().count(words.take()?);
         (self.seed, self.restarts) = (words.take()?, words.take()?);
-        (self.steps, self.enough) = (words.take()? as usize, words.take()? as usize);
+        self.steps = words.take()? as usize;
         self.norm = f64::from_bits(words.take()?);
         let shape = self.projection.shape();
         self.projection = words.take_matrix().filter(|kept| kept.shape() == shape)?;
@@ -145,7 +147,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
         let mut words = Words::default();
         let products = self.operator.costs().borrow().products;
-        let counts = [products, self.seed, self.restarts, self.steps as u64, self.enough as u64];
+        let counts = [products, self.seed, self.restarts, self.steps as u64];
         counts.into_iter().for_each(|word| words.put(word));
         words.put(self.norm.to_bits());
         words.put_matrix(&self.projection);
@@ -225,6 +227,19 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         schur.blocks(wanted).into_iter().flat_map(twice).take(self.goal.count).collect()
     }
 
+    /// Whether the best eigenvalue behind the first ones is known well enough to say that it is not one of them.
+    fn is_behind(&self, schur: &mut Schur, wanted: usize, floor: f64) -> bool {
+        if wanted == self.columns() {
+            return false;
+        }
+        schur.sort(wanted + 1, |one, other| self.goal.part.is_before(one, other));
+        let end = schur.end_of_block(wanted + 1);
+        let residual = self.coupling(schur)[..end].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        let least = schur.blocks(wanted).iter().map(|&row| self.goal.part.key(schur.value(row))).reduce(f64::min);
+        let gap = least.unwrap_or(f64::INFINITY) - self.goal.part.key(schur.value(wanted));
+        residual <= floor.max(BEHIND * gap)
+    }
+
     /// Keeps the first vectors of a Schur form, whose space has converged, and begins again behind them.
     fn lock(&mut self, schur: &Schur, count: usize) -> Result<()> {
         if let Some(last) = self.keep(schur, count)? {
@@ -260,7 +275,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Ok(())
     }
 
-    /// Runs until all wanted eigenvalues have converged and none more turn up, or there were too many restarts. Returns
+    /// Runs until all wanted eigenvalues have converged and none is wanted more, or there were too many restarts. Returns
     /// the Schur form and how many rows of it are wanted: one more if the last has a conjugate.
     pub fn run(&mut self) -> Result<(Schur, usize)> {
         let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
@@ -272,24 +287,23 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             if size <= count || !(is_full || self.steps.is_multiple_of(between)) {
                 continue;
             }
-            let (schur, coupling) = self.schur(count)?;
+            let (mut schur, coupling) = self.schur(count)?;
             let wanted = schur.end_of_block(count);
             let floor = (tolerance * schur.largest()).max(least_tolerance * self.norm);
             let residual = coupling[..wanted].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
             if residual <= floor {
                 let keys = self.keys(&schur, wanted);
-                let is_known =
-                    !self.locked.is_empty() && self.locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor);
-                if is_known && (is_full || self.steps >= self.enough) || self.restarts > most_restarts {
+                let is_known = self.locked.len() == keys.len()
+                    && self.locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor);
+                if is_known && self.is_behind(&mut schur, wanted, floor) {
                     return Ok((schur, wanted));
                 }
-                if !is_known {
-                    self.enough = self.enough.max(self.steps.min(most_columns));
+                if !is_known && (self.locked.is_empty() || self.restarts < most_restarts) {
                     self.restarts += u64::from(!self.locked.is_empty());
-                    self.locked = keys;
                     self.lock(&schur, wanted)?;
+                    self.locked = keys;
+                    continue;
                 }
-                continue;
             }
             if is_full {
                 if self.restarts >= most_restarts {

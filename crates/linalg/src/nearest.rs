@@ -3,14 +3,17 @@
 //! *Idea.* Where no eigenvalue is below zero they are the least, and where none is above it they are the greatest: most
 //! matrices of which they are asked for, such as Laplacians, are of that kind, and a few products tell which are not.
 //! Otherwise they are those of the least squares, and so of the product of the matrix with itself, whose products cost
-//! two. Only these know eigenvalues of the same magnitude and of either sign from each other no more: some vectors
-//! beyond those that are wanted complete them, and a projection of the matrix itself parts them.
+//! two. These do not tell eigenvalues of the same magnitude and of either sign from each other: what they find may be
+//! mixtures of both. The matrix maps the space of such vectors and of their products to itself, so a projection of the
+//! matrix on that space parts them.
 
 use crate::basis::{Basis, Room};
 use crate::eigsh::{EigshOptions, Solved, Subspace, Which, goal, refine, solve, subspace};
 use crate::lanczos::{End, Goal, Lanczos};
 use crate::operator::{Counted, Operator, Squared, space};
+use crate::orthonormal::orthonormalize;
 use outcore_graph::Result;
+use outcore_io::Array;
 use outcore_matrix::Operand;
 
 /// Vectors that tell where a spectrum ends, about.
@@ -61,24 +64,51 @@ fn goal_of<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Goal {
 fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
     let (wanted, width) = (goal_of(operator, options), options.block);
     // The last one may have half of a pair.
-    let count = (options.k + width).min(operator.shape().1);
+    let count = (options.k + width).next_multiple_of(width);
     let goal = Goal { count, end: End::Smallest, is_of_squares: true, ..wanted };
-    let goal = Goal { most_columns: goal.most_columns.max(count.next_multiple_of(width) + 3 * width), ..goal };
+    let goal = Goal { most_columns: goal.most_columns.max(count + 3 * width), ..goal };
     let Subspace { basis, scale, restarts } = {
         let squared = Squared::new(operator.matrix, Operand::Matrix, width, operator.costs)?;
         let checkpoint = goal.checkpoint(&squared, options.checkpoint.as_deref(), "eigsh of squares", width)?;
         subspace(&squared, &goal, width, checkpoint)?
     };
-    let found = refine(operator, Subspace { basis, scale: scale.sqrt(), restarts }, &Goal { count, ..wanted })?;
-    best(found, options.k)
+    let scale = scale.sqrt();
+    let found = refine(operator, Subspace { basis, scale, restarts }, &Goal { count, ..wanted })?;
+    let best = best(&found, options.k);
+    if best.iter().all(|&i| found.residuals[i] <= found.residual_bound) {
+        return found.pick(&best);
+    }
+    let more = Goal { count: 2 * count, ..wanted };
+    let basis = with_products(operator, found.basis, found.residual_bound, options.seed)?;
+    let found = refine(operator, Subspace { basis, scale, restarts }, &more)?;
+    let best = self::best(&found, options.k);
+    found.pick(&best)
 }
 
-/// The pairs next to zero of some: the length of the product counts, which for a mixture is that of its parts.
-fn best(found: Solved<'_>, count: usize) -> Result<Solved<'_>> {
+/// The pairs next to zero: the length of the product counts, which for a mixture is that of its parts.
+fn best(found: &Solved<'_>, count: usize) -> Vec<usize> {
     let length = |i: usize| found.values[i].hypot(found.residuals[i]);
     let mut order: Vec<usize> = (0..found.values.len()).collect();
     order.sort_by(|&a, &b| length(a).total_cmp(&length(b)));
     order.truncate(count);
     order.sort_unstable();
-    found.pick(&order)
+    order
+}
+
+/// Orthonormal vectors, and what their products add to the space. What is not longer than `floor` adds nothing: a
+/// random vector takes its place.
+fn with_products<'a>(operator: &Counted<'a, '_>, mut basis: Basis<'a>, floor: f64, seed: u64) -> Result<Basis<'a>> {
+    let space = basis.space;
+    basis.leave(2 * space.block_bytes())?;
+    let mut factor = Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers())?;
+    for at in 0..basis.len() {
+        basis.copy(at, &mut factor)?;
+        let (mut product, known) = (basis.fresh()?, basis.len());
+        operator.apply(&factor, space.width, &mut product)?;
+        basis.project_out(0..known, &mut product)?;
+        basis.project_out(0..known, &mut product)?;
+        orthonormalize(&basis, known, &mut product, floor, seed.wrapping_add(at as u64))?;
+        basis.push(product);
+    }
+    Ok(basis)
 }

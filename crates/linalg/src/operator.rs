@@ -26,7 +26,8 @@ pub(crate) trait Operator<'a> {
     /// The error for products that are not finite: images hold finite values only.
     fn too_large(&self) -> Error {
         let image = self.matrix().graph().path().display();
-        Error::Unsuitable(format!("expected products that are finite numbers, found larger ones with {image}"))
+        let expected = "expected products whose squares are finite numbers";
+        Error::Unsuitable(format!("{expected}, found larger ones with {image}: divide the matrix by a number first"))
     }
 }
 

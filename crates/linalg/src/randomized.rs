@@ -11,7 +11,7 @@ use crate::declare::{
     Declaration, Found, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size, table_lines,
     values_bytes,
 };
-use crate::eigsh::{LEAST_SCALE, check_entries, padded};
+use crate::eigsh::{LEAST_SCALE, check_entries, check_wanted, padded};
 use crate::operator::{Costs, Counted, Operator, require_real, space};
 use crate::svds::{append_orthonormal, small_svd};
 use crate::tall::Space;
@@ -234,9 +234,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
 fn check_options(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Result<()> {
     let &RandomizedSvdOptions { k, passes, .. } = options;
     let least = matrix.shape().0.min(matrix.shape().1) as usize;
-    if k == 0 || k > least {
-        return Err(Error::Usage(format!("expected k from 1 to {least}, found {k}")));
-    }
+    check_wanted(least, k, 0.0)?;
     if passes < 2 || passes % 2 == 1 {
         return Err(Error::Usage(format!("expected an even number of passes, at least 2, found {passes}")));
     }

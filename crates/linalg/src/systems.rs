@@ -5,7 +5,7 @@
 //! whether that is so or the method begins again from there: rounding may keep a recurrence falling when the residual
 //! does not. What is returned is the true residual, so nothing is said to be solved that is not.
 //!
-//! *Numbers.* `b` is divided by a power of two, so that squares of its numbers neither overflow nor vanish.
+//! *Numbers.* `b` and `x` are divided by a power of two, so that squares of their numbers neither overflow nor vanish.
 //!
 //! Saad, *Iterative Methods for Sparse Linear Systems*, second edition, 2003.
 
@@ -30,6 +30,10 @@ const RECURRENCE: f64 = 1e-14;
 const ROUNDING_LEFT: f64 = 0.5;
 /// The same for one that began again for want of memory.
 const FULL_LEFT: f64 = 1.0 - 1e-10;
+/// What a system is divided by is at least this part of what `x` begins with: squares of its products are finite then.
+const LEAST_SCALE: f64 = 1e-70;
+/// The least number that `x` may have as its greatest: smaller ones have fewer digits.
+const LEAST_SOLUTION: f64 = f64::MIN_POSITIVE;
 
 /// How a system of linear equations is solved.
 #[derive(Clone, Copy, Debug)]
@@ -243,19 +247,23 @@ impl System<'_, '_> {
         let (matrix, scale) = (self.operator.matrix, self.scale);
         let mut ordered = Array::zeroed(self.space.runtime.budget(), "the solution of a linear system", x.len())?;
         let numbers = shared::<AtomicF64>(&mut ordered);
-        let are_finite = self.space.stripes(|_, rows| {
-            let mut are_finite = true;
+        let greatest = self.space.stripes(|_, rows| {
+            let mut greatest = 0.0f64;
             for row in rows {
-                let number = x[row] * scale;
-                are_finite &= number.is_finite();
-                numbers[matrix.column_at(row)].store(number);
+                greatest = greatest.max(x[row].abs());
+                numbers[matrix.column_at(row)].store(x[row] * scale);
             }
-            Ok(are_finite)
+            Ok(greatest)
         })?;
-        if are_finite.contains(&false) {
-            return Err(self.operator.too_large());
+        let greatest = greatest.into_iter().fold(0.0, f64::max);
+        if greatest == 0.0 || (LEAST_SOLUTION..=f64::MAX).contains(&(greatest * scale)) {
+            return Ok(ordered);
         }
-        Ok(ordered)
+        let (image, most) = (matrix.graph().path().display(), f64::MAX);
+        Err(Error::Unsuitable(format!(
+            "expected a solution whose greatest number is from {LEAST_SOLUTION:.1e} to {most:.1e}, found one outside \
+             with {image}: scale b first"
+        )))
     }
 }
 
@@ -265,6 +273,10 @@ fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &Solve
     let (x, iterations, norms, scale, tolerance, stopped_by) = {
         let (mut system, mut state) = begin::<M>(matrix, b, options, &costs)?;
         let length = system.residual(&mut state, true)?;
+        if length == 0.0 && b.iter().any(|&number| number != 0.0) {
+            let text = "expected numbers in x0 that are less than 10^200 times those in b, found larger ones";
+            return Err(Error::Usage(text.to_owned()));
+        }
         system.tolerance = (options.rtol * length).max(options.atol / system.scale);
         let stopped_by = match length > 0.0 {
             true => {
@@ -334,7 +346,7 @@ fn begin<'a, 'c, M: Method<'a>>(
     if M::NEEDS_SYMMETRY {
         check_symmetric(&operator)?;
     }
-    let scale = power_of_two(magnitude(b));
+    let scale = power_of_two(magnitude(b).max(LEAST_SCALE * options.x0.map_or(0.0, magnitude)));
     let system = System { operator, space, b, scale, tolerance: 0.0 };
     let mut inverse = match options.preconditioner {
         Preconditioner::None => Inverse::None,

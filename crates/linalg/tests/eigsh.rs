@@ -139,11 +139,16 @@ fn eigenvalues_next_to_zero() {
     }
     // As often as they are there, and solved as dense.
     let choose = |n: u64, k: u64| (0..k).fold(1, |count, i| count * (n - i) / (i + 1)) as usize;
-    for dimension in [6, 10] {
+    for dimension in [6, 9, 10, 11] {
         let copies = |i| vec![dimension as f64 - 2.0 * i as f64; choose(dimension, i)];
         let known: Vec<f64> = (0..=dimension).flat_map(copies).collect();
         let options = EigshOptions { which: Which::SmallestMagnitude, ..options(14) };
         compare(&Entries::hypercube(dimension), known, &options);
+    }
+    // Any mixture of vectors of either sign is one of the square.
+    for (block, k) in [(1, 2), (2, 1), (2, 5), (4, 6)] {
+        let values: Vec<f64> = (0..260).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        compare(&diagonal(&values), values, &EigshOptions { block, which: Which::SmallestMagnitude, ..options(k) });
     }
     compare(
         &diagonal(&[-3.0, 1.0, 2.0]),
@@ -316,7 +321,7 @@ fn what_cannot_be_is_refused() {
     for rows in [900, 30] {
         let mut given = Entries::grid(1, rows);
         given.add_both(&[(7, 7, f64::MAX), (7, 8, f64::MAX), (7, 6, f64::MAX)]);
-        assert!(refusal(&given, true, &options(3)).contains("expected products that are finite"));
+        assert!(refusal(&given, true, &options(3)).contains("expected products whose squares are finite"));
     }
     // A matrix that is symmetric, though it is not stored as one.
     let given = Entries::random(900, 900, 4000, true);

@@ -348,7 +348,7 @@ fn what_cannot_be_is_refused() {
         assert!(refusal(&near, &options(3)).contains("expected a Hermitian matrix"));
         let mut large = Complex::ring(rows, 2.0, &[(1, unit(0.3))]);
         (6..9).for_each(|column| large.add(7, column, c64::new(f64::MAX, 0.0)));
-        assert!(refusal(&large, &options(3)).contains("expected products that are finite"));
+        assert!(refusal(&large, &options(3)).contains("expected products whose squares are finite"));
     }
     let wide = "%%MatrixMarket matrix coordinate complex general\n5 7 1\n1 2 0.5 1\n";
     let wide = matrix(&runtime, &import_text(folder.path(), wide), true);

@@ -318,7 +318,7 @@ fn what_cannot_be_is_refused() {
     huge.add(7, 9, f64::MAX);
     for solver in SOLVERS {
         let refused = refusal(&huge, &NmfOptions { solver, ..usual.clone() });
-        assert!(refused.contains("expected products that are finite"), "{refused}");
+        assert!(refused.contains("expected products whose squares are finite"), "{refused}");
     }
     // No room for one column of each factor.
     let tall = Entries::random(2_000_000, 30, 0, false);

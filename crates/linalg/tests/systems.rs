@@ -270,23 +270,37 @@ fn what_does_not_converge_says_so() {
 
 #[test]
 fn numbers_near_the_ends_of_their_range() {
+    let scaled_by = |numbers: &[f64], power: i32| numbers.iter().map(|x| x * 2f64.powi(power)).collect::<Vec<_>>();
     let case = case(poisson(20, 20), true);
+    let mut large = poisson(20, 20);
+    large.entries.values_mut().for_each(|value| *value *= 1e130);
+    let large = self::case(large, true);
     for (_, method) in METHODS {
         let plain = case.solve(method, &vector(400), &STRICT);
         for power in [-1000, -600, 600, 1000] {
-            let scaled = |numbers: &[f64]| numbers.iter().map(|x| x * 2f64.powi(power)).collect::<Vec<_>>();
-            let found = method(&case.matrix, &scaled(&vector(400)), &STRICT).unwrap();
-            assert!(found.converged && bits(&found.x) == bits(&scaled(&plain.x)), "{power}");
+            let found = method(&case.matrix, &scaled_by(&vector(400), power), &STRICT).unwrap();
+            assert!(found.converged && bits(&found.x) == bits(&scaled_by(&plain.x, power)), "{power}");
         }
-        let refused = method(&case.matrix, &[f64::MAX; 400], &STRICT).unwrap_err().to_string();
-        assert!(refused.contains("expected products that are finite"), "{refused}");
+        // The solution leaves the range of numbers, on either side.
+        for (matrix, b) in [(&case.matrix, f64::MAX), (&large.matrix, 1e-180)] {
+            let refused = method(matrix, &[b; 400], &STRICT).unwrap_err().to_string();
+            assert!(refused.contains("expected a solution whose greatest number is from"), "{refused}");
+        }
+        // A start that is far away.
+        let (b, x0) = (scaled_by(&vector(400), -600), vector(400));
+        let found = method(&case.matrix, &b, &SolveOptions { x0: Some(&x0), ..STRICT }).unwrap();
+        let error = found.x.iter().zip(scaled_by(&plain.x, -600)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(found.converged && error < 1e-7 * 2f64.powi(-600), "{error}");
+        let far = SolveOptions { x0: Some(&x0), ..STRICT };
+        let refused = method(&case.matrix, &scaled_by(&vector(400), -1000), &far).unwrap_err().to_string();
+        assert!(refused.contains("expected numbers in x0"), "{refused}");
     }
     let mut given = poisson(20, 20);
     given.add_both(&[(7, 7, f64::MAX), (7, 8, f64::MAX), (7, 6, f64::MAX)]);
     let case = self::case(given, true);
     for (_, method) in METHODS {
         let refused = method(&case.matrix, &vector(400), &STRICT).unwrap_err().to_string();
-        assert!(refused.contains("expected products that are finite"), "{refused}");
+        assert!(refused.contains("expected products whose squares are finite"), "{refused}");
     }
 }
 

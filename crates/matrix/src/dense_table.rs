@@ -29,7 +29,12 @@ impl SparseMatrix {
     pub fn open_dense(&self, operand: Operand, path: &Path) -> Result<DenseFile> {
         let runtime = self.graph().runtime();
         if !TableFile::is_named(path) {
-            return DenseFile::open(runtime, path);
+            return DenseFile::open(runtime, path).map_err(|error| match (error, path.extension()) {
+                (Error::Input { path, found, .. }, ending) if ending.is_none_or(|ending| ending != "npy") => {
+                    refusal(&path, "a .npy file, or one that ends in .parquet, .arrow or .feather".to_owned(), found)
+                }
+                (error, _) => error,
+            });
         }
         let table = TableFile::open(runtime, path)?;
         let names = table.names();

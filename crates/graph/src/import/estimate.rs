@@ -16,8 +16,8 @@ const ENTRY_BYTES: u64 = 3;
 const LEAST_IMAGE_BYTES: u64 = 32 << 10;
 /// What a vertex takes in temporary files, about.
 const VERTEX_BYTES: u64 = 40;
-/// An import that needs no more temporary space than this begins without a look at the disk.
-const SMALL_BYTES: u64 = 160 << 20;
+/// What the temporary files of an import of few edges take, about.
+const LEAST_TEMPORARY_BYTES: u64 = 1 << 20;
 
 /// What an import will need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
         temporary_bytes: entries
             .saturating_mul(record_bytes)
             .saturating_add(vertices.saturating_mul(VERTEX_BYTES))
-            .saturating_add(128 << 20),
+            .saturating_add(LEAST_TEMPORARY_BYTES),
         image_bytes: entries
             .saturating_mul(ENTRY_BYTES + weight_bytes)
             .saturating_add(vertices.saturating_mul(4 + 2 * columns))
@@ -97,9 +97,6 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
     let needed = space(facts, options);
     require_disk("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
-    if needed.temporary_bytes <= SMALL_BYTES {
-        return Ok(());
-    }
     let what = match (needed.edges, facts.declared) {
         (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
         (None, Some((_, vertices))) => format!("{vertices} vertices"),

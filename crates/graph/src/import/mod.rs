@@ -38,7 +38,8 @@ pub use estimate::{ImportEstimate, advise, estimate};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions, Parser, Rows, Source,
-    TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_vertex_range, with_vertices,
+    TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape, with_vertex_range,
+    with_vertices,
 };
 pub use read::ReadEdge;
 
