@@ -12,7 +12,6 @@ from outcore._errors import UsageError
 
 # What the engine reads of files.
 _IN_FILES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"}
-_SAME_PLACE = "expected out= apart from the factor, found memory or a file that both have"
 
 
 class Factor:
@@ -83,8 +82,6 @@ def product_for(out: Any, factor: Factor, rows: int, dtype: np.dtype[Any]) -> Pr
         array = np.empty(shape, dtype)
         return Product((_as_columns(array).view(np.float64), True), array)
     if isinstance(out, (str, os.PathLike)):
-        if factor.path is not None and os.path.exists(out) and os.path.samefile(out, factor.path):
-            raise UsageError(_SAME_PLACE)
         return Product((os.fspath(out), len(shape) == 1), None, os.fspath(out), 0 in shape)
     if not isinstance(out, np.ndarray):
         raise TypeError(f"expected out= as a path or a NumPy array, found a {type(out).__name__}")
@@ -97,7 +94,7 @@ def product_for(out: Any, factor: Factor, rows: int, dtype: np.dtype[Any]) -> Pr
     part = _part(out)
     is_same = part is not None and factor.path is not None and os.path.samefile(part[0], factor.path)
     if is_same or factor.array is not None and np.may_share_memory(out, factor.array):
-        raise UsageError(_SAME_PLACE)
+        raise UsageError("expected out= apart from the factor, found memory or a file that both have")
     if part is not None:
         return Product(part, out)
     if not (out.flags.c_contiguous and out.flags.aligned):

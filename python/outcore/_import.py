@@ -96,7 +96,7 @@ def import_graph(
         of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`; `first_edges` as
         they were understood; `notes` on how the input was read; and `stats`.
 
-    Cost: memory stays under the limit, ids included; temporary files take about 16 bytes per edge, 48 with weights.
+    Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import outcore as oc
+import pandas
 import pytest
 import scipy.io
 import scipy.sparse
@@ -164,6 +165,50 @@ def test_entries_at_one_place_add_up_and_values_can_be_left_out(tmp_path):
     assert oc.import_graph(bools, tmp_path / "d.oc")["edges"] == 2
 
 
+def test_entries_in_tables_have_a_shape(tmp_path):
+    """A list of entries is what SciPy makes of it, also where the same number is a row and a column."""
+    random = np.random.default_rng(6)
+    for shape in ((40, 7), (7, 40), (30, 30), (1, 5), (3, 0)):
+        count = 0 if 0 in shape else 100
+        row, column = (random.integers(0, max(size, 1), count) for size in shape)
+        value = random.integers(-9, 9, count) / 4
+        expected = scipy.sparse.coo_array((value, (row, column)), shape=shape)
+        frame = pandas.DataFrame({"row": row, "column": column, "value": value})
+        for ending in ("csv", "parquet"):
+            getattr(frame, f"to_{ending}")(tmp_path / f"m.{ending}", index=False)
+        inputs = [(row, column, value), frame, tmp_path / "m.parquet", tmp_path / "m.csv"]
+        for i, given in enumerate(inputs if count else inputs[:2]):
+            own = oc.import_matrix(given, tmp_path / "m.oc", shape=shape, replace=True, memory="256MiB")
+            assert own.shape == shape and own.dtype == np.float64, (i, own)
+            factor = random.random((shape[1], 3))
+            np.testing.assert_allclose(own @ factor, expected @ factor, rtol=1e-12, atol=1e-12)
+            factor = random.random(shape[0])
+            np.testing.assert_allclose(own.T @ factor, expected.T @ factor, rtol=1e-12, atol=1e-12)
+            own.close()
+    stars = pandas.DataFrame({"user": [0, 1], "item": [2, 0], "stars": [5, 3], "day": [9, 9]})
+    own = oc.import_matrix(stars, tmp_path / "stars.oc", shape=(2, 3), weight="stars")
+    assert (own @ np.eye(3)).tolist() == [[0, 0, 5], [3, 0, 0]]
+    own = oc.import_matrix(stars, tmp_path / "days.oc", shape=(2, 10), target="day", weight="item", values=False)
+    assert (own @ np.eye(10))[:, 9].tolist() == [1, 1]
+
+
+def test_entries_beyond_a_shape_are_refused_by_row(tmp_path):
+    entries = (np.array([0, 4, 1]), np.array([0, 1, 2]), np.array([1.0, 2, 3]))
+    for shape, said in (((4, 3), "row 4, column 1"), ((5, 2), "row 1, column 2"), ((4, 4), "row 4, column 1")):
+        with pytest.raises(oc.InputError, match=f"indices from 0, below {shape[0]} and {shape[1]}, found {said}"):
+            oc.import_matrix(entries, tmp_path / "m.oc", shape=shape)
+    with pytest.raises(oc.InputError, match="row -1, column 0"):
+        oc.import_matrix((np.array([0, -1]), np.array([0, 0])), tmp_path / "m.oc", shape=(2, 2))
+    with pytest.raises(oc.UsageError, match="ids that are strings"):
+        oc.import_matrix([("a", "b")], tmp_path / "m.oc", shape=(2, 2))
+    with pytest.raises(TypeError, match="expected a shape only with lists and tables"):
+        oc.import_matrix(scipy.sparse.eye_array(2), tmp_path / "m.oc", shape=(2, 2))
+    (tmp_path / "m.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n")
+    with pytest.raises(oc.UsageError, match="says its size itself"):
+        oc.import_matrix(tmp_path / "m.mtx", tmp_path / "m.oc", shape=(2, 2))
+    assert not (tmp_path / "m.oc").exists()
+
+
 def test_what_is_no_matrix_is_refused(tmp_path):
     beyond = scipy.sparse.coo_array(np.eye(3, 4))
     for axis, place, said in ((0, 3, "a row from 0 to below 3.*found 3"), (1, -1, "a column from 0 to below 4.*found -1")):
@@ -255,6 +300,16 @@ def test_the_shell_imports_matrices(tmp_path):
     made = run("import", tmp_path / "m.mtx", tmp_path / "m.oc", "--as", "matrix")
     assert made.returncode == 0 and "2 x 3" in made.stderr, made.stderr
     assert (oc.SparseMatrix(tmp_path / "m.oc") @ np.eye(3)).tolist() == [[0, 0, 4], [4, 0, 0]]
+    (tmp_path / "m.csv").write_text("user,item,stars\n0,2,5\n1,0,3\n")
+    table = (tmp_path / "m.csv", tmp_path / "t.oc", "--weight", "stars", "--replace")
+    made = run("import", *table, "--as", "matrix", "--shape", "2x3")
+    assert made.returncode == 0 and "2 x 3" in made.stderr and "one vertex" not in made.stderr, made.stderr
+    assert (oc.SparseMatrix(tmp_path / "t.oc") @ np.eye(3)).tolist() == [[0, 0, 5], [3, 0, 0]]
+    made = run("import", *table, "--as", "matrix")
+    assert made.returncode == 0 and "3 x 3: every id of either column is a row and a column" in made.stderr, made.stderr
+    for more, said in ((("--shape", "2x3"), "--as matrix"), (("--shape", "2,3", "--as", "matrix"), "1000x50")):
+        refused = run("import", *table, *more)
+        assert refused.returncode != 0 and said in refused.stderr, refused
 
 
 def test_what_scipy_does_not_read(tmp_path):

@@ -88,10 +88,11 @@ impl SolverPlan for RandomizedSvdOptions {
         while together > 1 && bytes(together) > runtime.budget().available_bytes() {
             together -= 1;
         }
+        let pieces_bytes = sides.iter().map(Basis::pieces_bytes).sum::<u64>();
         let times = blocks.div_ceil(together);
         let passes = self.passes.saturating_mul(times) + usize::from(self.center);
         Ok(Needs {
-            least_bytes: bytes(1) + means_bytes + values_bytes(matrix),
+            least_bytes: bytes(1) + pieces_bytes + means_bytes + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.k) + means_bytes,
             kept: Some(Kept::new(
                 matrix,

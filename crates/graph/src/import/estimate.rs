@@ -8,8 +8,9 @@ use outcore_io::backend::{FileKind, Posix, What};
 use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 
-/// How many bytes of text an edge takes, where the format does not say how many edges there are.
-const TEXT_BYTES: u64 = 12;
+/// How many bytes of text an edge takes, without and with a weight, where the format does not say how many edges there
+/// are.
+const TEXT_BYTES: [u64; 2] = [12, 18];
 /// What an entry of a list takes in an image, about.
 const ENTRY_BYTES: u64 = 3;
 /// What an image of few edges takes, about: the manifest, and some pages.
@@ -70,18 +71,20 @@ struct Space {
 }
 
 fn space(facts: &Facts, options: &ImportOptions) -> Space {
-    let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / TEXT_BYTES));
+    let text_bytes = TEXT_BYTES[facts.weights.iter().len()];
+    let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / text_bytes));
     let count = edges.unwrap_or(0);
-    let vertices = facts.declared.map_or(count / 8, |(_, declared)| declared);
+    let vertices = facts.declared.map_or(count / 4, |(_, declared)| declared);
     let record_bytes = 8 * edge_words(facts, options.duplicates) as u64;
     let weight_bytes = [0, 4, 16][facts.weights.iter().len() + usize::from(facts.is_complex)];
     let directed = options.directed.or(facts.directed).unwrap_or(true);
-    // Either way there are two entries per edge; edges as they were read are removed while entries are written.
+    // Either way there are two entries per edge. Beside those of one direction lie edges as they were read, or what
+    // is sorted.
     let entries = count.saturating_mul(2);
     let columns = if directed { 4 } else { 2 };
     Space {
         edges,
-        temporary_bytes: entries
+        temporary_bytes: (entries.saturating_add(count / 2))
             .saturating_mul(record_bytes)
             .saturating_add(vertices.saturating_mul(VERTEX_BYTES))
             .saturating_add(LEAST_TEMPORARY_BYTES),
@@ -93,7 +96,8 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
 }
 
 /// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
-/// known before it begins. Images are smaller than announced where lists are long: a third of that must be free.
+/// known before it begins. Images are smaller than announced where lists are long: a third of that must be free, and of
+/// the space for temporary files a half. Once edges are read it is known what they need.
 pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
     let needed = space(facts, options);
     require_disk("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
@@ -102,16 +106,16 @@ pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Pa
         (None, Some((_, vertices))) => format!("{vertices} vertices"),
         (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
     };
-    require_temporary(&what, needed.temporary_bytes, directory)
+    require_temporary(&what, needed.temporary_bytes, needed.temporary_bytes / 2, directory)
 }
 
 /// An error if a directory has not as much space as the temporary files of so many edges need.
 pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) -> Result<()> {
-    require_temporary(&format!("{edges} edges"), temporary_bytes, directory)
+    require_temporary(&format!("{edges} edges"), temporary_bytes, temporary_bytes, directory)
 }
 
-fn require_temporary(what: &str, bytes: u64, directory: &Path) -> Result<()> {
-    require_disk(&format!("temporary files of an import of {what}"), bytes, bytes, directory)
+fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
+    require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
 }
 
 #[cfg(test)]
