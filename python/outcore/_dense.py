@@ -12,6 +12,7 @@ from outcore._errors import UsageError
 
 # What the engine reads of files.
 _IN_FILES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"}
+_SAME_PLACE = "expected out= apart from the factor, found memory or a file that both have"
 
 
 class Factor:
@@ -31,6 +32,8 @@ class Factor:
             rows, columns, is_vector, is_complex = _outcore.dense_shape(matrix, self.path)
             self.shape = (rows,) if is_vector else (rows, columns)
         else:
+            if np.ma.is_masked(factor):
+                raise ValueError("expected numbers, found an array of which some are masked; fill them in first")
             self.array = np.asarray(factor)
             if self.array.dtype.kind not in "biufc":
                 raise TypeError(f"expected numbers, found {self.array.dtype}")
@@ -82,6 +85,8 @@ def product_for(out: Any, factor: Factor, rows: int, dtype: np.dtype[Any]) -> Pr
         array = np.empty(shape, dtype)
         return Product((_as_columns(array).view(np.float64), True), array)
     if isinstance(out, (str, os.PathLike)):
+        if factor.path is not None and os.path.exists(out) and os.path.samefile(out, factor.path):
+            raise UsageError(_SAME_PLACE)
         return Product((os.fspath(out), len(shape) == 1), None, os.fspath(out), 0 in shape)
     if not isinstance(out, np.ndarray):
         raise TypeError(f"expected out= as a path or a NumPy array, found a {type(out).__name__}")
@@ -89,17 +94,38 @@ def product_for(out: Any, factor: Factor, rows: int, dtype: np.dtype[Any]) -> Pr
         expected = " x ".join(map(str, shape))
         found = " x ".join(map(str, out.shape))
         raise UsageError(f"expected out= as {expected} numbers of {dtype}, found {found} of {out.dtype}")
-    if not out.flags.writeable:
-        raise UsageError("expected out= as an array that can be written, found one that cannot")
+    check_writable(out)
     part = _part(out)
     is_same = part is not None and factor.path is not None and os.path.samefile(part[0], factor.path)
     if is_same or factor.array is not None and np.may_share_memory(out, factor.array):
-        raise UsageError("expected out= apart from the factor, found memory or a file that both have")
+        raise UsageError(_SAME_PLACE)
     if part is not None:
         return Product(part, out)
     if not (out.flags.c_contiguous and out.flags.aligned):
         raise UsageError("expected out= row by row in memory, or a memory map of a file, found another array")
     return Product((_as_columns(out).view(np.float64), False), out)
+
+
+def check_writable(out: np.ndarray) -> None:
+    """Refuses an array whose file would not have the result, or must not: a private map, or a part of an image."""
+    if not out.flags.writeable:
+        raise UsageError("expected out= as an array that can be written, found one that cannot")
+    root = _root(out)
+    if not isinstance(root, np.memmap) or root.filename is None:
+        return
+    if root.mode == "c":
+        raise UsageError('expected out= as a memory map that changes its file, found one of mode "c"')
+    path = pathlib.Path(root.filename).resolve()
+    if any((folder / "manifest.json").exists() and (folder / "out.pages").exists() for folder in path.parents[:2]):
+        raise UsageError(f"expected out= outside of images, found {path} within one")
+
+
+def _root(array: np.ndarray) -> Any:
+    """The array of which an array is a view."""
+    root: Any = array
+    while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
+        root = root.base
+    return root
 
 
 def _as_columns(array: np.ndarray) -> np.ndarray:
@@ -110,9 +136,7 @@ def _as_columns(array: np.ndarray) -> np.ndarray:
 def _part(array: np.ndarray) -> tuple[str, int, tuple[int, int], tuple[int, int], str] | None:
     """The part of a file that an array shows, if it is one that the engine reads and writes: its path, where it begins,
     rows and columns, the bytes between them, and what its elements are."""
-    root: Any = array
-    while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
-        root = root.base
+    root = _root(array)
     # What is changed in a private map is not in the file.
     if not isinstance(root, np.memmap) or root.mode == "c" or array.size == 0 or array.dtype.str[1:] not in _IN_FILES:
         return None

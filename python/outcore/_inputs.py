@@ -154,6 +154,9 @@ def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
         raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
     height, width = matrix.shape
     rows = None if height == width else height
+    if hasattr(matrix, "check_format"):
+        # SciPy writes beyond its arrays where the parts of a matrix contradict each other.
+        matrix.check_format(full_check=True)
     entries = matrix.tocoo()
     for name, places, most in (("row", entries.row, height), ("column", entries.col, width)):
         if places.size and not 0 <= places.min() <= places.max() < most:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from outcore import _outcore
+from outcore._dense import check_writable
 from outcore._embedding import EmbeddingResult, spectral_embedding
 from outcore._errors import UsageError
 from outcore._expm import expm_multiply
@@ -167,7 +168,10 @@ def eigsh(
     matrix = opened(A)
     if out is not None:
         wanted = (matrix.shape[0], k)
-        if out.shape != wanted or out.dtype != matrix.dtype or not out.flags.c_contiguous or not out.flags.writeable:
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"expected out= as a NumPy array, found a {type(out).__name__}")
+        check_writable(out)
+        if out.shape != wanted or out.dtype != matrix.dtype or not out.flags.c_contiguous:
             text = f"{wanted[0]} x {wanted[1]} numbers of {matrix.dtype}, row by row and writeable"
             raise UsageError(f"expected an array for {text}, found one of shape {out.shape} and {out.dtype}")
     solve = _outcore.eigsh_complex if matrix.dtype == np.complex128 else _outcore.eigsh

@@ -89,11 +89,11 @@ def test_products_go_where_they_are_to_go(pair, tmp_path):
         assert part.tobytes() == expected.tobytes() and np.count_nonzero(whole) == np.count_nonzero(expected)
     out = np.empty((900, 21))
     assert own.multiply(factor, out=out) is out and out.tobytes() == expected.tobytes()
-    # Transposes, semirings, vectors, and the file of the factor itself.
+    # Transposes, semirings, vectors.
     path = tmp_path / "x.npy"
     np.save(path, np.ones((900, 3)))
-    own.multiply(path, transposed=True, out=path)
-    np.testing.assert_allclose(np.load(path), matrix.T @ np.ones((900, 3)), rtol=1e-12)
+    own.multiply(path, transposed=True, out=tmp_path / "z.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "z.npy"), matrix.T @ np.ones((900, 3)), rtol=1e-12)
     np.save(path, np.arange(700))
     found = own.multiply(path, semiring="max-times", out=tmp_path / "y.npy")
     assert found.shape == (900,) and found.tobytes() == own.multiply(np.arange(700), semiring="max-times").tobytes()
@@ -115,11 +115,21 @@ def test_what_cannot_be_multiplied_is_refused(pair, tmp_path):
     path, out = tmp_path / "x.npy", tmp_path / "y.npy"
     good = mapped(path, np.ones((700, 4)))
     read_only = np.load(path, mmap_mode="r")
+    other, pages = tmp_path / "other.npy", tmp_path / "other.oc" / "out.pages"
+    pages.parent.mkdir()
+    (pages.parent / "manifest.json").touch()
+    for file in other, pages:
+        np.save(open(file, "wb"), np.ones((900, 4)))
     for factor, to, error, message in (
         (tmp_path / "none.npy", out, FileNotFoundError, "none.npy"),
         (good[1:], out, oc.UsageError, "expected 700 rows to multiply a matrix of 900 x 700, found 699 x 4"),
         (good, tmp_path / "no" / "y.npy", FileNotFoundError, "no/y.npy"),
         (good, tmp_path, oc.UsageError, "expected the name of a file"),
+        (good, path, oc.UsageError, "apart from the factor"),
+        (path, path, oc.UsageError, "apart from the factor"),
+        (np.ma.masked_equal(np.eye(700, 4), 1), out, ValueError, "some are masked"),
+        (good, np.load(other, mmap_mode="c"), oc.UsageError, 'of mode "c"'),
+        (good, np.memmap(pages, float, "r+", 128, (900, 4)), oc.UsageError, "within one"),
         (good, tmp_path / "m.oc" / "y.npy", oc.UsageError, "within an image"),
         (good, np.empty((900, 4), np.float32), oc.UsageError, "900 x 4 numbers of float64, found 900 x 4 of float32"),
         (good, np.empty((900, 4), ">f8"), oc.UsageError, "numbers of float64, found 900 x 4 of >f8"),

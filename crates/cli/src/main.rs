@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Io(outcore::io::Error::Cancelled)) => {
-            note!("outcore: stopped; nothing was left behind");
+            note!("outcore: stopped; no unfinished file was left behind");
             ExitCode::from(progress::stop_code())
         }
         // Nobody reads the output any more, as in `outcore ... | head`.

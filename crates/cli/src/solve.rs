@@ -142,7 +142,7 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
         explain(args, &matrix, &needs)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (purpose, bytes) = most_memory(args, &matrix, &needs);
+    let (purpose, bytes) = most_memory(args, &matrix, &needs)?;
     matrix.graph().make_room(purpose, bytes)?;
     check_files(args, &matrix, &needs)?;
     run(args, &matrix, &*plan)
@@ -189,14 +189,17 @@ fn not_converged(
 }
 
 /// What needs the most memory: the run, the verification of its result, or what writes that.
-fn most_memory(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> (&'static str, u64) {
-    let verification = ("the verification of the result", needs.verify_bytes);
-    let verification = args.common.verify.then_some(verification);
-    let written = needs.shapes.iter().zip(args.results()).filter(|(_, output)| output.is_some());
-    let written = written.filter(|_| !is_written_at_once(needs));
-    let written = written.map(|(shape, _)| ("what writes the result", shape.output_bytes(matrix.graph())));
-    let run = ("the run", needs.least_bytes);
-    verification.into_iter().chain(written).fold(run, |most, need| if need.1 > most.1 { need } else { most })
+fn most_memory(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<(&'static str, u64)> {
+    let mut all = vec![("the run", needs.least_bytes)];
+    if args.common.verify {
+        all.push(("the verification of the result", needs.verify_bytes));
+    }
+    for (shape, output) in needs.shapes.iter().zip(args.results()) {
+        if let Some(output) = output.filter(|_| !is_written_at_once(needs)) {
+            all.push(("what writes the result", shape.output_bytes(matrix.graph(), output)?));
+        }
+    }
+    Ok(all.into_iter().reduce(|most, need| if need.1 > most.1 { need } else { most }).unwrap_or_default())
 }
 
 /// Whether the result goes to its file while it is computed.
@@ -213,8 +216,16 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     let mut known: Vec<_> = inputs
         .filter_map(|(input, file)| Some((format!("--{}", in_shell(input.name)), place(file.as_deref()?))))
         .collect();
+    let kept = args.checkpoint.as_deref().map(|folder| (folder, backend.resolve(folder).ok()));
     for (option, file) in &outputs {
         let here = place(file);
+        if let Some((folder, resolved)) = &kept
+            && (file == folder || resolved.is_some() && *resolved == here.0)
+        {
+            let (folder, file) = (folder.display(), file.display());
+            let text = format!("expected a file outside of --checkpoint {folder} for {option}, found {file}");
+            return Err(Error::Usage(text));
+        }
         if let Some((other, _)) = known.iter().find(|(_, other)| *other == here) {
             let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
             return Err(Error::Usage(text));
@@ -237,7 +248,7 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
 /// Says what a run needs.
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let graph = matrix.graph();
-    let (_, least_bytes) = most_memory(args, matrix, needs);
+    let (_, least_bytes) = most_memory(args, matrix, needs)?;
     let mut lines = Vec::new();
     let (rows, columns) = matrix.shape();
     lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
@@ -255,7 +266,7 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
         if let Some(output) = output {
             let mut how = "while the product goes on".to_owned();
             if !is_written_at_once(needs) {
-                how = format!("in {} of memory", bytes_text(shape.output_bytes(graph)));
+                how = format!("in {} of memory", bytes_text(shape.output_bytes(graph, output)?));
             }
             let (count, columns, output) =
                 (shape.vertices.end - shape.vertices.start, shape.names.len(), output.display());

@@ -209,7 +209,8 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Re
         Layout::Array => "a line `rows columns`",
     };
     let Some((skipped, line)) = data_lines(&first.bytes).next() else {
-        return Err(Error::input(path, None, expected, "the end of the comments").advise("the file is truncated"));
+        return Err(Error::input(path, None, expected, "the end of the comments")
+            .advise("the file is truncated, or has more than 1 MiB of comments, which may be left out"));
     };
     let number = first.first_line + skipped;
     let numbers = numbers_of(line);

@@ -15,6 +15,8 @@ use parquet::basic::Type;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
+/// What the reader of a column takes beside its pages.
+const READER_BYTES: u64 = 10 << 10;
 /// Writers make pages of about 1 MiB; a page larger than this is damaged.
 const MOST_PAGE_BYTES: i64 = 256 << 20;
 /// Headers hold the least and the greatest value of a page, so that one of strings may be long; how much of a page is
@@ -103,7 +105,7 @@ pub(crate) fn decoding<R: ChunkReader>(
             let end = end.ok_or_else(|| format!("a column of {len} bytes from byte {start}, beyond the file's end"))?;
             let is_text = column.column_type() == Type::BYTE_ARRAY;
             let mut pages = Pages::default();
-            group_bytes += column_bytes(reader, start, end, &mut pages)?;
+            group_bytes += READER_BYTES + column_bytes(reader, start, end, &mut pages)?;
             let room_bytes = if pages.are_shared { room_bytes.max(MOST_TEXT_BYTES) } else { MOST_TEXT_BYTES };
             while is_text && rows > 1 && pages.holding(rows) > 2 * pages.largest_bytes + room_bytes {
                 rows /= 2;

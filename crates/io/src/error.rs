@@ -141,7 +141,7 @@ impl std::fmt::Display for Text<'_> {
                 "cannot start a thread: {source}; ask for fewer threads, or raise the limits of processes and memory \
                  (ulimit -u, ulimit -v)"
             ),
-            Error::Cancelled => write!(f, "stopped on request; nothing was left behind"),
+            Error::Cancelled => write!(f, "stopped on request; no unfinished file was left behind"),
         }
     }
 }

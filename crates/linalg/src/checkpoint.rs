@@ -2,7 +2,8 @@
 //!
 //! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of numbers is a file
 //! of its own ([`Blocks`]), written once: those of a basis do not change until the whole basis does. What `state` does
-//! not name was left by a run that was killed while it wrote, and goes.
+//! not name was left by a run that was killed while it wrote, and goes. A state that names nothing comes before the first
+//! block, so in a folder without a state nothing is a checkpoint's.
 //!
 //! *When.* Writing takes a twentieth of the time at most: the longer the last time took, the later is the next.
 //!
@@ -91,6 +92,8 @@ pub(crate) struct Checkpoint<'a> {
     folder: PathBuf,
     /// What is computed.
     run: String,
+    /// There is a state.
+    is_begun: bool,
     /// The blocks that are in the folder, with their checksums.
     blocks: BTreeMap<u64, u32>,
     due: Instant,
@@ -127,7 +130,7 @@ impl<'a> Checkpoint<'a> {
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
         let (folder, blocks) = (folder.to_owned(), BTreeMap::new());
         let held = Some(hold(runtime)?);
-        Ok(Checkpoint { runtime, folder, run, blocks, due: Instant::now(), held, _lock: lock })
+        Ok(Checkpoint { runtime, folder, run, is_begun: false, blocks, due: Instant::now(), held, _lock: lock })
     }
 
     /// What was kept, if anything was.
@@ -137,10 +140,19 @@ impl<'a> Checkpoint<'a> {
     pub fn load(&mut self, blocks: &mut dyn Blocks) -> Result<Option<Words>> {
         let directory = Directory::open(self.runtime.backend(), &self.folder)?;
         let names = directory.names("")?;
-        let known = match names.iter().any(|name| name == STATE) {
-            true => Some(self.read_state(&directory.file(STATE)?.read_whole()?)?),
-            false => None,
-        };
+        self.is_begun = names.iter().any(|name| name == STATE);
+        if !self.is_begun {
+            return match names.iter().find(|name| !name.to_string_lossy().starts_with('.')) {
+                Some(other) => Err(Error::Usage(format!(
+                    "expected an empty folder, or one of a checkpoint, found {} in {}; name another folder",
+                    other.display(),
+                    self.folder.display()
+                ))),
+                None => Ok(None),
+            };
+        }
+        let known = self.read_state(&directory.file(STATE)?.read_whole()?)?;
+        let known = Some(known).filter(|(_, words)| !words.words[words.taken..].is_empty());
         if let Some((serials, _)) = &known {
             for &(serial, checksum) in serials {
                 self.read_block(&directory, serial, checksum, blocks)?;
@@ -196,7 +208,7 @@ impl<'a> Checkpoint<'a> {
     fn damaged(&self, name: &str) -> Error {
         let path = self.folder.join(name);
         let path = path.display();
-        Error::Usage(format!("{path}: expected what a checkpoint wrote, found other bytes; remove the folder"))
+        Error::Usage(format!("{path}: expected what a checkpoint wrote, found other bytes; name another folder"))
     }
 
     /// The error for a state that this run cannot have written.
@@ -228,10 +240,13 @@ impl<'a> Checkpoint<'a> {
     pub fn save(&mut self, blocks: &mut dyn Blocks, words: &Words) -> Result<()> {
         let (start, backend) = (Instant::now(), self.runtime.backend());
         self.held = None;
+        if !self.is_begun {
+            self.write_state(self.state_of(0))?;
+            self.is_begun = true;
+        }
         let mut known = BTreeMap::new();
-        let mut state = format!("{TITLE}\n{}\n", self.run).into_bytes();
         let serials = blocks.serials();
-        state.extend((serials.len() as u64).to_le_bytes());
+        let mut state = self.state_of(serials.len());
         for (block, serial) in serials.into_iter().enumerate() {
             let checksum = match self.blocks.get(&serial) {
                 Some(&checksum) => checksum,
@@ -241,9 +256,8 @@ impl<'a> Checkpoint<'a> {
             state.extend(serial.to_le_bytes().into_iter().chain(u64::from(checksum).to_le_bytes()));
         }
         state.extend(words.words.iter().flat_map(|word| word.to_le_bytes()));
-        state.extend(crc32c::crc32c(&state).to_le_bytes());
         backend.sync_directory(&self.folder)?;
-        write_file(self.runtime, &self.folder.join(STATE), &state)?;
+        self.write_state(state)?;
         let old: Vec<u64> = self.blocks.keys().copied().filter(|serial| !known.contains_key(serial)).collect();
         self.blocks = known;
         for serial in old {
@@ -252,6 +266,18 @@ impl<'a> Checkpoint<'a> {
         self.held = Some(hold(self.runtime)?);
         self.due = Instant::now() + (start.elapsed() * PAUSE).max(Duration::from_millis(1));
         Ok(())
+    }
+
+    /// The beginning of a state that names so many blocks.
+    fn state_of(&self, blocks: usize) -> Vec<u8> {
+        let title = format!("{TITLE}\n{}\n", self.run).into_bytes();
+        title.into_iter().chain((blocks as u64).to_le_bytes()).collect()
+    }
+
+    /// Replaces the state, with its checksum.
+    fn write_state(&self, mut state: Vec<u8>) -> Result<()> {
+        state.extend(crc32c::crc32c(&state).to_le_bytes());
+        write_file(self.runtime, &self.folder.join(STATE), &state)
     }
 
     fn write_block(&self, blocks: &mut dyn Blocks, block: usize, serial: u64) -> Result<u32> {

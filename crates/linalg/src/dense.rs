@@ -86,7 +86,7 @@ impl<'a> Dense<'a> {
     /// As with [`write_dense`]; another file than the one that a product was written to already.
     pub fn write(mut self, output: &Path) -> Result<()> {
         let image = self.matrix.graph().image();
-        let bytes = self.shape.output_bytes(image);
+        let bytes = self.shape.output_bytes(image, output)?;
         match &mut self.store {
             Store::Vectors(vectors) => vectors.leave(bytes)?,
             Store::Complex(vectors) => vectors.leave(bytes)?,

@@ -308,13 +308,13 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     graph.make_room("eigenvectors", bytes)?;
     let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
-    let part = options.which.part();
+    let (part, cancel) = (options.which.part(), space.runtime.cancel());
     let (schur, wanted, norm, restarts) = if is_small {
         let matrix = entries(operator, &mut basis)?;
-        let mut schur = Schur::new(&matrix).ok_or_else(|| operator.too_large())?;
-        schur.sort(k, |one, other| part.is_before(one, other));
+        let mut schur = Schur::new(&matrix, cancel)?.ok_or_else(|| operator.too_large())?;
+        schur.sort(k, cancel, |one, other| part.is_before(one, other))?;
         let wanted = schur.end_of_block(k);
-        push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted)))?;
+        push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;
         let norm = matrix.col_iter().map(|column| column.norm_l2()).fold(0.0, f64::max);
         (schur, wanted, norm, 0)
     } else {
@@ -335,7 +335,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
         let (schur, wanted) = run.run()?;
         basis = run.basis;
         basis.truncate(basis.len() - 1);
-        basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted)))?;
+        basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;
         (schur, wanted, run.norm, run.restarts)
     };
     check_scale(operator, norm, &mut basis)?;

@@ -267,6 +267,9 @@ pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
 
 /// Refuses a number of vectors, or a tolerance, that cannot be: a matrix has so many vectors at most.
 pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
+    if most == 0 {
+        return Err(Error::Usage("expected a matrix with rows and columns, found one without".to_owned()));
+    }
     if k == 0 || k > most {
         return Err(Error::Usage(format!("expected k from 1 to {most}, found {k}")));
     }

@@ -27,7 +27,7 @@ use crate::orthonormal::{ROUNDING, orthonormalize, random};
 use crate::schur::Schur;
 use faer::{Mat, c64};
 use outcore_graph::Result;
-use outcore_io::Array;
+use outcore_io::{Array, CancelFlag};
 
 /// A basis that fills is looked at this often.
 const LOOKS: usize = 8;
@@ -160,6 +160,10 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         self.basis.len() - 1
     }
 
+    fn cancel(&self) -> &CancelFlag {
+        self.basis.space.runtime.cancel()
+    }
+
     fn next_seed(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x1_0000);
         self.seed
@@ -209,8 +213,8 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn schur(&self, count: usize) -> Result<(Schur, Vec<f64>)> {
         let size = self.columns();
         let small = self.projection.get(..size, ..size).to_owned();
-        let mut schur = Schur::new(&small).ok_or_else(|| self.operator.too_large())?;
-        schur.sort(count, |one, other| self.goal.part.is_before(one, other));
+        let mut schur = Schur::new(&small, self.cancel())?.ok_or_else(|| self.operator.too_large())?;
+        schur.sort(count, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
         let coupling = self.coupling(&schur);
         Ok((schur, coupling))
     }
@@ -228,16 +232,16 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     }
 
     /// Whether the best eigenvalue behind the first ones is known well enough to say that it is not one of them.
-    fn is_behind(&self, schur: &mut Schur, wanted: usize, floor: f64) -> bool {
+    fn is_behind(&self, schur: &mut Schur, wanted: usize, floor: f64) -> Result<bool> {
         if wanted == self.columns() {
-            return false;
+            return Ok(false);
         }
-        schur.sort(wanted + 1, |one, other| self.goal.part.is_before(one, other));
+        schur.sort(wanted + 1, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
         let end = schur.end_of_block(wanted + 1);
         let residual = self.coupling(schur)[..end].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let least = schur.blocks(wanted).iter().map(|&row| self.goal.part.key(schur.value(row))).reduce(f64::min);
         let gap = least.unwrap_or(f64::INFINITY) - self.goal.part.key(schur.value(wanted));
-        residual <= floor.max(BEHIND * gap)
+        Ok(residual <= floor.max(BEHIND * gap))
     }
 
     /// Keeps the first vectors of a Schur form, whose space has converged, and begins again behind them.
@@ -261,7 +265,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn restart(&mut self, mut schur: Schur, wanted: usize) -> Result<()> {
         let size = self.columns();
         let keep = wanted + (size - wanted) / 2;
-        schur.sort(keep, |one, other| self.goal.part.is_before(one, other));
+        schur.sort(keep, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
         let count = schur.end_of_block(keep);
         let coupling = self.coupling(&schur);
         let Some(mut last) = self.keep(&schur, count)? else { unreachable!("the last vector is in memory") };
@@ -295,7 +299,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
                 let keys = self.keys(&schur, wanted);
                 let is_known = self.locked.len() == keys.len()
                     && self.locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor);
-                if is_known && self.is_behind(&mut schur, wanted, floor) {
+                if is_known && self.is_behind(&mut schur, wanted, floor)? {
                     return Ok((schur, wanted));
                 }
                 if !is_known && (self.locked.is_empty() || self.restarts < most_restarts) {

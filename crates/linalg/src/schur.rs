@@ -15,6 +15,8 @@
 use crate::lanczos::power_of_two;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, c64};
+use outcore_graph::Result;
+use outcore_io::CancelFlag;
 use std::ops::Range;
 
 /// Double shifts after which an eigenvalue has not been found: usually it takes two or three.
@@ -38,21 +40,20 @@ pub(crate) struct Schur {
 }
 
 impl Schur {
-    /// The Schur form, or nothing if entries are not finite.
-    pub fn new(matrix: &Mat<f64>) -> Option<Self> {
+    /// The Schur form, or nothing if entries are not finite. A request to stop is heard, as by all that takes long.
+    pub fn new(matrix: &Mat<f64>, cancel: &CancelFlag) -> Result<Option<Self>> {
         let size = matrix.nrows();
         let entries = (0..size * size).map(|at| matrix[(at % size, at / size)]);
         if !entries.clone().all(f64::is_finite) {
-            return None;
+            return Ok(None);
         }
         let scale = power_of_two(entries.fold(0.0, |most, entry| entry.abs().max(most)));
         let column = |k: usize| (0..size).map(|i| matrix[(i, k)] / scale).collect();
         let unit = |k: usize| (0..size).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
         let (form, vectors) = ((0..size).map(column).collect(), (0..size).map(unit).collect());
         let mut schur = Schur { form, vectors, scale, scratch: vec![0.0; size] };
-        schur.hessenberg();
-        schur.triangular()?;
-        Some(schur)
+        schur.hessenberg(cancel)?;
+        Ok(schur.triangular(cancel)?.then_some(schur))
     }
 
     fn size(&self) -> usize {
@@ -93,19 +94,22 @@ impl Schur {
     }
 
     /// Makes entries below the first subdiagonal zero.
-    fn hessenberg(&mut self) {
+    fn hessenberg(&mut self, cancel: &CancelFlag) -> Result<()> {
         for column in 0..self.size().saturating_sub(2) {
+            cancel.check()?;
             if let Some(normal) = mirror(&self.form[column][column + 1..]) {
                 self.reflect(column + 1, &normal);
                 self.form[column][column + 2..].fill(0.0);
             }
         }
+        Ok(())
     }
 
-    /// Makes entries below the diagonal zero, but for conjugate pairs.
-    fn triangular(&mut self) -> Option<()> {
+    /// Makes entries below the diagonal zero, but for conjugate pairs; says whether that was possible.
+    fn triangular(&mut self, cancel: &CancelFlag) -> Result<bool> {
         let (least, mut end, mut shifts) = (SMALL_DIAGONAL * self.norm(), self.size(), 0);
         while end > 0 {
+            cancel.check()?;
             let mut start = end - 1;
             while start > 0 {
                 let beside = self.at(start - 1, start - 1).abs() + self.at(start, start).abs();
@@ -118,7 +122,7 @@ impl Schur {
             if end - start > 2 {
                 shifts += 1;
                 if shifts > MOST_SHIFTS {
-                    return None;
+                    return Ok(false);
                 }
                 self.double_shift(start..end, shifts % 10 == 0);
                 continue;
@@ -128,7 +132,7 @@ impl Schur {
             }
             (end, shifts) = (start, 0);
         }
-        Some(())
+        Ok(true)
     }
 
     /// A step with both eigenvalues of the last two rows as shifts; with others where such do not lead anywhere.
@@ -232,9 +236,10 @@ impl Schur {
     }
 
     /// Brings the eigenvalues to the first so many rows that `is_before` others, as far as rounding allows.
-    pub fn sort(&mut self, rows: usize, is_before: impl Fn(c64, c64) -> bool) {
+    pub fn sort(&mut self, rows: usize, cancel: &CancelFlag, is_before: impl Fn(c64, c64) -> bool) -> Result<()> {
         let mut to = 0;
         while to < rows {
+            cancel.check()?;
             let mut starts = self.blocks(self.size());
             starts.retain(|&start| start >= to);
             let best = |best: usize, &start: &usize| match is_before(self.value(start), self.value(best)) {
@@ -249,6 +254,7 @@ impl Schur {
             }
             to += self.rows_at(to);
         }
+        Ok(())
     }
 
     /// Exchanges the block that begins here with the next, unless rounding would change their eigenvalues.
@@ -313,10 +319,11 @@ impl Schur {
 
     /// The eigenvectors of the first blocks, in terms of the first columns of `Z`: a column for a real eigenvalue, the
     /// real and the imaginary part for a pair. Each has length 1.
-    pub fn eigenvectors(&self, rows: usize) -> Mat<f64> {
+    pub fn eigenvectors(&self, rows: usize, cancel: &CancelFlag) -> Result<Mat<f64>> {
         let mut found = Mat::zeros(rows, rows);
         let least = f64::EPSILON * self.norm().max(1.0);
         for start in self.blocks(rows) {
+            cancel.check()?;
             let vector = self.eigenvector(start, least);
             for (row, number) in vector.iter().enumerate() {
                 found[(row, start)] = number.re;
@@ -325,7 +332,7 @@ impl Schur {
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// The eigenvector of a block; differences of eigenvalues below `least` are taken for that.
@@ -440,10 +447,11 @@ mod tests {
         for (number, matrix) in matrices().iter().enumerate() {
             let size = matrix.nrows();
             let norm = matrix.norm_max().max(f64::MIN_POSITIVE) * (size as f64).sqrt();
-            let mut schur = Schur::new(matrix).unwrap();
+            let cancel = CancelFlag::default();
+            let mut schur = Schur::new(matrix, &cancel).unwrap().unwrap();
             for sign in [0.0, 1.0, -1.0] {
                 if sign != 0.0 {
-                    schur.sort(size, |a, b| sign * a.re > sign * b.re);
+                    schur.sort(size, &cancel, |a, b| sign * a.re > sign * b.re).unwrap();
                     let values: Vec<f64> = schur.blocks(size).iter().map(|&row| sign * schur.value(row).re).collect();
                     // Rounding decides the order of those whose vectors are parallel.
                     let is_sorted = values.windows(2).all(|pair| pair[0] >= pair[1] - 1e-2 * norm);
@@ -455,7 +463,7 @@ mod tests {
                 let error = (matrix * &space - &space * &form).norm_max();
                 assert!(error <= 1e-13 * norm, "matrix {number} of {size}: {error}");
                 assert!((0..size).all(|k| (k + 2..size).all(|i| form[(i, k)] == 0.0)));
-                let vectors = &space * schur.eigenvectors(size);
+                let vectors = &space * schur.eigenvectors(size, &cancel).unwrap();
                 for row in schur.blocks(size) {
                     let value = schur.value(row);
                     let (re, im) = (vectors.col(row), vectors.col((row + 1).min(size - 1)));

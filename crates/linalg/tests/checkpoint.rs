@@ -137,12 +137,21 @@ fn what_belongs_to_another_run_or_is_damaged_is_refused() {
         }
         fs::remove_file(&path).unwrap();
         match path.ends_with("state") {
-            // Then it begins anew.
-            true => assert_eq!(bits(&eigsh(&matrices[0], &more).unwrap().values), bits(&whole.values)),
+            true => assert!(refusal(0, &more).contains("expected an empty folder"), "{}", refusal(0, &more)),
             false => assert!(refusal(0, &more).contains("block-")),
         }
         fs::write(&path, bytes).unwrap();
     }
+    // A folder of other files stays as it is; what a checkpoint has only begun is one.
+    let foreign = folder.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("block-7"), "the user's").unwrap();
+    let refused = refusal(0, &EigshOptions { checkpoint: Some(foreign.clone()), ..more.clone() });
+    assert!(refused.contains("found block-7 in"), "{refused}");
+    assert_eq!(fs::read(foreign.join("block-7")).unwrap(), b"the user's");
+    assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1);
+    fs::remove_dir_all(&kept).unwrap();
+    assert_eq!(bits(&eigsh(&matrices[0], &more).unwrap().values), bits(&whole.values));
     // Nothing gets into an image.
     let image = matrices[0].graph().path().to_owned();
     let names = || fs::read_dir(&image).unwrap().count();

@@ -190,11 +190,11 @@ fn dispatch<S: Rules, E: Entries, const W: usize>(
 ) {
     #[cfg(target_arch = "x86_64")]
     {
-        if W >= 8 && is_x86_feature_detected!("avx512f") {
+        if (W == 1 || W >= 8) && is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has the feature.
             return unsafe { with_avx512::<S, E, W>(picked, neighbours, ends, values, finish) };
         }
-        if W >= 4 && is_x86_feature_detected!("avx") {
+        if (W == 1 || W >= 4) && is_x86_feature_detected!("avx") {
             // SAFETY: as above.
             return unsafe { with_avx::<S, E, W>(picked, neighbours, ends, values, finish) };
         }
@@ -239,10 +239,10 @@ fn add<S: Rules, E: Entries, const W: usize>(
     if W == 1 {
         let mut terms = picked.fetch(neighbours);
         (0..).zip(&mut terms).for_each(|(i, term)| *term = S::multiply(values.value(i), *term));
-        return lists.for_each(|(list, range)| {
-            let terms = &terms[range];
-            finish(list, &[total::<S, 1>(terms.len(), |i| [terms[i]])[0]; W]);
-        });
+        for (list, range) in lists {
+            finish(list, &[column_total::<S>(&terms[range]); W]);
+        }
+        return;
     }
     let ahead = AHEAD_LINES / W.div_ceil(LINE);
     neighbours.iter().take(ahead).for_each(|&neighbour| picked.ask(neighbour));
@@ -296,6 +296,29 @@ fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G
         add_terms::<S, G>(&mut sum, term(i));
     }
     sum
+}
+
+/// The same sum for a single column, whose lanes lie side by side.
+#[inline(always)]
+fn column_total<S: Rules>(terms: &[f64]) -> f64 {
+    let (blocks, rest) = terms.as_chunks::<LANES>();
+    let mut sum = [S::NOTHING];
+    if let Some((first, blocks)) = blocks.split_first() {
+        let mut lanes = *first;
+        for block in blocks {
+            add_terms::<S, LANES>(&mut lanes, *block);
+        }
+        for half in [4, 2, 1] {
+            for lane in 0..half {
+                lanes[lane] = S::add(lanes[lane], lanes[lane + half]);
+            }
+        }
+        sum = [lanes[0]];
+    }
+    for term in rest {
+        add_terms::<S, 1>(&mut sum, [*term]);
+    }
+    sum[0]
 }
 
 #[inline(always)]

@@ -24,7 +24,7 @@ use outcore_graph::{
     Choice, Direction, Edges, Error, Frontier, Graph, KeptWeights, ListFold, ListPart, Lists, PAGE_BYTES, Result,
     Stats, StatsBuilder, Weights, fold, vertex_map,
 };
-use outcore_io::buffer::shared;
+use outcore_io::buffer::{prefetch, shared};
 use outcore_io::{Array, AtomicF64, Spare, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +32,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 /// The most columns of a dense matrix that one pass multiplies; half as many of a complex one.
 pub const MOST_COLUMNS: usize = 32;
+/// Rows of a factor and of a product that are in another order are asked for so many rows ahead.
+const AHEAD_ROWS: usize = 16;
 
 /// Which matrix is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -471,10 +473,16 @@ impl Part<'_, '_> {
                 return Ok(ordered);
             }
         };
+        let start_of = |row: usize| (in_order(self.given.places, first + row) - first) * self.given.columns;
         vertex_map(graph.runtime(), self.inner.count as u64, |range_of_rows| {
             let rows = numbers[range_of_rows.start * W..range_of_rows.end * W].chunks_exact(W);
+            let last = range_of_rows.end.saturating_sub(1);
             for (i, row) in range_of_rows.zip(rows) {
-                let start = (in_order(self.given.places, first + i) - first) * self.given.columns;
+                // A row may lie in two cache lines.
+                let ahead = start_of(last.min(i + AHEAD_ROWS));
+                prefetch(factor, ahead + range.start);
+                prefetch(factor, ahead + range.end - 1);
+                let start = start_of(i);
                 let (to, beyond) = row.split_at(range.len());
                 to.iter().zip(&factor[start + range.start..]).for_each(|(to, &number)| to.store(number));
                 beyond.iter().for_each(|to| to.store(0.0));
@@ -542,6 +550,14 @@ impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
         in_order(self.part.given.product_places, vertex) - self.part.rows.first
     }
 
+    /// Asks for the place of a row of the product that is written some rows later.
+    #[inline(always)]
+    fn ask(&self, product: &[AtomicF64], vertex: usize) {
+        let start = self.row(vertex) * self.part.given.columns;
+        prefetch(product, start + self.range.start);
+        prefetch(product, start + self.range.end - 1);
+    }
+
     #[inline(always)]
     fn store(&self, product: &[AtomicF64], vertex: usize, sums: &[f64; W]) {
         let start = self.row(vertex) * self.part.given.columns;
@@ -605,7 +621,11 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
         let (neighbours, weights) = (&lists.neighbours[edges.clone()], weights.part(edges));
         match self.part.product {
             Target::Memory(product) => {
-                self.add(neighbours, ends, weights, |list, sums| self.store(product, first + list, sums));
+                let last = range.len().saturating_sub(1);
+                self.add(neighbours, ends, weights, |list, sums| {
+                    self.ask(product, first + last.min(list + AHEAD_ROWS));
+                    self.store(product, first + list, sums);
+                });
             }
             Target::Rows(rows) => {
                 let slot = &mut rows.slot(self.row(first));

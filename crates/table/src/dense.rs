@@ -6,7 +6,7 @@
 //! column of ids, in the order of the vertices.
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
-use crate::output::{Format, Rows, encoder_bytes, npy_start, write_rows};
+use crate::output::{Format, Rows, npy_start, write_rows};
 use crate::table::{from_arrow, id_array, id_type};
 use crate::text_file::FILE_BYTES;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -67,12 +67,17 @@ impl DenseShape {
         (BATCH_NUMBERS / self.names.len().max(1)).clamp(1, BATCH_IDS).min(self.rows().max(1))
     }
 
-    /// The memory that writing takes, beside the numbers, at least.
-    pub fn output_bytes(&self, image: &Image) -> u64 {
+    /// The memory that writing to a file takes, beside the numbers, at least.
+    ///
+    /// # Errors
+    /// A name whose ending says no format.
+    pub fn output_bytes(&self, image: &Image, output: &Path) -> Result<u64> {
+        let format = Format::of(output)?;
         let (columns, batch) = (self.names.len(), self.batch_rows() as u64);
         let texts = if string_ids(image) { 4 * BATCH_TEXT_BYTES as u64 } else { 0 };
         let batch_bytes = 8 * batch * (3 * columns as u64 + 2) + texts;
-        batch_bytes + IdStream::bytes(image) + encoder_bytes(self.rows() as u64, columns) + FILE_BYTES
+        let encoder_bytes = format.encoder_bytes(self.rows() as u64, columns);
+        Ok(batch_bytes + IdStream::bytes(image) + encoder_bytes + FILE_BYTES)
     }
 
     /// Refuses a file that cannot be written, before the work is done whose results it is for: an ending that is none,
@@ -86,7 +91,7 @@ impl DenseShape {
         check_file(image, output)?;
         let least_bytes = format.least_bytes(self.rows() as u64, self.names.len() as u64);
         require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
-        image.make_room("what writes the result", self.output_bytes(image))
+        image.make_room("what writes the result", self.output_bytes(image, output)?)
     }
 }
 

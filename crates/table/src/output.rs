@@ -34,6 +34,9 @@ pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
 /// What they take for a table of few rows, and more for each of its cells.
 const LEAST_ENCODER_BYTES: u64 = 4 << 20;
 const CELL_BYTES: u64 = 64;
+/// What a column takes while a file of Parquet is written, and in other tables.
+const PARQUET_COLUMN_BYTES: u64 = 56 << 10;
+const COLUMN_BYTES: u64 = 2 << 10;
 
 /// What a name's ending says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +58,17 @@ impl Format {
             Format::Csv(_) | Format::Parquet => 0,
         };
         row.saturating_mul(rows)
+    }
+
+    /// The memory that writing a file of so many rows and columns takes beside a batch of rows.
+    pub(crate) fn encoder_bytes(self, rows: u64, columns: usize) -> u64 {
+        let of_columns = |each: u64| each * columns as u64;
+        match self {
+            Format::Parquet => encoder_bytes(rows, columns).max(LEAST_ENCODER_BYTES + of_columns(PARQUET_COLUMN_BYTES)),
+            Format::Arrow => encoder_bytes(rows, columns).max(LEAST_ENCODER_BYTES + of_columns(COLUMN_BYTES)),
+            Format::Csv(_) => of_columns(COLUMN_BYTES),
+            Format::Npy => 0,
+        }
     }
 
     pub(crate) fn of(output: &Path) -> Result<Self> {
@@ -100,8 +114,8 @@ pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
         .saturating_add(FILE_BYTES)
 }
 
-/// What the encoders take for a table of so many rows.
-pub(crate) fn encoder_bytes(rows: u64, columns: usize) -> u64 {
+/// What the encoders take for a table of so many rows, and few columns.
+fn encoder_bytes(rows: u64, columns: usize) -> u64 {
     let cells_bytes = rows.saturating_mul(CELL_BYTES * (columns as u64 + 1));
     cells_bytes.saturating_add(LEAST_ENCODER_BYTES).min(ENCODER_BYTES)
 }
@@ -223,7 +237,7 @@ impl Writing<'_> {
     }
 
     fn write_parquet(&self, output: &Path) -> Result<()> {
-        let _reservation = self.reserve_encoder()?;
+        let _reservation = self.reserve_encoder(Format::Parquet)?;
         let mut file = AtomicFile::create(self.rows.image(), output)?;
         let mut refused = None;
         let outcome = self.encode_parquet(&mut file, &mut refused);
@@ -237,7 +251,7 @@ impl Writing<'_> {
     }
 
     fn write_arrow(&self, output: &Path) -> Result<()> {
-        let _reservation = self.reserve_encoder()?;
+        let _reservation = self.reserve_encoder(Format::Arrow)?;
         let mut file = AtomicFile::create(self.rows.image(), output)?;
         let mut refused = None;
         let outcome = self.encode_arrow(&mut file, &mut refused);
@@ -250,8 +264,8 @@ impl Writing<'_> {
         writer.finish().map_err(|error| refuse(refused, error))
     }
 
-    fn reserve_encoder(&self) -> Result<outcore_io::Reservation> {
-        let bytes = encoder_bytes(self.rows.count(), self.rows.schema().fields().len());
+    fn reserve_encoder(&self, format: Format) -> Result<outcore_io::Reservation> {
+        let bytes = format.encoder_bytes(self.rows.count(), self.rows.schema().fields().len());
         self.rows.image().reserve("encoding the output", bytes)
     }
 
