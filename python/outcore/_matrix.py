@@ -1,6 +1,7 @@
 """Sparse matrices on disk, as SciPy's linear operators. Imports SciPy, so it is imported when it is asked for."""
 
 import os
+import warnings
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -356,7 +357,7 @@ def import_matrix(
         order: How rows and columns are ordered inside; nobody sees it. "near" is for square matrices.
 
     The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that
-    is returned too.
+    is returned too. What `import_graph` has as `notes` is warned of.
 
     >>> import scipy.sparse
     >>> A = oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0, 4.0]), "diagonal.oc", replace=True)
@@ -377,5 +378,9 @@ def import_matrix(
         "temporary": temporary,
         "progress": progress,
     }
-    _import(_arguments(input, image, options), explain=False, is_matrix=True, shape=shape)
+    if shape is not None and (not isinstance(shape, tuple) or len(shape) != 2):
+        raise TypeError(f"expected shape= as the numbers of rows and columns, found {shape!r}")
+    report = _import(_arguments(input, image, options), explain=False, is_matrix=True, shape=shape)
+    for note in report["notes"]:
+        warnings.warn(note, stacklevel=3)
     return SparseMatrix(image, values=values, **limits)

@@ -11,6 +11,8 @@ import time
 
 import numpy as np
 import outcore as oc
+import pandas
+import pyarrow.parquet
 import pytest
 import scipy.sparse
 
@@ -385,6 +387,7 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
     (tmp_path / "bare.npy").write_bytes(b"\x93NUMPY\x01\x00")
     (tmp_path / "text.npy").write_text("1 2 3")
     (tmp_path / "empty.npy").touch()
+    kept = tmp_path / "kept"
     cases = [
         (("eigsh", wide), "expected a square matrix"),
         (("eigs", wide), "expected a square matrix"),
@@ -417,7 +420,10 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
         (("eigsh", square, "--output", tmp_path / "a.csv", "--values", tmp_path / "a.csv"), "for --output and --values"),
         (("cg", square, "--rhs", good, "--output", good), "for --rhs and --output"),
         (("multiply", square, "--by", good, "--output", good), "for --by and --output"),
+        (("eigsh", square, "--checkpoint", kept, "--stats", kept / "state"), "expected a file outside of --checkpoint"),
+        (("eigsh", square, "--checkpoint", tmp_path / "n.npy", "--output", tmp_path / "n.npy"), "outside of --checkpoint"),
     ]
+    kept.mkdir()
     for arguments, message in cases:
         for more in ((), ("--explain",)):
             refused = run(*arguments, *more, code=1)
@@ -425,6 +431,39 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
     assert "expected finite numbers in b" in run("cg", square, "--rhs", infinite, code=1).stderr
     for arguments in (("eigsh", square, "--which", "XM"), ("eigsh", square, "--right", "v.npy"), ("nmf", square, "--allow-unconverged")):
         assert run(*arguments, code=2).stdout == ""
+
+
+def test_an_index_of_pandas_is_no_vector(tmp_path):
+    path = image(tmp_path, sparse(60, 60))
+    frame = pandas.DataFrame({"v0": np.ones(60)}, index=np.arange(60)[::-1])
+    for i, (table, name) in enumerate(((frame, "__index_level_0__"), (frame.rename_axis("row"), "row"))):
+        file = tmp_path / f"{i}.parquet"
+        table.to_parquet(file)
+        refused = run("multiply", path, "--by", file, "--output", tmp_path / "o.npy", code=1)
+        assert f"found the column `{name}` behind others" in refused.stderr and "index=False" in refused.stderr
+        table.to_parquet(file, index=False)
+        run("multiply", path, "--by", file, "--output", tmp_path / "o.npy")
+        assert np.load(tmp_path / "o.npy").shape == (60, 1)
+
+
+def test_tables_of_many_columns_are_refused_where_memory_has_no_room(tmp_path):
+    """Encoders and readers of Parquet take some memory per column, whatever the limit: who writes the result says so."""
+    path = image(tmp_path, sparse(60, 60))
+    np.save(tmp_path / "wide.npy", np.ones((60, 3000)))
+    table = tmp_path / "o.parquet"
+    multiply = lambda by, output, memory, code=0: run(
+        "multiply", path, "--by", by, "--output", output, "--memory", memory, "--quiet", code=code
+    )
+    refused = multiply(tmp_path / "wide.npy", table, "64MiB", 1).stderr
+    assert "what writes the result needs" in refused and not table.exists(), refused
+    multiply(tmp_path / "wide.npy", tmp_path / "o.npy", "64MiB")
+    multiply(tmp_path / "wide.npy", tmp_path / "o.csv", "64MiB")
+    multiply(tmp_path / "wide.npy", table, "256MiB")
+    bare = tmp_path / "bare.parquet"
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(table).drop_columns("vertex"), bare)
+    assert "decoding a row group needs" in multiply(bare, tmp_path / "p.npy", "48MiB", 1).stderr
+    multiply(bare, tmp_path / "p.npy", "256MiB")
+    assert np.load(tmp_path / "p.npy").shape == (60, 3000)
 
 
 def test_asymmetric_and_negative_matrices_are_refused(tmp_path):

@@ -188,6 +188,9 @@ def test_entries_in_tables_have_a_shape(tmp_path):
     stars = pandas.DataFrame({"user": [0, 1], "item": [2, 0], "stars": [5, 3], "day": [9, 9]})
     own = oc.import_matrix(stars, tmp_path / "stars.oc", shape=(2, 3), weight="stars")
     assert (own @ np.eye(3)).tolist() == [[0, 0, 5], [3, 0, 0]]
+    with pytest.warns(UserWarning, match="`?stars`?.*no weights unless"):
+        ones = oc.import_matrix(stars[["user", "item", "stars"]], tmp_path / "ones.oc", shape=(2, 3))
+    assert (ones @ np.eye(3)).tolist() == [[0, 0, 1], [1, 0, 0]]
     own = oc.import_matrix(stars, tmp_path / "days.oc", shape=(2, 10), target="day", weight="item", values=False)
     assert (own @ np.eye(10))[:, 9].tolist() == [1, 1]
 
@@ -199,6 +202,12 @@ def test_entries_beyond_a_shape_are_refused_by_row(tmp_path):
             oc.import_matrix(entries, tmp_path / "m.oc", shape=shape)
     with pytest.raises(oc.InputError, match="row -1, column 0"):
         oc.import_matrix((np.array([0, -1]), np.array([0, 0])), tmp_path / "m.oc", shape=(2, 2))
+    for shape in (3, [2, 2], (2, 2, 2)):
+        with pytest.raises(TypeError, match="expected shape= as the numbers of rows and columns"):
+            oc.import_matrix(entries, tmp_path / "m.oc", shape=shape)
+    (tmp_path / "m.csv").write_text("user,item,value,value\n0,3,1,10\n")
+    with pytest.raises(oc.UsageError, match="the columns 3 and 4 have that name"):
+        oc.import_matrix(tmp_path / "m.csv", tmp_path / "m.oc", shape=(3, 4))
     with pytest.raises(oc.UsageError, match="ids that are strings"):
         oc.import_matrix([("a", "b")], tmp_path / "m.oc", shape=(2, 2))
     with pytest.raises(TypeError, match="expected a shape only with lists and tables"):

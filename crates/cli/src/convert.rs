@@ -52,7 +52,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     }
     let report = import::import(&runtime, source, image, &options)?;
     tell(&report, text.as_ref(), &args.limits);
-    if is_matrix && report.manifest.rows.is_none() && !args.limits.quiet {
+    if is_matrix && args.shape.is_none() && report.manifest.rows.is_none() && !args.limits.quiet {
         let size = report.manifest.vertices;
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }

@@ -107,10 +107,14 @@ pub(crate) fn kinds_note(source: &str, target: &str, strings: bool) -> Option<St
     })
 }
 
-/// The column that holds the weights if nobody says which: `weight`; of a matrix `value`, too.
-pub(crate) fn usual_weight(names: &[&str], options: &InputOptions) -> Option<usize> {
-    let called = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-    called("weight").or_else(|| if options.is_matrix { called("value") } else { None })
+/// The column that holds the weights if nobody says which: `weight`; of a matrix `value`, if there is no such.
+///
+/// # Errors
+/// Several columns have that name.
+pub(crate) fn usual_weight(names: &[&str], options: &InputOptions) -> Result<Option<usize>> {
+    let wanted = ["weight", "value"].into_iter().take(if options.is_matrix { 2 } else { 1 });
+    let called = |wanted: &str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted));
+    wanted.filter_map(called).next().map(|name| column_asked("weight", name, names)).transpose()
 }
 
 /// Whether a column of this name holds sources.

@@ -619,7 +619,7 @@ fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Resul
         Some("none") => None,
         Some(_) if names.is_empty() => None,
         Some(asked) => Some(column_asked("weight", asked, names)?),
-        None => usual_weight(names, options),
+        None => usual_weight(names, options)?,
     };
     Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
 }

@@ -11,12 +11,13 @@
 //! Format: the Thrift compact protocol and `parquet.thrift` of the Apache Parquet format, version 2.
 
 use parquet::arrow::ProjectionMask;
-use parquet::basic::Type;
+use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
-/// What the reader of a column takes beside its pages.
+/// What the reader of a column takes beside its pages, and more where these are compressed with zstd.
 const READER_BYTES: u64 = 10 << 10;
+const ZSTD_READER_BYTES: u64 = 100 << 10;
 /// Writers make pages of about 1 MiB; a page larger than this is damaged.
 const MOST_PAGE_BYTES: i64 = 256 << 20;
 /// Headers hold the least and the greatest value of a page, so that one of strings may be long; how much of a page is
@@ -106,6 +107,7 @@ pub(crate) fn decoding<R: ChunkReader>(
             let is_text = column.column_type() == Type::BYTE_ARRAY;
             let mut pages = Pages::default();
             group_bytes += READER_BYTES + column_bytes(reader, start, end, &mut pages)?;
+            group_bytes += if matches!(column.compression(), Compression::ZSTD(_)) { ZSTD_READER_BYTES } else { 0 };
             let room_bytes = if pages.are_shared { room_bytes.max(MOST_TEXT_BYTES) } else { MOST_TEXT_BYTES };
             while is_text && rows > 1 && pages.holding(rows) > 2 * pages.largest_bytes + room_bytes {
                 rows /= 2;

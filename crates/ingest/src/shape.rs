@@ -84,8 +84,8 @@ impl Entries {
     /// Moves columns behind rows. `record` is that of the batch's first edge, if each has one of its own.
     fn shift(&self, batch: &mut EdgeBatch, record: Option<u64>) -> Result<()> {
         if !batch.vertices.is_empty() {
-            let text = "expected entries of a matrix, found vertices beside them";
-            return Err(Error::input(self.path(), None, text, "vertices"));
+            let found = "vertices beside them, such as those of a file that ends in .vertices";
+            return Err(Error::input(self.path(), None, "entries of a matrix", found));
         }
         let Ids::Integer { values, negative, huge } = &mut batch.ids else { return Ok(()) };
         for (entry, ends) in values.chunks_exact_mut(2).enumerate() {
@@ -94,7 +94,9 @@ impl Entries {
                 let text = |id: u64| if *negative { (id as i64).to_string() } else { id.to_string() };
                 let expected = format!("indices from 0, below {} and {}", self.rows, self.columns);
                 let found = format!("row {}, column {}", text(row), text(column));
-                return Err(Error::input(self.path(), record.map(|first| first + entry as u64), expected, found));
+                let record = record.map(|first| first + entry as u64);
+                let advice = "is the shape right, and do indices count from 0?";
+                return Err(Error::input(self.path(), record, expected, found).advise(advice));
             }
             ends[1] += self.first_column;
         }

@@ -342,10 +342,10 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
     let column = match options.weight.as_deref() {
         Some("none") => None,
         Some(asked) => Some(column_asked("weight", asked, &names)?),
-        None => {
-            let own = schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own));
-            own.or_else(|| usual_weight(&names, options))
-        }
+        None => match schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own)) {
+            None => usual_weight(&names, options)?,
+            own => own,
+        },
     };
     let Some(column) = column else {
         return Ok(None);

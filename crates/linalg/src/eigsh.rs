@@ -19,7 +19,7 @@ use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
 use outcore_algo::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Choice, Error, Result, Stats};
-use outcore_io::Array;
+use outcore_io::{Array, trim_freed_memory};
 use outcore_matrix::{EntrySums, Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -34,6 +34,10 @@ const MOST_BASIS_BYTES: u64 = 64 << 30;
 pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
 pub(crate) const DENSE_COPIES: u64 = 6;
+/// The same for the projection on a subspace: it is solved again and again, and the allocator keeps some of it.
+const PROJECTION_COPIES: u64 = 26;
+/// The same for a projection on the vectors that are returned, or a singular value decomposition of it.
+pub(crate) const SMALL_COPIES: u64 = 14;
 /// What the subspace is asked for at best, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// What residuals of computed products come to, with rounding.
@@ -389,6 +393,8 @@ pub(crate) fn subspace<'a>(
     let is_small = is_small(space.rows, goal);
     let (most_blocks, least_bytes) = most_blocks(&space, goal);
     graph.make_room("singular vectors and eigenvectors", least_bytes)?;
+    let small_bytes = if is_small { 0 } else { dense_bytes(PROJECTION_COPIES, goal.most_columns) };
+    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
         let solve = if space.is_complex { hermitian::dense } else { dense };
@@ -407,7 +413,13 @@ pub(crate) fn subspace<'a>(
         order.get(column).map_or(0.0, |&from| ritz.vectors[(row, from)])
     });
     basis.rotate(&vectors)?;
+    trim_freed_memory();
     Ok(Subspace { basis, scale, restarts })
+}
+
+/// What dense matrices of so many rows and columns take.
+pub(crate) fn dense_bytes(copies: u64, size: usize) -> u64 {
+    copies * 8 * (size as u64).pow(2)
 }
 
 /// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0.
@@ -446,10 +458,14 @@ fn too_small(matrix: &SparseMatrix) -> Error {
 pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
     let (is_small, width) = (is_small(space.rows, goal), space.width);
     let most_blocks = if is_small { goal.count.div_ceil(width) } else { goal.most_columns / width + 2 };
-    let dense_bytes = if is_small { DENSE_COPIES * 8 * (goal.parts * space.rows * space.rows) as u64 } else { 0 };
+    let small_bytes = match is_small {
+        true => dense_bytes(DENSE_COPIES * goal.parts as u64, space.rows),
+        false => dense_bytes(PROJECTION_COPIES, goal.most_columns),
+    };
+    let small_bytes = small_bytes.max(dense_bytes(SMALL_COPIES, goal.count));
     // By squares, with vectors between two products, and a few more than are wanted.
     let between_bytes = if goal.end == End::Nearest { 2 * space.block_bytes() } else { 0 };
-    (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(dense_bytes + between_bytes))
+    (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(small_bytes + between_bytes))
 }
 
 /// Whether a matrix of so many rows is solved as a dense one.
@@ -485,7 +501,7 @@ pub(crate) fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) ->
 /// The wanted eigenvectors of an operator with few rows.
 fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
     let Space { rows, width, runtime, .. } = basis.space;
-    let _held = runtime.budget().reserve("a dense matrix", DENSE_COPIES * 8 * (rows * rows) as u64)?;
+    let _held = runtime.budget().reserve("a dense matrix", dense_bytes(DENSE_COPIES, rows))?;
     let matrix = entries(operator, &mut basis)?;
     let symmetric = Mat::from_fn(rows, rows, |i, k| matrix[(i, k)] / 2.0 + matrix[(k, i)] / 2.0);
     let (values, vectors) = symmetric_eigen(&symmetric).ok_or_else(|| operator.too_large())?;
@@ -508,7 +524,9 @@ fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> 
 pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
     let Subspace { mut basis, scale, restarts } = found;
     let (space, width, count) = (basis.space, basis.space.width, goal.count);
-    basis.leave(2 * space.block_bytes())?;
+    let small_bytes = dense_bytes(SMALL_COPIES, count);
+    basis.leave(2 * space.block_bytes() + small_bytes)?;
+    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
     let (mut factor, mut product) = (block()?, block()?);
     orthonormal(operator, &mut basis, count, &mut factor)?;

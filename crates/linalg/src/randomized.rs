@@ -11,7 +11,7 @@ use crate::declare::{
     Declaration, Found, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size, table_lines,
     values_bytes,
 };
-use crate::eigsh::{LEAST_SCALE, check_entries, check_wanted, padded};
+use crate::eigsh::{LEAST_SCALE, SMALL_COPIES, check_entries, check_wanted, dense_bytes, padded};
 use crate::operator::{Costs, Counted, Operator, require_real, space};
 use crate::svds::{append_orthonormal, small_svd};
 use crate::tall::Space;
@@ -85,14 +85,17 @@ impl SolverPlan for RandomizedSvdOptions {
                 .max(product_bytes(&sides[1], &sides[0], blocks, together))
         };
         let mut together = blocks.min(MOST_COLUMNS / width);
-        while together > 1 && bytes(together) > runtime.budget().available_bytes() {
+        while together > 1
+            && bytes(together) + dense_bytes(SMALL_COPIES, blocks * width) > runtime.budget().available_bytes()
+        {
             together -= 1;
         }
+        let small_bytes = dense_bytes(SMALL_COPIES, blocks * width);
         let pieces_bytes = sides.iter().map(Basis::pieces_bytes).sum::<u64>();
         let times = blocks.div_ceil(together);
         let passes = self.passes.saturating_mul(times) + usize::from(self.center);
         Ok(Needs {
-            least_bytes: bytes(1) + pieces_bytes + means_bytes + values_bytes(matrix),
+            least_bytes: bytes(1) + small_bytes + pieces_bytes + means_bytes + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.k) + means_bytes,
             kept: Some(Kept::new(
                 matrix,
@@ -200,6 +203,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
         idle: RefCell::new(None),
     };
     let size = blocks * width;
+    let _held = matrix.graph().reserve("small dense matrices", dense_bytes(SMALL_COPIES, size))?;
     let mut upper = Mat::zeros(size, size);
     let mut left = run.multiply(Source::Random(seed), Operand::Matrix, &mut upper)?;
     for _ in 0..passes / 2 - 1 {

@@ -443,6 +443,16 @@ mod tests {
     }
 
     #[test]
+    fn a_request_to_stop_is_heard() {
+        let cancel = CancelFlag::default();
+        let matrix = Mat::from_fn(30, 30, |i, k| ((i * k) as f64).sin());
+        let mut schur = Schur::new(&matrix, &cancel).unwrap().unwrap();
+        cancel.cancel();
+        assert!(Schur::new(&matrix, &cancel).is_err() && schur.eigenvectors(30, &cancel).is_err());
+        assert!(schur.sort(30, &cancel, |a, b| a.re > b.re).is_err());
+    }
+
+    #[test]
     fn a_form_is_that_of_the_matrix_in_any_order() {
         for (number, matrix) in matrices().iter().enumerate() {
             let size = matrix.nrows();

@@ -13,8 +13,8 @@ use crate::declare::{
     some_size, table_lines, values_bytes,
 };
 use crate::eigsh::{
-    EigshOptions, REACHED, Subspace, Which, check_options, goal, is_small, most_blocks, orthonormal, padded,
-    steps_text, subspace,
+    EigshOptions, REACHED, SMALL_COPIES, Subspace, Which, check_options, dense_bytes, goal, is_small, most_blocks,
+    orthonormal, padded, steps_text, subspace,
 };
 use crate::lanczos::{Goal, near_one};
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
@@ -85,6 +85,7 @@ impl SolverPlan for SvdsOptions {
         let far = Space { rows: most, ..space };
         // Behind the subspace, the vectors of the other side.
         let last_bytes = 2 * space.block_bytes() + Basis::least_bytes(&far, self.k.div_ceil(width));
+        let last_bytes = last_bytes + dense_bytes(SMALL_COPIES, self.k.next_multiple_of(width));
         Ok(Needs {
             least_bytes: (bytes + far.block_bytes()).max(last_bytes) + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.k),
@@ -238,7 +239,9 @@ fn refine<'a>(
 ) -> Result<Pairs<'a>> {
     let width = near.space.width;
     let (near_space, far_space) = (near.space, space(second, width));
-    near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()))?;
+    let small_bytes = dense_bytes(SMALL_COPIES, near.len() * width);
+    near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()) + small_bytes)?;
+    let _held = near_space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut factor = Array::zeroed(near_space.runtime.budget(), "singular vectors", near_space.numbers())?;
     orthonormal(first, &mut near, count, &mut factor)?;
     let mut far = Basis::new(far_space, Room::of(first), near.len())?;

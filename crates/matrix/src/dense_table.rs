@@ -40,6 +40,13 @@ impl SparseMatrix {
         let names = table.names();
         let has_ids = names.first().is_some_and(|name| ID_NAMES.contains(&name.as_str()));
         let numbers = &names[usize::from(has_ids)..];
+        // What pandas writes of an index would be taken for numbers.
+        let is_index = |name: &&String| ID_NAMES.contains(&name.as_str()) || name.starts_with("__index_level_");
+        if let Some(name) = numbers.iter().find(is_index) {
+            let expected = "columns of numbers, behind ids in the first column or without ids".to_owned();
+            let found = format!("the column `{name}` behind others; pandas leaves its index out with index=False");
+            return Err(refusal(path, expected, found));
+        }
         let is_complex = !numbers.is_empty() && numbers.len() % 2 == 0 && numbers.as_chunks().0.iter().all(are_parts);
         let (width, element) = (numbers.len(), Element::computed(is_complex));
         let spill = Spill::create(runtime.backend(), &self.graph().image().temporary_path("table"))?;

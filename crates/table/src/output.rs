@@ -35,7 +35,7 @@ pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
 const LEAST_ENCODER_BYTES: u64 = 4 << 20;
 const CELL_BYTES: u64 = 64;
 /// What a column takes while a file of Parquet is written, and in other tables.
-const PARQUET_COLUMN_BYTES: u64 = 56 << 10;
+const PARQUET_COLUMN_BYTES: u64 = 96 << 10;
 const COLUMN_BYTES: u64 = 2 << 10;
 
 /// What a name's ending says.
