@@ -1,6 +1,7 @@
 """Products with dense matrices in files, beside those in memory."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -119,7 +120,8 @@ def test_what_cannot_be_multiplied_is_refused(pair, tmp_path):
     pages.parent.mkdir()
     (pages.parent / "manifest.json").touch()
     for file in other, pages:
-        np.save(open(file, "wb"), np.ones((900, 4)))
+        with open(file, "wb") as to:
+            np.save(to, np.ones((900, 4)))
     for factor, to, error, message in (
         (tmp_path / "none.npy", out, FileNotFoundError, "none.npy"),
         (good[1:], out, oc.UsageError, "expected 700 rows to multiply a matrix of 900 x 700, found 699 x 4"),
@@ -142,6 +144,8 @@ def test_what_cannot_be_multiplied_is_refused(pair, tmp_path):
         with pytest.raises(error, match=message):
             own.multiply(factor, out=to)
     assert not out.exists() and read_only.flags.writeable is False
+    shutil.rmtree(pages.parent)
+    other.unlink()
     shared = np.lib.format.open_memmap(tmp_path / "both.npy", "w+", np.float64, (1600, 4))
     with pytest.raises(oc.UsageError, match="apart from the factor"):
         own.multiply(shared[:700], out=shared[700:])

@@ -2,8 +2,8 @@
 //!
 //! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of numbers is a file
 //! of its own ([`Blocks`]), written once: those of a basis do not change until the whole basis does. What `state` does
-//! not name was left by a run that was killed while it wrote, and goes. A state that names nothing comes before the first
-//! block, so in a folder without a state nothing is a checkpoint's.
+//! not name was left by a run that was killed while it wrote, and goes. A state that names nothing comes before the
+//! first block, so in a folder without a state nothing is a checkpoint's.
 //!
 //! *When.* Writing takes a twentieth of the time at most: the longer the last time took, the later is the next.
 //!

@@ -279,8 +279,8 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Ok(())
     }
 
-    /// Runs until all wanted eigenvalues have converged and none is wanted more, or there were too many restarts. Returns
-    /// the Schur form and how many rows of it are wanted: one more if the last has a conjugate.
+    /// Runs until all wanted eigenvalues have converged and none is wanted more, or there were too many restarts.
+    /// Returns the Schur form and how many rows of it are wanted: one more if the last has a conjugate.
     pub fn run(&mut self) -> Result<(Schur, usize)> {
         let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
         let between = LEAST_STEPS.max(most_columns / LOOKS);

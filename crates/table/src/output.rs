@@ -34,8 +34,10 @@ pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
 /// What they take for a table of few rows, and more for each of its cells.
 const LEAST_ENCODER_BYTES: u64 = 4 << 20;
 const CELL_BYTES: u64 = 64;
-/// What a column takes while a file of Parquet is written, and in other tables.
-const PARQUET_COLUMN_BYTES: u64 = 96 << 10;
+/// What a column takes while a file of Parquet is written, as measured: of few columns, and of many.
+const PARQUET_COLUMN_BYTES: [u64; 2] = [28 << 10, 80 << 10];
+const MANY_COLUMNS: usize = 1000;
+/// The same in other tables.
 const COLUMN_BYTES: u64 = 2 << 10;
 
 /// What a name's ending says.
@@ -64,7 +66,8 @@ impl Format {
     pub(crate) fn encoder_bytes(self, rows: u64, columns: usize) -> u64 {
         let of_columns = |each: u64| each * columns as u64;
         match self {
-            Format::Parquet => encoder_bytes(rows, columns).max(LEAST_ENCODER_BYTES + of_columns(PARQUET_COLUMN_BYTES)),
+            Format::Parquet => encoder_bytes(rows, columns)
+                .max(LEAST_ENCODER_BYTES + of_columns(PARQUET_COLUMN_BYTES[usize::from(columns > MANY_COLUMNS)])),
             Format::Arrow => encoder_bytes(rows, columns).max(LEAST_ENCODER_BYTES + of_columns(COLUMN_BYTES)),
             Format::Csv(_) => of_columns(COLUMN_BYTES),
             Format::Npy => 0,
