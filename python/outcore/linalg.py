@@ -205,7 +205,8 @@ def eigs(
         k: How many, from 1 to n. Of a conjugate pair that does not fit only the one with the positive imaginary part is
             returned.
         which: "LM", those of greatest magnitude; "LR" and "SR", those with the greatest and least real parts; "LI" and
-            "SI", those whose imaginary parts are greatest and least in absolute terms.
+            "SI", those whose imaginary parts are greatest and least in absolute terms. "SI" looks into the midst of a
+            spectrum, and so may "LM" where all magnitudes are alike: there some may be missed.
         ncv, maxiter, tol, return_eigenvectors, seed: As with `eigsh`.
 
     Returns:

@@ -202,7 +202,7 @@ def test_entries_beyond_a_shape_are_refused_by_row(tmp_path):
             oc.import_matrix(entries, tmp_path / "m.oc", shape=shape)
     with pytest.raises(oc.InputError, match="row -1, column 0"):
         oc.import_matrix((np.array([0, -1]), np.array([0, 0])), tmp_path / "m.oc", shape=(2, 2))
-    for shape in (3, [2, 2], (2, 2, 2)):
+    for shape in (3, [2, 2], (2, 2, 2), (-1, 2), (2.5, 2), "2x2"):
         with pytest.raises(TypeError, match="expected shape= as the numbers of rows and columns"):
             oc.import_matrix(entries, tmp_path / "m.oc", shape=shape)
     (tmp_path / "m.csv").write_text("user,item,value,value\n0,3,1,10\n")

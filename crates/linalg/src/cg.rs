@@ -22,6 +22,7 @@ pub(crate) struct Cg {
 impl<'a> Method<'a> for Cg {
     const NEEDS_SYMMETRY: bool = true;
     const DIAGONAL: &'static str = "numbers greater than 0";
+    const IS_MINIMAL: bool = false;
     const STEPS_PER_ROW: u64 = 10;
 
     fn bytes(space: &Space<'_>, _options: &SolveOptions<'_>) -> u64 {

@@ -98,6 +98,7 @@ impl Triangle {
 impl<'a> Method<'a> for Gmres<'a> {
     const NEEDS_SYMMETRY: bool = false;
     const DIAGONAL: &'static str = "numbers other than 0";
+    const IS_MINIMAL: bool = true;
     const STEPS_PER_ROW: u64 = 10;
 
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {

@@ -240,7 +240,14 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let end = schur.end_of_block(wanted + 1);
         let residual = self.coupling(schur)[..end].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let least = schur.blocks(wanted).iter().map(|&row| self.goal.part.key(schur.value(row))).reduce(f64::min);
-        let gap = least.unwrap_or(f64::INFINITY) - self.goal.part.key(schur.value(wanted));
+        let key = |&row: &usize| self.goal.part.key(schur.value(row));
+        let best =
+            schur.blocks(self.columns()).iter().filter(|&&row| row >= wanted).map(key).fold(key(&wanted), f64::max);
+        if best - key(&wanted) > floor {
+            // What could not be exchanged with it stands behind another.
+            return Ok(false);
+        }
+        let gap = least.unwrap_or(f64::INFINITY) - best;
         Ok(residual <= floor.max(BEHIND * gap))
     }
 
@@ -264,8 +271,12 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     /// Keeps the best of the basis, and goes on behind it.
     fn restart(&mut self, mut schur: Schur, wanted: usize) -> Result<()> {
         let size = self.columns();
-        let keep = wanted + (size - wanted) / 2;
+        let mut keep = wanted + (size - wanted) / 2;
         schur.sort(keep, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
+        // A pair at the end may fill the basis again.
+        while schur.end_of_block(keep) == size {
+            keep -= 1;
+        }
         let count = schur.end_of_block(keep);
         let coupling = self.coupling(&schur);
         let Some(mut last) = self.keep(&schur, count)? else { unreachable!("the last vector is in memory") };

@@ -77,6 +77,7 @@ impl Rotations {
 impl<'a> Method<'a> for Minres {
     const NEEDS_SYMMETRY: bool = true;
     const DIAGONAL: &'static str = "numbers other than 0";
+    const IS_MINIMAL: bool = true;
     const STEPS_PER_ROW: u64 = 5;
 
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {

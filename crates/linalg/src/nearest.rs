@@ -18,6 +18,8 @@ use outcore_matrix::Operand;
 
 /// Vectors that tell where a spectrum ends, about.
 const PROBED: usize = 32;
+/// Vectors are joined by their products so often at most: once parts them, and once more brings them down to rounding.
+const MOST_JOINED: usize = 3;
 /// Spectra reach this far, in units of the greatest magnitude, if they are said to reach beyond zero.
 const BEYOND: f64 = 1e-3;
 
@@ -73,15 +75,16 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
         subspace(&squared, &goal, width, checkpoint)?
     };
     let scale = scale.sqrt();
-    let found = refine(operator, Subspace { basis, scale, restarts }, &Goal { count, ..wanted })?;
-    let best = best(&found, options.k);
-    if best.iter().all(|&i| found.residuals[i] <= found.residual_bound) {
-        return found.pick(&best);
+    let mut found = refine(operator, Subspace { basis, scale, restarts }, &Goal { count, ..wanted })?;
+    for _ in 0..MOST_JOINED {
+        if best(&found, options.k).iter().all(|&i| found.residuals[i] <= found.residual_bound) {
+            break;
+        }
+        let (some, bound) = (best(&found, count), found.residual_bound);
+        let basis = with_products(operator, found.pick(&some)?.basis, bound, options.seed)?;
+        found = refine(operator, Subspace { basis, scale, restarts }, &Goal { count: 2 * count, ..wanted })?;
     }
-    let more = Goal { count: 2 * count, ..wanted };
-    let basis = with_products(operator, found.basis, found.residual_bound, options.seed)?;
-    let found = refine(operator, Subspace { basis, scale, restarts }, &more)?;
-    let best = self::best(&found, options.k);
+    let best = best(&found, options.k);
     found.pick(&best)
 }
 

@@ -30,6 +30,8 @@ const RECURRENCE: f64 = 1e-14;
 const ROUNDING_LEFT: f64 = 0.5;
 /// The same for one that began again for want of memory.
 const FULL_LEFT: f64 = 1.0 - 1e-10;
+/// A residual that grew by so much says that squares of products vanish.
+const GROWN: f64 = 2.0;
 /// What a system is divided by is at least this part of what `x` begins with: squares of its products are finite then.
 const LEAST_SCALE: f64 = 1e-70;
 /// The least number that `x` may have as its greatest: smaller ones have fewer digits.
@@ -153,6 +155,8 @@ pub(crate) trait Method<'a>: Sized {
     const NEEDS_SYMMETRY: bool;
     /// What entries of the diagonal have to be for Jacobi's preconditioner.
     const DIAGONAL: &'static str;
+    /// Whether no step makes the residual greater, but for rounding.
+    const IS_MINIMAL: bool;
     /// Steps per row, unless it is said how many.
     const STEPS_PER_ROW: u64;
 
@@ -414,6 +418,12 @@ fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &m
             Pause::End => ROUNDING_LEFT,
             Pause::Full => FULL_LEFT,
         };
+        if M::IS_MINIMAL && norm > GROWN * before {
+            let image = system.operator.matrix.graph().path().display();
+            let expected = "expected products whose squares are no numbers next to zero";
+            let advice = "multiply the matrix by a number first, or begin nearer to the solution";
+            return Err(Error::Unsuitable(format!("{expected}, found smaller ones with {image}: {advice}")));
+        }
         if norm > system.tolerance && norm >= left * before && state.steps_left > 0 {
             return Ok(StoppedBy::Stagnation);
         }

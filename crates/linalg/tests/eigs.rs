@@ -382,6 +382,22 @@ fn bits_depend_on_nothing_but_the_options() {
 }
 
 #[test]
+fn the_least_subspace_is_enough_to_go_on() {
+    let mut turns = Entries::new(600, 600);
+    (0..600).for_each(|i| turns.add(i, i - i % 200 + (i + 1) % 200, 1.0));
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let matrix = matrix(&runtime, &turns.image(folder.path(), false), true);
+    for (k, which) in (1..8).flat_map(|k| PARTS.map(|which| (k, which))) {
+        for (ncv, seed) in [(k + 3, 0), (k + 3, 1), (k + 4, 0)] {
+            let found =
+                eigs(&matrix, &EigsOptions { ncv: Some(ncv), which, seed, max_iter: 30, ..options(k) }).unwrap();
+            assert!(found.values.len() == k, "{which:?} {ncv}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);

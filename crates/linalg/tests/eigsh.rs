@@ -145,6 +145,12 @@ fn eigenvalues_next_to_zero() {
         let options = EigshOptions { which: Which::SmallestMagnitude, ..options(14) };
         compare(&Entries::hypercube(dimension), known, &options);
     }
+    // Those of either sign are close, but for the last digits of the square.
+    let mut values: Vec<f64> = (0..200).flat_map(|i| [1.0 + i as f64 / 199.0, -1.0 - i as f64 / 199.0]).collect();
+    values.extend([0.5, 0.5, 0.5, -0.5001, -0.5001, -0.5001]);
+    for k in [1, 3, 4, 6] {
+        compare(&diagonal(&values), values.clone(), &EigshOptions { which: Which::SmallestMagnitude, ..options(k) });
+    }
     // Any mixture of vectors of either sign is one of the square.
     for (block, k) in [(1, 2), (2, 1), (2, 5), (4, 6)] {
         let values: Vec<f64> = (0..260).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();

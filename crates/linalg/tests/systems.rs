@@ -295,6 +295,22 @@ fn numbers_near_the_ends_of_their_range() {
         let refused = method(&case.matrix, &scaled_by(&vector(400), -1000), &far).unwrap_err().to_string();
         assert!(refused.contains("expected numbers in x0"), "{refused}");
     }
+    // Squares of products vanish: no answer is worse than none.
+    for scale in [1e-160, 1e-170, 1e-300] {
+        let mut given = poisson(20, 20);
+        given.entries.values_mut().for_each(|value| *value *= scale);
+        let case = self::case(given, true);
+        for (_, method) in METHODS {
+            let b: Vec<f64> = vector(400).iter().map(|x| x * scale).collect();
+            match method(&case.matrix, &b, &STRICT) {
+                Ok(found) => {
+                    let start = found.residuals[0];
+                    assert!(found.residual <= start, "{scale}: {} {start}", found.residual);
+                }
+                Err(error) => assert!(error.to_string().contains("next to zero"), "{error}"),
+            }
+        }
+    }
     let mut given = poisson(20, 20);
     given.add_both(&[(7, 7, f64::MAX), (7, 8, f64::MAX), (7, 6, f64::MAX)]);
     let case = self::case(given, true);
