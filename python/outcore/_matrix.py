@@ -1,6 +1,9 @@
 """Sparse matrices on disk, as SciPy's linear operators. Imports SciPy, so it is imported when it is asked for."""
 
 import os
+import pathlib
+import shutil
+import tempfile
 import warnings
 from typing import Any, Literal, NamedTuple, Self
 
@@ -116,9 +119,38 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         """Writes a SciPy matrix or array as an image, and opens it; see `import_matrix`."""
         return import_matrix(matrix, image, **options)
 
-    def to_graph(self) -> Graph:
-        """The matrix as a graph: the same image."""
-        return self.graph
+    def to_graph(self, image: str | os.PathLike[str] | None = None) -> Graph:
+        """The matrix as a graph: its own image, or a copy of that, which appears when it is complete.
+
+        Of a rectangular matrix vertices are first its rows and then its columns.
+
+        Args:
+            image: Where the copy goes, if there is to be one. What has that name is not replaced.
+
+        Raises:
+            UsageError: Something has that name.
+            OSError: A full disk, for one. Then there is no copy.
+
+        >>> import scipy.sparse
+        >>> L = oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0]), "loops.oc", replace=True)
+        >>> L.to_graph("copy.oc").edges
+        2
+        """
+        if image is None:
+            return self.graph
+        target = pathlib.Path(image)
+        if os.path.lexists(target):
+            raise UsageError(f"expected a name that is free, found {target}")
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+            copy = pathlib.Path(folder, target.name)
+            shutil.copytree(self.graph.path, copy)
+            for path in [*copy.rglob("*"), copy]:
+                # What gets its name is on the disk before.
+                handle = os.open(path, os.O_RDONLY)
+                os.fsync(handle)
+                os.close(handle)
+            os.rename(copy, target)
+        return Graph(target)
 
     @property
     def nnz(self) -> int:

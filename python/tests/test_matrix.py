@@ -90,6 +90,20 @@ def test_a_graph_is_a_matrix(site):
         matrix @ np.ones(4)
 
 
+def test_a_matrix_is_copied_as_a_graph(pair, tmp_path):
+    matrix, own = pair
+    assert own.to_graph() is own.graph
+    copy = own.to_graph(tmp_path / "g.oc")
+    assert (copy.vertices, copy.edges) == (700, matrix.nnz)
+    factor = np.random.default_rng(7).random((700, 2))
+    assert (oc.SparseMatrix(copy) @ factor).tobytes() == (own @ factor).tobytes()
+    with pytest.raises(oc.UsageError, match="expected a name that is free"):
+        own.to_graph(tmp_path / "g.oc")
+    with pytest.raises(FileNotFoundError):
+        own.to_graph(tmp_path / "none" / "g.oc")
+    assert sorted(os.listdir(tmp_path)) == ["g.oc", "m.oc"]
+
+
 def test_an_undirected_graph_is_a_symmetric_matrix(tmp_path):
     edges = (np.array([0, 1, 4, 2]), np.array([1, 2, 4, 0]), np.array([0.5, 2.0, -3.0, 7.0]))
     oc.import_graph(edges, tmp_path / "g.oc", directed=False)
