@@ -550,9 +550,12 @@ impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
         in_order(self.part.given.product_places, vertex) - self.part.rows.first
     }
 
-    /// Asks for the place of a row of the product that is written some rows later.
+    /// Asks for the place of a row of the product that is written some rows later, unless rows are written in order.
     #[inline(always)]
     fn ask(&self, product: &[AtomicF64], vertex: usize) {
+        if self.part.given.product_places.is_none() {
+            return;
+        }
         let start = self.row(vertex) * self.part.given.columns;
         prefetch(product, start + self.range.start);
         prefetch(product, start + self.range.end - 1);
