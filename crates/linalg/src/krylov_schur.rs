@@ -238,11 +238,11 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         }
         schur.sort(wanted + 1, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
         let end = schur.end_of_block(wanted + 1);
-        let residual = self.coupling(schur)[..end].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
-        let least = schur.blocks(wanted).iter().map(|&row| self.goal.part.key(schur.value(row))).reduce(f64::min);
+        let residual = length(&self.coupling(schur)[..end]);
         let key = |&row: &usize| self.goal.part.key(schur.value(row));
-        let best =
-            schur.blocks(self.columns()).iter().filter(|&&row| row >= wanted).map(key).fold(key(&wanted), f64::max);
+        let least = schur.blocks(wanted).iter().map(key).reduce(f64::min);
+        let behind = schur.blocks(self.columns()).into_iter().filter(|&row| row >= wanted);
+        let best = behind.map(|row| key(&row)).fold(key(&wanted), f64::max);
         if best - key(&wanted) > floor {
             // What could not be exchanged with it stands behind another.
             return Ok(false);
@@ -305,8 +305,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             let (mut schur, coupling) = self.schur(count)?;
             let wanted = schur.end_of_block(count);
             let floor = (tolerance * schur.largest()).max(least_tolerance * self.norm);
-            let residual = coupling[..wanted].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
-            if residual <= floor {
+            if length(&coupling[..wanted]) <= floor {
                 let keys = self.keys(&schur, wanted);
                 let is_known = self.locked.len() == keys.len()
                     && self.locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor);
@@ -328,4 +327,9 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             }
         }
     }
+}
+
+/// The length of a vector.
+fn length(numbers: &[f64]) -> f64 {
+    numbers.iter().map(|number| number * number).sum::<f64>().sqrt()
 }

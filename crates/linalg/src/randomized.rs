@@ -84,13 +84,11 @@ impl SolverPlan for RandomizedSvdOptions {
             product_bytes(&sides[0], &sides[1], blocks, together)
                 .max(product_bytes(&sides[1], &sides[0], blocks, together))
         };
+        let small_bytes = dense_bytes(SMALL_COPIES, blocks * width);
         let mut together = blocks.min(MOST_COLUMNS / width);
-        while together > 1
-            && bytes(together) + dense_bytes(SMALL_COPIES, blocks * width) > runtime.budget().available_bytes()
-        {
+        while together > 1 && bytes(together) + small_bytes > runtime.budget().available_bytes() {
             together -= 1;
         }
-        let small_bytes = dense_bytes(SMALL_COPIES, blocks * width);
         let pieces_bytes = sides.iter().map(Basis::pieces_bytes).sum::<u64>();
         let times = blocks.div_ceil(together);
         let passes = self.passes.saturating_mul(times) + usize::from(self.center);
