@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
@@ -19,7 +19,19 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("algo", &["outcore-io", "outcore-graph"]),
     ("matrix", &["outcore-io", "outcore-graph"]),
     ("linalg", &["outcore-io", "outcore-graph", "outcore-algo", "outcore-matrix"]),
-    ("outcore", &["outcore-io", "outcore-format", "outcore-graph", "outcore-algo", "outcore-matrix", "outcore-linalg"]),
+    ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-matrix"]),
+    (
+        "outcore",
+        &[
+            "outcore-io",
+            "outcore-format",
+            "outcore-graph",
+            "outcore-algo",
+            "outcore-matrix",
+            "outcore-linalg",
+            "outcore-array",
+        ],
+    ),
     ("cli", &["outcore"]),
 ];
 /// The files that may hold unsafe code.

@@ -6,6 +6,7 @@
 
 pub mod block;
 pub mod column;
+mod element;
 mod error;
 mod files;
 pub mod guide;
@@ -17,6 +18,7 @@ mod series;
 pub mod text;
 pub mod values;
 
+pub use element::ElementType;
 pub use error::{Error, Result};
 pub use files::{ImageFile, MAX_VALUE_COLUMNS};
 pub use index::{Index, Keys, index_bytes, write_index};
