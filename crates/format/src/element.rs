@@ -69,7 +69,7 @@ impl ElementType {
     }
 
     /// The size of an element in bytes.
-    pub fn bytes(self) -> usize {
+    pub const fn bytes(self) -> usize {
         match self {
             ElementType::Bool | ElementType::Int8 | ElementType::UInt8 => 1,
             ElementType::Int16 | ElementType::UInt16 => 2,

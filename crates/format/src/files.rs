@@ -1,5 +1,6 @@
 //! The files of an image: their numbers, names, kinds and indexes.
 
+use crate::dense_manifest::DenseManifest;
 use crate::manifest::{IdColumn, Manifest};
 use crate::page::{Kind, Origin};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct ImageFile(u16);
 
 /// Number, name, index, and what pages hold. A file without a name is an index alone.
-const FILES: [(u16, &str, &str, Kind); 10] = [
+const FILES: [(u16, &str, &str, Kind); 11] = [
     (0, "out.pages", "out.index", Kind::OutLists),
     (1, "in.pages", "in.index", Kind::InLists),
     (2, "columns/out_degree.pages", "", Kind::Column),
@@ -20,6 +21,7 @@ const FILES: [(u16, &str, &str, Kind); 10] = [
     (7, "columns/id.text.pages", "", Kind::Text),
     (8, "", "edges/out_entries.index", Kind::OutLists),
     (9, "", "edges/in_entries.index", Kind::InLists),
+    (10, "values.pages", "", Kind::Dense),
 ];
 /// Column `c` of values beside the out-lists has this number plus `2 c`; beside the in-lists one more.
 const FIRST_VALUES: u16 = 16;
@@ -47,6 +49,8 @@ impl ImageFile {
     pub const OUT_ENTRIES: ImageFile = ImageFile(8);
     /// For every page of in-lists, how many entries lie in the pages before it.
     pub const IN_ENTRIES: ImageFile = ImageFile(9);
+    /// The elements of an array: its only file of pages, and in no image of a graph.
+    pub const DENSE: ImageFile = ImageFile(10);
 
     /// A column of values beside the lists of out-neighbours, or those of in-neighbours.
     ///
@@ -57,10 +61,10 @@ impl ImageFile {
         ImageFile(FIRST_VALUES + 2 * column as u16 + u16::from(incoming))
     }
 
-    /// All files that an image may have that has so many columns of values.
+    /// All files that an image of a graph may have that has so many columns of values.
     pub fn all(value_columns: usize) -> impl Iterator<Item = ImageFile> {
         let values = (0..value_columns).flat_map(|column| [false, true].map(|side| ImageFile::values(column, side)));
-        FILES.iter().map(|&(number, ..)| ImageFile(number)).chain(values)
+        FILES.iter().filter(|(.., kind)| *kind != Kind::Dense).map(|&(number, ..)| ImageFile(number)).chain(values)
     }
 
     /// Which column of values it is, if it is one.
@@ -151,6 +155,13 @@ impl Manifest {
     }
 }
 
+impl DenseManifest {
+    /// The files that an image of an array has, and their sizes in pages.
+    pub fn files(&self) -> Vec<(ImageFile, u64)> {
+        vec![(ImageFile::DENSE, self.shape().pages())]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,11 +169,12 @@ mod tests {
 
     #[test]
     fn files_have_numbers_and_names_of_their_own() {
-        let all: Vec<ImageFile> = ImageFile::all(MAX_VALUE_COLUMNS).collect();
+        let all: Vec<ImageFile> = ImageFile::all(MAX_VALUE_COLUMNS).chain([ImageFile::DENSE]).collect();
         let numbers: BTreeSet<u16> = all.iter().map(|file| file.number()).collect();
         assert_eq!(numbers.len(), all.len());
         let names: Vec<String> = all.iter().flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        assert!(ImageFile::all(MAX_VALUE_COLUMNS).all(|file| file.kind() != Kind::Dense));
         FILES.iter().enumerate().for_each(|(place, row)| assert_eq!(usize::from(row.0), place));
         assert_eq!(ImageFile::values(3, true).name().unwrap(), "edges/in_3.pages");
         assert_eq!(ImageFile::values(0, false).index_name().unwrap(), "edges/out_0.index");

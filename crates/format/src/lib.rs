@@ -6,6 +6,8 @@
 
 pub mod block;
 pub mod column;
+pub mod dense;
+mod dense_manifest;
 mod element;
 mod error;
 mod files;
@@ -14,17 +16,19 @@ mod index;
 pub mod list;
 mod manifest;
 mod page;
+mod sealed;
 mod series;
 pub mod text;
 pub mod values;
 
+pub use dense::{DensePlace, DenseShape, GROUP_BYTES};
+pub use dense_manifest::{DENSE_FORMAT_NAME, DenseManifest};
 pub use element::ElementType;
 pub use error::{Error, Result};
 pub use files::{ImageFile, MAX_VALUE_COLUMNS};
 pub use index::{Index, Keys, index_bytes, write_index};
 pub use list::{ListWriter, Lists, PageStart, Shape};
-pub use manifest::{
-    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn,
-};
+pub use manifest::{FORMAT_NAME, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn};
 pub use page::{HEADER_BYTES, Kind, Origin, PAGE_BYTES, Page, PageBytes};
+pub use sealed::FORMAT_VERSION;
 pub use values::{ValueType, WeightKind};

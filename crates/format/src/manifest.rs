@@ -5,12 +5,11 @@
 
 use crate::error::{Error, Result};
 use crate::files::MAX_VALUE_COLUMNS;
+use crate::sealed;
 use crate::values::ValueType;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format that this code writes.
-pub const FORMAT_VERSION: u32 = 2;
-/// What `format` says.
+/// What `format` says of a graph.
 pub const FORMAT_NAME: &str = "outcore graph";
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
 pub const MAX_VERTICES: u64 = u32::MAX as u64;
@@ -23,7 +22,7 @@ pub struct Manifest {
     /// The version of the format.
     pub format_version: u32,
     /// A number that depends on all that was imported and ties the files of the image together, in hexadecimal.
-    #[serde(with = "hexadecimal")]
+    #[serde(with = "sealed::hexadecimal")]
     pub image_id: u64,
     /// The number of vertices.
     pub vertices: u64,
@@ -195,44 +194,21 @@ impl Manifest {
 
     /// The manifest as it lies on disk.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let body = serde_json::to_string_pretty(self).expect("a manifest is plain data");
-        format!("{{\n  \"checksum\": \"{:08x}\",\n  \"manifest\": {}\n}}\n", crc32c::crc32c(body.as_bytes()), body)
-            .into_bytes()
+        sealed::to_bytes(self)
     }
 
-    /// What to do about a manifest of another version of the format than this one, if it is one. There is no version 0.
+    /// What to do about a manifest that is whole as far as one can tell, but of another version of the format than this
+    /// one, or of an array. There is no version 0.
     pub fn other_version(bytes: &[u8]) -> Option<String> {
-        let (_, Version { format, format_version }) = Sealed::read(bytes).ok()?;
-        let advice = match format_version {
-            _ if format != FORMAT_NAME || [0, FORMAT_VERSION].contains(&format_version) => return None,
-            1..FORMAT_VERSION => "import the input again, for older versions were never released",
-            _ => "a newer Outcore may read it",
-        };
-        Some(format!("expected version {FORMAT_VERSION} of the format of images, found {format_version}; {advice}"))
+        sealed::other_version(bytes, FORMAT_NAME)
     }
 
     /// Reads a manifest and checks that it hangs together.
     ///
     /// # Errors
-    /// Text that is not a manifest, another version, counts that contradict each other.
+    /// Text that is not a manifest, that of an array, another version, counts that contradict each other.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let bad = |expected: &str, found: String| Error::new(0, expected, found);
-        let (sealed, version) = Sealed::read(bytes)?;
-        let body = sealed.manifest.get();
-        if version.format != FORMAT_NAME {
-            return Err(bad(FORMAT_NAME, version.format.chars().take(80).collect()));
-        }
-        if version.format_version != FORMAT_VERSION {
-            let is_older = (1..FORMAT_VERSION).contains(&version.format_version);
-            let expected = if is_older { "format version" } else { "a format version of at most" };
-            return Err(bad(&format!("{expected} {FORMAT_VERSION}"), version.format_version.to_string()));
-        }
-        let computed = format!("{:08x}", crc32c::crc32c(body.as_bytes()));
-        if computed != sealed.checksum {
-            return Err(bad(&format!("checksum {computed}"), sealed.checksum.chars().take(80).collect()));
-        }
-        let manifest: Manifest =
-            serde_json::from_str(body).map_err(|error| bad("a complete manifest", error.to_string()))?;
+        let manifest: Manifest = sealed::from_bytes(bytes, FORMAT_NAME)?;
         manifest.check()?;
         Ok(manifest)
     }
@@ -281,41 +257,5 @@ impl Manifest {
             }
         }
         Ok(())
-    }
-}
-
-#[derive(Deserialize)]
-struct Sealed<'a> {
-    checksum: String,
-    #[serde(borrow)]
-    manifest: &'a serde_json::value::RawValue,
-}
-
-impl<'a> Sealed<'a> {
-    /// The parts of a manifest that say whether the rest can be read.
-    fn read(bytes: &'a [u8]) -> Result<(Self, Version)> {
-        let bad = |expected: &str, error: serde_json::Error| Error::new(0, expected, error.to_string());
-        let sealed: Self = serde_json::from_slice(bytes).map_err(|error| bad("a manifest in JSON", error))?;
-        let version = serde_json::from_str(sealed.manifest.get());
-        Ok((sealed, version.map_err(|error| bad("a manifest with a format and version", error))?))
-    }
-}
-
-#[derive(Deserialize)]
-struct Version {
-    format: String,
-    format_version: u32,
-}
-
-mod hexadecimal {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&format!("{value:016x}"))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16).map_err(D::Error::custom)
     }
 }

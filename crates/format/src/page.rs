@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!    0  checksum      u32   crc32c of bytes 4..4096, seeded with image id, page number, kind and file
-//!    4  kind          u8    1 out-lists, 2 in-lists, 3 column, 4 text, 5 values
+//!    4  kind          u8    1 out-lists, 2 in-lists, 3 column, 4 text, 5 values, 6 dense
 //!    5  flags         u8    by kind
 //!    6  count         u16   lists, values or bytes in this page
-//!    8  first         u64   first vertex, value or byte
-//!   16  base          u64   lists: entries of the first list in earlier pages; columns: what is added to every value
+//!    8  first         u64   first vertex, value, byte or row
+//!   16  base          u64   lists: entries of the first list in earlier pages; columns: what is added to every value;
+//!                           dense: the column
 //!   24  section[3]    u16   where sections end, by kind
 //!   30  zero          u16
 //!   32  content       then zero
@@ -41,6 +42,8 @@ pub enum Kind {
     Text = 4,
     /// Values beside the entries of lists.
     Values = 5,
+    /// Elements of a dense array: rows of one column.
+    Dense = 6,
 }
 
 /// The image and the file that pages belong to: what their checksums are seeded with.
@@ -92,7 +95,7 @@ impl Origin {
         }
         let page = self.trust(bytes)?;
         let end = page.section_end(2);
-        if matches!(self.kind, Kind::Column | Kind::Text | Kind::Values) {
+        if matches!(self.kind, Kind::Column | Kind::Text | Kind::Values | Kind::Dense) {
             let used = page.section_end(0);
             if let Some(section) = (1..3).find(|&section| page.section_end(section) != used) {
                 let at = 24 + 2 * section as u64;
@@ -123,7 +126,7 @@ impl Origin {
         let known_flags = match self.kind {
             Kind::OutLists | Kind::InLists => CONTINUES | CONTINUED | RELATIVE | PARALLEL,
             Kind::Column => DELTA,
-            Kind::Text => 0,
+            Kind::Text | Kind::Dense => 0,
             Kind::Values => PACKED,
         };
         if bytes[5] & !known_flags != 0 {
@@ -166,17 +169,17 @@ impl<'a> Page<'a> {
         self.bytes[5]
     }
 
-    /// How many lists, values or bytes the page holds.
+    /// How many lists, values, bytes or rows the page holds.
     pub fn count(&self) -> usize {
         usize::from(read_u16(self.bytes, 6))
     }
 
-    /// The first vertex, value or byte.
+    /// The first vertex, value, byte or row.
     pub fn first(&self) -> u64 {
         read_u64(self.bytes, 8)
     }
 
-    /// How many entries of the first list lie in earlier pages, or the base of a column's values.
+    /// How many entries of the first list lie in earlier pages, the base of a column's values, or the column.
     pub fn base(&self) -> u64 {
         read_u64(self.bytes, 16)
     }
@@ -208,6 +211,12 @@ pub(crate) struct Header {
 /// Makes a page of a header and up to three sections.
 pub(crate) fn build(origin: &Origin, page_number: u64, header: Header, sections: &[&[u8]]) -> Box<PageBytes> {
     let mut bytes = Box::new([0u8; PAGE_BYTES]);
+    fill(origin, page_number, header, sections, &mut bytes);
+    bytes
+}
+
+/// The same in memory that is there, whatever it held before.
+pub(crate) fn fill(origin: &Origin, page_number: u64, header: Header, sections: &[&[u8]], bytes: &mut PageBytes) {
     bytes[4] = origin.kind as u8;
     bytes[5] = header.flags;
     bytes[6..8].copy_from_slice(&header.count.to_le_bytes());
@@ -221,9 +230,10 @@ pub(crate) fn build(origin: &Origin, page_number: u64, header: Header, sections:
         }
         bytes[24 + 2 * section..26 + 2 * section].copy_from_slice(&(end as u16).to_le_bytes());
     }
-    let checksum = origin.checksum(page_number, &bytes);
+    bytes[30..HEADER_BYTES].fill(0);
+    bytes[end..].fill(0);
+    let checksum = origin.checksum(page_number, bytes);
     bytes[..4].copy_from_slice(&checksum.to_le_bytes());
-    bytes
 }
 
 pub(crate) fn read_u16(bytes: &[u8], at: usize) -> u16 {

@@ -89,6 +89,7 @@ fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape, 
             outcore_format::values::decode(&page, manifest.values[0].kind, &mut decoded)?;
             writeln!(said, "    {}", values(&decoded)).unwrap();
         }
+        Kind::Dense => panic!("no graph has a file of that kind"),
         Kind::Text => writeln!(said, "    {:?}", String::from_utf8_lossy(text::decode(&page)?)).unwrap(),
     }
     Ok(said)

@@ -3,9 +3,10 @@
 
 use outcore_format::text::TextWriter;
 use outcore_format::{
-    FORMAT_NAME, FORMAT_VERSION, HEADER_BYTES, IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter,
-    Lists, MAX_VALUE_COLUMNS, MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, ValueColumn,
-    ValueType, block, column, index_bytes, list, text, values,
+    DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_NAME, FORMAT_VERSION, GROUP_BYTES, HEADER_BYTES,
+    IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter, Lists, MAX_VALUE_COLUMNS, MAX_VERTICES,
+    Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, ValueColumn, ValueType, block, column, dense, index_bytes,
+    list, text, values,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +78,7 @@ fn constants_are_those_of_the_code() {
         ("MAX_VALUES", column::MAX_VALUES as u64),
         ("MAX_VALUE_COLUMNS", MAX_VALUE_COLUMNS as u64),
         ("TEXT_BYTES", text::TEXT_BYTES as u64),
+        ("GROUP_BYTES", GROUP_BYTES as u64),
     ]);
     let said: BTreeMap<String, u64> =
         table("constant").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
@@ -368,9 +370,19 @@ fn a_manifest_has_the_members_that_the_tables_name() {
     assert_eq!(members(&all), ["checksum", "manifest"].map(str::to_owned).into());
     let body = &text[text.find("\"manifest\": ").unwrap() + 12..text.rfind('}').unwrap()];
     assert_eq!(all["checksum"], format!("{:08x}", checksum(&[body.trim_end().as_bytes()])));
-    let said: BTreeMap<String, String> =
-        table("member").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     let inner = &all["manifest"];
+    check_members(inner, &tables("member")[0]);
+    assert_eq!(inner["image_id"], "0123456789abcdef");
+    assert_eq!((&inner["format"], &inner["order"]), (&FORMAT_NAME.into(), &"degree".into()));
+    assert_eq!(members(&inner["values"][0]), marked("| `values` |"));
+    for part in ["out_lists", "import"] {
+        assert_eq!(members(&inner[part]), marked(&format!("| `{part}` |")), "{part}");
+    }
+}
+
+/// A manifest has the members that a table names, of the types that it says.
+fn check_members(inner: &serde_json::Value, rows: &[Vec<String>]) {
+    let said: BTreeMap<String, String> = rows.iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     assert_eq!(members(inner), said.keys().cloned().collect());
     for (name, kind) in said {
         let value = &inner[&name];
@@ -384,12 +396,61 @@ fn a_manifest_has_the_members_that_the_tables_name() {
         };
         assert!(right, "{name} is said to be a {kind} and is {value}");
     }
-    assert_eq!(inner["image_id"], "0123456789abcdef");
-    assert_eq!((&inner["format"], &inner["order"]), (&FORMAT_NAME.into(), &"degree".into()));
-    assert_eq!(members(&inner["values"][0]), marked("| `values` |"));
-    for part in ["out_lists", "import"] {
-        assert_eq!(members(&inner[part]), marked(&format!("| `{part}` |")), "{part}");
+}
+
+#[test]
+fn the_manifest_of_an_array_has_the_members_that_the_table_names() {
+    let manifest = DenseManifest {
+        format: DENSE_FORMAT_NAME.into(),
+        format_version: FORMAT_VERSION,
+        image_id: IMAGE_ID,
+        element: ElementType::Int16,
+        rows: 3,
+        columns: 2,
+        dimensions: 2,
+        names: Some(vec!["a".into(), "b".into()]),
+        made_by: Some("persist".into()),
+    };
+    let all: serde_json::Value = serde_json::from_slice(&manifest.to_bytes()).unwrap();
+    assert_eq!(members(&all), ["checksum", "manifest"].map(str::to_owned).into());
+    let tables = tables("member");
+    assert_eq!(tables.len(), 2, "of a graph, and of an array");
+    check_members(&all["manifest"], &tables[1]);
+    assert_eq!(all["manifest"]["image_id"], "0123456789abcdef");
+    for (table, name) in tables.iter().zip([FORMAT_NAME, DENSE_FORMAT_NAME]) {
+        assert!(table[0][0] == "format" && table[0][2].contains(name), "{:?}", table[0]);
     }
+}
+
+#[test]
+fn the_types_of_elements_are_those_of_the_code() {
+    let rows = table("type of element");
+    assert_eq!(rows.len(), ElementType::ALL.len());
+    for (row, element) in rows.iter().zip(ElementType::ALL) {
+        let expected = [element.name().to_owned(), element.bytes().to_string()];
+        assert_eq!(row[..2], expected);
+        assert_eq!(row[2], dense::rows_per_page(element).to_string());
+    }
+}
+
+#[test]
+fn the_example_of_an_array_is_right() {
+    let shape = DenseShape { element: ElementType::Int16, rows: 3, columns: 2 };
+    let origin = ImageFile::DENSE.origin(IMAGE_ID);
+    let elements: Vec<u8> = [-1i16, 0, 300].into_iter().flat_map(i16::to_le_bytes).collect();
+    let place = shape.place(shape.page_of(2, 1));
+    let mut page = [0; PAGE_BYTES];
+    dense::build(&origin, shape.element, &place, &elements, &mut page);
+    if std::env::var_os("OUTCORE_SHOW_EXAMPLES").is_some() {
+        let rows = page[..48].chunks(16);
+        rows.for_each(|row| println!("{}", row.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")));
+    }
+    assert_eq!(page, example_page("dense"));
+    assert_eq!(dense::verify(&origin, shape.element, &place, &page).unwrap(), elements);
+    let [header, ..] = offset_tables();
+    let field = |name: &str| read(&page, header[name]);
+    let fields = ["kind", "flags", "count", "first", "base", "end0", "end1", "end2", "zero"].map(field);
+    assert_eq!(fields, [6, 0, 3, 0, 1, 38, 38, 38, 0]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! directory, and only plain files of the expected size are read.
 
 use crate::error::{Error, Result};
-use outcore_format::{ImageFile, Index, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
+use outcore_format::{DenseManifest, ImageFile, Index, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
 use outcore_io::backend::{FileKind, Location, Posix, What};
 use outcore_io::{Backend, DataFile, Directory, Runtime, bytes_text};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,19 +34,11 @@ impl ImageFiles {
     /// # Errors
     /// A path that is no image, a damaged manifest, files that are missing, of the wrong size or no plain files.
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
-        loop {
-            runtime.cancel().check()?;
-            let directory = Arc::new(open_directory(runtime.backend(), path)?);
-            match Self::open_in(&directory) {
-                // The files of an image that has been replaced are removed: start again with the one that has the path.
-                Err(_) if !directory.is_current() => {}
-                other => return other,
-            }
-        }
+        open_current::<Manifest, _>(runtime, path, Self::open_in)
     }
 
     fn open_in(directory: &Arc<Directory>) -> Result<Self> {
-        let (manifest_file, manifest) = open_manifest(directory)?;
+        let (manifest_file, manifest) = open_manifest::<Manifest>(directory)?;
         let (mut pages, mut indexes) = (Vec::new(), Vec::new());
         for (file, len_pages) in manifest.files() {
             if let Some(name) = file.name() {
@@ -74,6 +66,7 @@ impl ImageFiles {
         let named = self.manifest.files();
         // Columns have numbers without gap, so the next one is the first that would not be named.
         let missing = ImageFile::all((self.manifest.values.len() + 1).min(MAX_VALUE_COLUMNS))
+            .chain([ImageFile::DENSE])
             .filter(|file| !named.iter().any(|(there, _)| there == file));
         let mut names = missing.flat_map(|file| [file.name(), file.index_name()]).flatten();
         let lies_there = |name: &String| match self.directory.file(name) {
@@ -88,13 +81,7 @@ impl ImageFiles {
     /// # Errors
     /// What the operating system refuses.
     pub fn identity(&self) -> Result<u64> {
-        let mut hasher = DefaultHasher::new();
-        self.manifest.image_id.hash(&mut hasher);
-        self.manifest_file.identity()?.hash(&mut hasher);
-        for (_, file) in &self.pages {
-            file.identity()?.hash(&mut hasher);
-        }
-        Ok(hasher.finish())
+        identity(self.manifest.image_id, &self.manifest_file, self.pages.iter().map(|(_, file)| &**file))
     }
 
     /// The files of pages.
@@ -161,34 +148,158 @@ fn most_index_bytes(pages: u64) -> u64 {
     pages.saturating_mul(17).saturating_add(64)
 }
 
-/// Reads an image's manifest.
+/// The files of an image of an array, open.
+pub(crate) struct DenseFiles {
+    pub manifest: DenseManifest,
+    pub pages: Arc<DataFile>,
+    /// A number that tells the image apart from any other, and from itself when a file of it has changed.
+    pub identity: u64,
+    /// The size of all files, in bytes.
+    pub bytes: u64,
+}
+
+impl DenseFiles {
+    /// Opens the image that has a path now, or the one that has replaced it meanwhile.
+    ///
+    /// # Errors
+    /// As for [`ImageFiles::open`].
+    pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
+        open_current::<DenseManifest, _>(runtime, path, |directory| {
+            let (manifest_file, manifest) = open_manifest::<DenseManifest>(directory)?;
+            let name = ImageFile::DENSE.name().unwrap_or_default();
+            let pages = Arc::new(open_pages(directory, &name, manifest.shape().pages())?);
+            let identity = identity(manifest.image_id, &manifest_file, [&*pages])?;
+            let bytes = manifest_file.len_bytes() + pages.len_bytes();
+            Ok(DenseFiles { manifest, pages, identity, bytes })
+        })
+    }
+}
+
+/// A number that tells an image apart from any other, and from itself when a file of it has changed.
+fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Item = &'a DataFile>) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    image_id.hash(&mut hasher);
+    manifest.identity()?.hash(&mut hasher);
+    for file in pages {
+        file.identity()?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+/// What a manifest may be of.
+pub(crate) trait Described: Sized {
+    /// How an image of that kind is made, for whoever named a place without one.
+    fn advice(place: &str) -> String;
+    /// What to do about a manifest of another version, or of another kind, if it is one.
+    fn other_version(bytes: &[u8]) -> Option<String>;
+    /// Reads a manifest.
+    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self>;
+}
+
+impl Described for Manifest {
+    fn advice(place: &str) -> String {
+        format!("make one with `outcore import INPUT {place}`")
+    }
+
+    fn other_version(bytes: &[u8]) -> Option<String> {
+        Manifest::other_version(bytes)
+    }
+
+    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self> {
+        Manifest::from_bytes(bytes)
+    }
+}
+
+impl Described for DenseManifest {
+    fn advice(_: &str) -> String {
+        "save an array there first, or name another place".into()
+    }
+
+    fn other_version(bytes: &[u8]) -> Option<String> {
+        DenseManifest::other_version(bytes)
+    }
+
+    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self> {
+        DenseManifest::from_bytes(bytes)
+    }
+}
+
+/// What an image is, whatever it is of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyManifest {
+    /// A graph.
+    Graph(Box<Manifest>),
+    /// A dense array.
+    Array(DenseManifest),
+}
+
+impl Described for AnyManifest {
+    fn advice(place: &str) -> String {
+        Manifest::advice(place)
+    }
+
+    fn other_version(bytes: &[u8]) -> Option<String> {
+        match DenseManifest::is_array(bytes) {
+            true => DenseManifest::other_version(bytes),
+            false => Manifest::other_version(bytes),
+        }
+    }
+
+    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self> {
+        match DenseManifest::is_array(bytes) {
+            true => DenseManifest::from_bytes(bytes).map(AnyManifest::Array),
+            false => Manifest::from_bytes(bytes).map(|manifest| AnyManifest::Graph(Box::new(manifest))),
+        }
+    }
+}
+
+/// Reads a graph's manifest.
+///
+/// # Errors
+/// A path that is no image, or that of an array, or a damaged manifest.
+pub fn read_manifest(image: &Path) -> Result<Manifest> {
+    read_manifest_of(image)
+}
+
+/// Reads the manifest of a graph or of an array.
 ///
 /// # Errors
 /// A path that is no image, or a damaged manifest.
-pub fn read_manifest(image: &Path) -> Result<Manifest> {
-    let system: Arc<dyn Backend> = Arc::new(Posix);
-    Ok(open_manifest(&open_directory(&system, image)?)?.1)
+pub fn read_any_manifest(image: &Path) -> Result<AnyManifest> {
+    read_manifest_of(image)
 }
 
-/// What is in an image's directory and is no file of an image: the first by its name.
+fn read_manifest_of<M: Described>(image: &Path) -> Result<M> {
+    let system: Arc<dyn Backend> = Arc::new(Posix);
+    Ok(open_manifest(&open_directory::<M>(&system, image)?)?.1)
+}
+
+/// What is in an image's directory and is no file of an image of its kind: the first by its name.
 ///
 /// # Errors
 /// A directory that cannot be read.
-pub(crate) fn foreign_entry(backend: &Arc<dyn Backend>, image: &Path) -> Result<Option<PathBuf>> {
-    let files: Vec<String> =
-        ImageFile::all(MAX_VALUE_COLUMNS).flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
+pub(crate) fn foreign_entry(
+    backend: &Arc<dyn Backend>,
+    image: &Path,
+    manifest: &AnyManifest,
+) -> Result<Option<PathBuf>> {
+    let (files, folders): (Vec<ImageFile>, &[&str]) = match manifest {
+        AnyManifest::Graph(_) => (ImageFile::all(MAX_VALUE_COLUMNS).collect(), &["columns", "edges"]),
+        AnyManifest::Array(_) => (vec![ImageFile::DENSE], &[]),
+    };
+    let files: Vec<String> = files.into_iter().flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
     let mut foreign = Vec::new();
     let directory = Directory::open(backend, image)?;
     let kind =
         |name: &Path| backend.look(What::Itself(Location::within(&directory, name))).ok().map(|found| found.kind);
-    for folder in ["", "columns", "edges"] {
+    for folder in folders.iter().chain(&[""]) {
         if kind(Path::new(folder)) != Some(FileKind::Directory) {
             continue;
         }
         for name in directory.names(folder)? {
             let name = Path::new(folder).join(name);
             let is_own = match kind(&name) == Some(FileKind::Directory) {
-                true => name == Path::new("columns") || name == Path::new("edges"),
+                true => folders.iter().any(|folder| name == Path::new(folder)),
                 false => name == Path::new(MANIFEST) || files.iter().any(|file| name == Path::new(file)),
             };
             foreign.extend((!is_own).then(|| image.join(name)));
@@ -198,13 +309,31 @@ pub(crate) fn foreign_entry(backend: &Arc<dyn Backend>, image: &Path) -> Result<
     Ok(foreign.into_iter().next())
 }
 
-fn open_directory(backend: &Arc<dyn Backend>, image: &Path) -> Result<Directory> {
+/// Opens the image that has a path now, or the one that has replaced it meanwhile: `open` opens the files of that in a
+/// directory.
+fn open_current<M: Described, T>(
+    runtime: &Runtime,
+    path: &Path,
+    open: impl Fn(&Arc<Directory>) -> Result<T>,
+) -> Result<T> {
+    loop {
+        runtime.cancel().check()?;
+        let directory = Arc::new(open_directory::<M>(runtime.backend(), path)?);
+        match open(&directory) {
+            // The files of an image that has been replaced are removed: start again with the one that has the path.
+            Err(_) if !directory.is_current() => {}
+            other => return other,
+        }
+    }
+}
+
+fn open_directory<M: Described>(backend: &Arc<dyn Backend>, image: &Path) -> Result<Directory> {
     let path = image.display();
     Directory::open(backend, image).map_err(|error| match io_kind(&error) {
         Some(ErrorKind::NotFound) => Error::NoImage {
             path: image.to_owned(),
             found: "there is no such directory".into(),
-            advice: format!("make one with `outcore import INPUT {path}`"),
+            advice: M::advice(&path.to_string()),
         },
         Some(ErrorKind::NotADirectory) => Error::NoImage {
             path: image.to_owned(),
@@ -215,13 +344,13 @@ fn open_directory(backend: &Arc<dyn Backend>, image: &Path) -> Result<Directory>
     })
 }
 
-fn open_manifest(directory: &Directory) -> Result<(DataFile, Manifest)> {
+fn open_manifest<M: Described>(directory: &Directory) -> Result<(DataFile, M)> {
     let path = directory.path().display();
     let file = directory.file(MANIFEST).map_err(|error| match io_kind(&error) {
         Some(ErrorKind::NotFound) => Error::NoImage {
             path: directory.path().to_owned(),
             found: format!("it has no {MANIFEST}"),
-            advice: format!("make one with `outcore import INPUT {path}`"),
+            advice: M::advice(&path.to_string()),
         },
         _ => error.into(),
     })?;
@@ -234,10 +363,10 @@ fn open_manifest(directory: &Directory) -> Result<(DataFile, Manifest)> {
         });
     }
     let bytes = file.read_whole()?;
-    if let Some(found) = Manifest::other_version(&bytes) {
+    if let Some(found) = M::other_version(&bytes) {
         return Err(Error::Unsuitable(format!("{}: {found}", file.path().display())));
     }
-    let manifest = Manifest::from_bytes(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
+    let manifest = M::from_bytes(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
     Ok((file, manifest))
 }
 

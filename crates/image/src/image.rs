@@ -145,14 +145,7 @@ impl Worker {
 
     /// What was read since the last call.
     pub fn take_stats(&mut self) -> SweepStats {
-        let stats = self.reader.take_stats();
-        SweepStats {
-            seconds_io_wait: stats.wait_ns as f64 / 1e9,
-            requests: stats.requests,
-            bytes_read: stats.read_bytes,
-            pages_read: stats.read_bytes / PAGE_BYTES as u64,
-            ..SweepStats::default()
-        }
+        SweepStats::of_reads(self.reader.take_stats())
     }
 }
 

@@ -3,12 +3,17 @@
 //! An image is a directory of files of pages with a manifest. This crate opens one ([`Image`]), with its page cache and
 //! the read buffers of its workers; visits pages of it on all workers ([`sweep()`]) or in order ([`PageStream`],
 //! [`ColumnStream`], [`TextStream`]); writes new ones ([`Workspace`], [`PageWriter`]); and replaces files and images
-//! whole or not at all ([`AtomicFile`]). It knows pages and columns of values, but not what else pages hold: a sweep is
-//! given the pages to visit and a visitor that decodes them. [`Error`] is the one error type of all crates above.
+//! whole or not at all ([`AtomicFile`]). Images of dense arrays are read ([`DenseImage`], [`DenseReader`]) and written
+//! ([`DenseWriter`]) a group of rows at a time. It knows pages and columns of values, but not what else pages hold: a
+//! sweep is given the pages to visit and a visitor that decodes them. [`Error`] is the one error type of all crates
+//! above.
 #![forbid(unsafe_code)]
 
 mod atomic_file;
 mod columns;
+mod dense;
+mod dense_reader;
+mod dense_writer;
 mod error;
 mod files;
 mod image;
@@ -21,8 +26,11 @@ mod workspace;
 mod writer;
 
 pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, write_file};
+pub use dense::DenseImage;
+pub use dense_reader::{DensePages, DenseReader};
+pub use dense_writer::{DenseHead, DenseWriteWorker, DenseWriter};
 pub use error::{Error, Outcome, Result};
-pub use files::{MANIFEST, read_manifest};
+pub use files::{AnyManifest, MANIFEST, read_any_manifest, read_manifest};
 pub use image::{Image, ImageOptions, Worker};
 pub use outcore_format::ImageFile;
 pub use partial::{Partial, remove_leftovers, require_disk};

@@ -9,7 +9,7 @@
 //! it to be put back if `NAME` is missing, and else to be removed.
 
 use crate::error::{Error, Result};
-use crate::files::{MANIFEST, foreign_entry, read_manifest};
+use crate::files::{MANIFEST, foreign_entry, read_any_manifest};
 use outcore_io::backend::{FileKind, Location, Lock, Posix};
 use outcore_io::{Backend, Error as IoError, folder, random};
 use std::ffi::{OsStr, OsString};
@@ -225,7 +225,7 @@ pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Path
 }
 
 fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
-    read_manifest(path).is_ok() && matches!(foreign_entry(backend, path), Ok(None))
+    read_any_manifest(path).is_ok_and(|manifest| matches!(foreign_entry(backend, path, &manifest), Ok(None)))
 }
 
 #[cfg(test)]

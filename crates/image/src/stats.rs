@@ -1,6 +1,7 @@
 //! What an operation cost: passes, bytes, requests, cache hits, time waiting, peak memory.
 
-use outcore_io::{Runtime, peak_memory_bytes};
+use outcore_format::PAGE_BYTES;
+use outcore_io::{ReaderStats, Runtime, peak_memory_bytes};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -24,6 +25,17 @@ pub struct SweepStats {
 }
 
 impl SweepStats {
+    /// What a reader read.
+    pub(crate) fn of_reads(stats: ReaderStats) -> Self {
+        SweepStats {
+            seconds_io_wait: stats.wait_ns as f64 / 1e9,
+            requests: stats.requests,
+            bytes_read: stats.read_bytes,
+            pages_read: stats.read_bytes / PAGE_BYTES as u64,
+            ..SweepStats::default()
+        }
+    }
+
     /// Adds another sweep, or another worker's share of this one; times to wait add up, `seconds` too.
     pub fn add(&mut self, other: &SweepStats) {
         self.seconds += other.seconds;

@@ -1,11 +1,11 @@
-//! Where an import works: a directory beside the image to be, which takes its name in the end or vanishes.
+//! Where an image is made: a directory beside the image to be, which takes its name in the end or vanishes.
 //!
 //! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where
 //! an older image has the name and may be replaced, the two exchange their names and the older one is removed. What
 //! killed processes left behind is removed, or put back, by the next import in the same folder.
 
 use crate::error::{Error, Result};
-use crate::files::{foreign_entry, read_manifest};
+use crate::files::{foreign_entry, read_any_manifest};
 use crate::partial::{Partial, put_back, remove_leftovers};
 use outcore_io::backend::FileKind;
 use outcore_io::{Backend, Runtime, folder};
@@ -88,6 +88,16 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// Makes an empty directory for an image that is made without temporary files and has no folders.
+    pub fn create_plain(runtime: &Runtime, places: Places) -> Result<Self> {
+        let Places { image, replace, restored, .. } = places;
+        let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
+        let removed = remove_leftovers(runtime.backend(), folder);
+        let partial = Partial::directory(runtime.backend(), folder, name)?;
+        let temporary = partial.path().join("temporary");
+        Ok(Workspace { image, replace, partial, elsewhere: None, temporary, removed, restored })
+    }
+
     /// What killed imports had left in the same folders, and was removed.
     pub fn removed(&self) -> &[PathBuf] {
         &self.removed
@@ -116,7 +126,9 @@ impl Workspace {
     /// Gives the finished directory the image's name.
     pub fn finish(mut self, runtime: &Runtime) -> Result<()> {
         let backend = runtime.backend();
-        backend.remove_all(&self.temporary)?;
+        if backend.named_itself(&self.temporary).is_some() {
+            backend.remove_all(&self.temporary)?;
+        }
         drop(self.elsewhere.take());
         for directory in ["columns", "edges", ""].map(|name| self.partial().join(name)) {
             if backend.named(&directory).is_some() {
@@ -164,8 +176,8 @@ fn check_target(backend: &Arc<dyn Backend>, image: &Path, replace: bool) -> Resu
     if backend.named_itself(image).is_none() {
         return Ok(());
     }
-    match read_manifest(image) {
-        Ok(_) if replace => match foreign_entry(backend, image)? {
+    match read_any_manifest(image) {
+        Ok(manifest) if replace => match foreign_entry(backend, image, &manifest)? {
             None => Ok(()),
             Some(entry) => Err(Error::Usage(format!(
                 "{}: expected nothing but files of the image in a directory that is to be replaced, for all of it is \

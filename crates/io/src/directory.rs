@@ -95,6 +95,8 @@ pub struct DataFile {
     path: PathBuf,
     file: File,
     len_bytes: u64,
+    /// Offsets, sizes and memory must be whole pages.
+    is_direct: bool,
 }
 
 impl std::fmt::Debug for DataFile {
@@ -123,7 +125,7 @@ impl DataFile {
         let operation = if matches!(how, Open::Create | Open::Nameless) { "create" } else { "open" };
         let opened = backend.open(place, how).and_then(|file| {
             let len_bytes = backend.look(What::Open(&file))?.len_bytes;
-            Ok(DataFile { backend: Arc::clone(backend), path: path.clone(), file, len_bytes })
+            Ok(DataFile { backend: Arc::clone(backend), path: path.clone(), file, len_bytes, is_direct: false })
         });
         opened.map_err(|error| Error::file(path, operation, error))
     }
@@ -133,16 +135,42 @@ impl DataFile {
         DataFile { path: path.to_owned(), ..self }
     }
 
-    /// The same file, read past the operating system's cache where that is possible: offsets, sizes and memory are then
-    /// whole pages.
-    pub fn direct(self) -> Self {
+    /// The same file, read and written past the operating system's cache where that is possible: offsets, sizes and
+    /// memory are then whole pages.
+    #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
+    pub fn direct(mut self) -> Self {
         // Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
         #[cfg(target_os = "linux")]
-        if !BY_PATH && (set_flags(&self.file, libc::O_DIRECT).is_err() || !aligned_reads_work(&self.file)) {
-            // What was never set need not be cleared, and what cannot be cleared fails at the first read.
-            let _ = set_flags(&self.file, 0);
+        if !BY_PATH {
+            self.is_direct = set_flags(&self.file, libc::O_DIRECT).is_ok() && aligned_reads_work(&self.file);
+            if !self.is_direct {
+                // What was never set need not be cleared, and what cannot be cleared fails at the first read.
+                let _ = set_flags(&self.file, 0);
+            }
         }
         self
+    }
+
+    /// Whether the file is read and written past the operating system's cache.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+
+    /// Gives a new file its size, and takes the space for it where the file system can: then no later write finds the
+    /// disk full, or lets the file grow.
+    ///
+    /// # Errors
+    /// What the operating system refuses: a full disk, most likely.
+    pub fn allocate(&self, len_bytes: u64) -> std::io::Result<()> {
+        if len_bytes == 0 {
+            return Ok(());
+        }
+        match self.backend.change(&Change::Allocate { file: &self.file, offset_bytes: 0, len_bytes }) {
+            Err(error) if error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                self.backend.change(&Change::Truncate { file: &self.file, len_bytes })
+            }
+            other => other,
+        }
     }
 
     /// The file's path.

@@ -20,6 +20,9 @@ use std::io::ErrorKind;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+/// What direct writes are a multiple of.
+const PAGE_BYTES: usize = 4096;
+
 /// How many lanes, and what memory.
 pub(crate) struct LanesOptions {
     /// Lanes that are filled in turn.
@@ -147,6 +150,31 @@ impl Lanes {
         take
     }
 
+    /// Whether a lane has room for so many bytes. Behind a failure it has none.
+    #[inline]
+    pub fn has_room(&self, lane: usize, len_bytes: usize) -> bool {
+        self.lanes[lane].next + len_bytes <= self.lanes[lane].end
+    }
+
+    /// What a lane gathers before it must be written.
+    #[inline]
+    pub fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// The next `N` bytes of a lane, which the caller fills, whatever they are now; nothing if there is no room.
+    #[inline]
+    pub fn room<const N: usize>(&mut self, lane: usize) -> Option<&mut [u8; N]> {
+        let lane = &mut self.lanes[lane];
+        if lane.next + N > lane.end {
+            return None;
+        }
+        let start = lane.next;
+        lane.next += N;
+        // SAFETY: as above, and nobody writes the block or the lane while the bytes are borrowed from these lanes.
+        Some(unsafe { &mut *self.region.start.add(start).cast::<[u8; N]>() })
+    }
+
     /// How many bytes a lane has gathered.
     #[inline]
     pub fn used_bytes(&self, lane: usize) -> usize {
@@ -269,18 +297,20 @@ impl Lanes {
     }
 
     fn complete(&mut self, place: usize, result: std::io::Result<usize>) -> Result<()> {
+        let least_bytes = if self.file.is_direct() { PAGE_BYTES } else { 1 };
         let block = &mut self.blocks[place];
         let at = block.offset_bytes + block.done_bytes as u64;
         let error = match result {
-            Ok(0) => ErrorKind::WriteZero.into(),
-            Ok(written) => {
-                block.done_bytes += written;
-                if block.done_bytes < block.len_bytes {
-                    return self.start(place);
-                }
+            Ok(written) if block.done_bytes + written == block.len_bytes => {
                 self.end(place);
                 return Ok(());
             }
+            // Direct writes begin at whole pages: what is written of a broken page is written again.
+            Ok(written) if written >= least_bytes => {
+                block.done_bytes += written / least_bytes * least_bytes;
+                return self.start(place);
+            }
+            Ok(_) => ErrorKind::WriteZero.into(),
             Err(error) if error.kind() == ErrorKind::Interrupted => return self.start(place),
             Err(error) => error,
         };

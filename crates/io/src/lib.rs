@@ -17,6 +17,7 @@ mod escape;
 mod lanes;
 mod lock;
 mod pipe;
+mod placed_writer;
 pub mod plan;
 mod process;
 mod reader;
@@ -37,6 +38,7 @@ pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
+pub use placed_writer::{PlacedOptions, PlacedWriter};
 pub use process::{
     current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes, trim_freed_memory,
 };

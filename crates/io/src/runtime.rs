@@ -345,6 +345,8 @@ pub enum Unit {
     Steps,
     /// Products with vectors.
     Products,
+    /// Rows of an array.
+    Rows,
 }
 
 /// Somebody who is told how far long work has come.

@@ -86,6 +86,16 @@ impl CacheShare {
         state.cache.clone().filter(|_| uses)
     }
 
+    /// The cache, if the image uses it, and the image's part of the room for pages: all of it, unless others could use
+    /// some of it too.
+    pub fn part(&self) -> Option<(Arc<PageCache>, u64)> {
+        let state = lock(&self.shared.state);
+        let own = state.wanted.get(&self.number).copied().filter(|&wanted| wanted > 0)?;
+        let cache = state.cache.clone()?;
+        let pages = u128::from(cache.capacity_pages()) * u128::from(own) / u128::from(state.wanted_bytes());
+        Some((cache, pages as u64))
+    }
+
     /// Says that the image could use so much, and lets the cache grow.
     ///
     /// # Errors
@@ -134,8 +144,11 @@ mod tests {
         let pages = web.cache().unwrap().capacity_pages();
         (0..pages).for_each(|page| web.cache().unwrap().insert(key(&web, page), &[page as u8; 4096]));
         assert!(roads.cache().is_none(), "who wants nothing gets nothing");
+        assert_eq!(web.part().unwrap().1, pages);
         roads.fill(&budget, 12 * MIB).unwrap();
         let cache = roads.cache().unwrap();
+        let parts = [&web, &roads].map(|share| share.part().unwrap().1);
+        assert_eq!(parts, [cache.capacity_pages() / 4, cache.capacity_pages() * 3 / 4]);
         assert!(cache.memory_bytes() > 15 * MIB, "{}", cache.memory_bytes());
         assert!((0..pages).all(|page| cache.get(key(&web, page)).is_some_and(|bytes| bytes[5] == page as u8)));
         assert!(cache.get(key(&roads, 0)).is_none());

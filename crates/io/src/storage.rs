@@ -119,6 +119,11 @@ pub struct Input {
 }
 
 impl Input {
+    /// The open file.
+    pub fn file(&self) -> &Arc<DataFile> {
+        &self.file
+    }
+
     /// The file's size when it was opened.
     pub fn len_bytes(&self) -> u64 {
         self.file.len_bytes()

@@ -1,0 +1,115 @@
+//! Sealed manifests: one JSON object with a manifest and its checksum, whatever the manifest is of.
+//!
+//! What an image is, and the version of the format, are read before the checksum is compared: an image of another kind,
+//! or of a newer version, is called that and not damaged.
+
+use crate::dense_manifest::DENSE_FORMAT_NAME;
+use crate::error::{Error, Result};
+use crate::manifest::FORMAT_NAME;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that this code writes.
+pub const FORMAT_VERSION: u32 = 2;
+/// What images there are: what `format` says, and what they are called.
+const KINDS: [(&str, &str); 2] = [(FORMAT_NAME, "a graph"), (DENSE_FORMAT_NAME, "an array")];
+
+/// A manifest as it lies on disk.
+pub fn to_bytes(manifest: &impl Serialize) -> Vec<u8> {
+    let body = serde_json::to_string_pretty(manifest).expect("a manifest is plain data");
+    let checksum = crc32c::crc32c(body.as_bytes());
+    format!("{{\n  \"checksum\": \"{checksum:08x}\",\n  \"manifest\": {body}\n}}\n").into_bytes()
+}
+
+/// What to do about a manifest of another version of the format than this one, or of another kind of image than the one
+/// that is expected, if it is one. There is no version 0.
+pub fn other_version(bytes: &[u8], format: &str) -> Option<String> {
+    let (_, version) = Sealed::read(bytes).ok()?;
+    let found = called(&version.format)?;
+    if version.format != format {
+        let expected = called(format).unwrap_or(format);
+        return Some(format!("expected {expected}, found {found}: name another image, or open this one as {found}"));
+    }
+    let advice = match version.format_version {
+        0 | FORMAT_VERSION => return None,
+        1..FORMAT_VERSION => "import the input again, for older versions were never released",
+        _ => "a newer Outcore may read it",
+    };
+    let found = version.format_version;
+    Some(format!("expected version {FORMAT_VERSION} of the format of images, found {found}; {advice}"))
+}
+
+/// Reads the manifest of an image of a kind; what it says is not checked yet.
+///
+/// # Errors
+/// Text that is no manifest, or that of another kind or version; a wrong checksum; members that are missing.
+pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8], format: &str) -> Result<M> {
+    let bad = |expected: &str, found: String| Error::new(0, expected, found);
+    let (sealed, version) = Sealed::read(bytes)?;
+    let body = sealed.manifest.get();
+    if version.format != format {
+        return Err(match (called(format), called(&version.format)) {
+            (Some(expected), Some(found)) => bad(expected, found.to_owned()),
+            _ => bad(format, version.format.chars().take(80).collect()),
+        });
+    }
+    if version.format_version != FORMAT_VERSION {
+        let is_older = (1..FORMAT_VERSION).contains(&version.format_version);
+        let expected = if is_older { "format version" } else { "a format version of at most" };
+        return Err(bad(&format!("{expected} {FORMAT_VERSION}"), version.format_version.to_string()));
+    }
+    let computed = format!("{:08x}", crc32c::crc32c(body.as_bytes()));
+    if computed != sealed.checksum {
+        return Err(bad(&format!("checksum {computed}"), sealed.checksum.chars().take(80).collect()));
+    }
+    serde_json::from_str(body).map_err(|error| bad("a complete manifest", error.to_string()))
+}
+
+/// Whether a manifest says that it is of an image of that kind, whatever else it says.
+pub fn is_of(bytes: &[u8], format: &str) -> bool {
+    Sealed::read(bytes).is_ok_and(|(_, version)| version.format == format)
+}
+
+/// What an image is called of which the manifest says that format.
+fn called(format: &str) -> Option<&'static str> {
+    KINDS.iter().find(|(name, _)| *name == format).map(|&(_, called)| called)
+}
+
+#[derive(Deserialize)]
+struct Sealed<'a> {
+    checksum: String,
+    #[serde(borrow)]
+    manifest: &'a serde_json::value::RawValue,
+}
+
+impl<'a> Sealed<'a> {
+    /// The parts of a manifest that say whether the rest can be read.
+    fn read(bytes: &'a [u8]) -> Result<(Self, Version)> {
+        let bad = |expected: &str, error: serde_json::Error| Error::new(0, expected, error.to_string());
+        let sealed: Self = serde_json::from_slice(bytes).map_err(|error| bad("a manifest in JSON", error))?;
+        let version = serde_json::from_str(sealed.manifest.get());
+        Ok((sealed, version.map_err(|error| bad("a manifest with a format and version", error))?))
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: String,
+    format_version: u32,
+}
+
+/// Numbers of 64 bits as sixteen hexadecimal digits.
+pub mod hexadecimal {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes a number.
+    pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{value:016x}"))
+    }
+
+    /// Reads a number.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16).map_err(D::Error::custom)
+    }
+}

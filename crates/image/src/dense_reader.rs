@@ -1,0 +1,248 @@
+//! One worker's reads of an image of an array: from runs of pages to their elements, without a copy.
+//!
+//! A run of adjacent pages that all are in the page cache is pinned there; any other is read as one extent, into the
+//! worker's ring. Runs come out in the order in which they were pushed, each when it is there. What was read is
+//! verified page by page before anybody sees it, so the elements of a page are a slice of the ring or of the cache.
+//!
+//! The cache keeps a fixed part of the image, its first pages, and of what is read inserts nothing else: every pass
+//! over all pages then finds as many as any policy could (`io/src/cache.rs`).
+
+use crate::dense::DenseImage;
+use crate::error::Result;
+use crate::stats::SweepStats;
+use outcore_format::{PAGE_BYTES, PageBytes, dense};
+use outcore_io::{PageCache, Pinned, Reader};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One worker's reads of an image of an array.
+pub struct DenseReader {
+    image: Arc<DenseImage>,
+    reader: Reader,
+    ring_pages: u64,
+    /// Runs that were pushed, the oldest first.
+    runs: VecDeque<Run>,
+    /// The pages of runs that wait in the cache, where they are pinned.
+    pinned_pages: u64,
+    /// What the run that was returned last has in the cache.
+    returned: Vec<Pinned>,
+    /// A read failed: what was pushed is given up.
+    failed: bool,
+    pages_wanted: u64,
+    cache_hits: u64,
+}
+
+/// Adjacent pages on their way.
+struct Run {
+    pages: Range<u64>,
+    tag: u64,
+    /// All of them, if they are in the cache; none if they are read.
+    pinned: Vec<Pinned>,
+}
+
+/// Adjacent pages that are there.
+#[derive(Clone)]
+pub struct DensePages<'a> {
+    pages: Range<u64>,
+    tag: u64,
+    bytes: Lying<'a>,
+}
+
+/// Where pages lie.
+#[derive(Clone, Copy)]
+enum Lying<'a> {
+    Ring(&'a [PageBytes]),
+    Cache(&'a [Pinned]),
+}
+
+impl DenseReader {
+    /// A reader with a ring of `ring_bytes`, which is rounded up to whole pages: no run may be longer.
+    ///
+    /// # Errors
+    /// No memory under the budget, or a queue that the operating system refuses.
+    pub fn new(image: &Arc<DenseImage>, ring_bytes: usize) -> Result<Self> {
+        image.check_process()?;
+        let ring_bytes = ring_bytes.max(1).next_multiple_of(PAGE_BYTES);
+        let reader = Reader::new(image.runtime(), &[Arc::clone(image.data_file())], ring_bytes)?;
+        Ok(DenseReader {
+            image: Arc::clone(image),
+            reader,
+            ring_pages: (ring_bytes / PAGE_BYTES) as u64,
+            runs: VecDeque::new(),
+            pinned_pages: 0,
+            returned: Vec::new(),
+            failed: false,
+            pages_wanted: 0,
+            cache_hits: 0,
+        })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Arc<DenseImage> {
+        &self.image
+    }
+
+    /// How many pages a run may have.
+    pub fn ring_pages(&self) -> u64 {
+        self.ring_pages
+    }
+
+    /// Asks for adjacent pages, which [`next`](DenseReader::next) returns with `tag`: pins them in the cache, or begins
+    /// to read them. `false` says that there is no room, and `next` must be called first. What `next` returned before
+    /// is let go.
+    ///
+    /// # Panics
+    /// If there are no such pages, or more than the ring has room for.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn push(&mut self, pages: Range<u64>, tag: u64) -> Result<bool> {
+        let count = pages.end.saturating_sub(pages.start);
+        assert!(count > 0 && pages.end <= self.image.pages(), "pages {pages:?} of {}", self.image.pages());
+        assert!(count <= self.ring_pages, "pages {pages:?} in a ring of {} pages", self.ring_pages);
+        self.begin()?;
+        // Frames of the cache that are pinned cannot be given up: hold no more of them than the ring has pages.
+        if self.pinned_pages + count > self.ring_pages {
+            return Ok(false);
+        }
+        let mut pinned = Vec::new();
+        if let Some((cache, _)) = self.image.cache_part() {
+            self.pin(&cache, &pages, &mut pinned);
+        }
+        if pinned.is_empty() {
+            let (offset_bytes, len_bytes) = (pages.start * PAGE_BYTES as u64, count as usize * PAGE_BYTES);
+            if !self.reader.push(0, offset_bytes, len_bytes, tag)? {
+                return Ok(false);
+            }
+        } else {
+            self.pinned_pages += count;
+            self.cache_hits += count;
+        }
+        self.pages_wanted += count;
+        self.runs.push_back(Run { pages, tag, pinned });
+        Ok(true)
+    }
+
+    /// Pins all of these pages, or none if one is not there.
+    fn pin(&self, cache: &Arc<PageCache>, pages: &Range<u64>, pinned: &mut Vec<Pinned>) {
+        for page in pages.clone() {
+            match cache.get(self.image.page_key(page)) {
+                Some(page) => pinned.push(page),
+                None => return pinned.clear(),
+            }
+        }
+    }
+
+    /// Begins all reads that were pushed.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn submit(&mut self) -> Result<()> {
+        self.image.check_process()?;
+        Ok(self.reader.submit()?)
+    }
+
+    /// The oldest pages that were pushed, as soon as they are there; `None` if there are none.
+    ///
+    /// # Errors
+    /// A read that failed, a page that is damaged or not the one of its place, or a request to stop. Then all that was
+    /// pushed is given up.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<DensePages<'_>>> {
+        self.begin()?;
+        self.image.runtime().cancel().check()?;
+        let Some(Run { pages, tag, pinned }) = self.runs.pop_front() else { return Ok(None) };
+        if !pinned.is_empty() {
+            self.pinned_pages -= pinned.len() as u64;
+            self.returned = pinned;
+            return Ok(Some(DensePages { pages, tag, bytes: Lying::Cache(&self.returned) }));
+        }
+        // Until all is well.
+        self.failed = true;
+        let extent = self.reader.next()?.expect("the run was pushed");
+        let (bytes, _) = extent.bytes.as_chunks::<PAGE_BYTES>();
+        let cache = self.image.cache_part();
+        for (number, bytes) in pages.clone().zip(bytes) {
+            self.image.verify(&self.image.shape().place(number), bytes)?;
+            if let Some((cache, keep_below)) = &cache
+                && number < *keep_below
+            {
+                cache.insert(self.image.page_key(number), bytes);
+            }
+        }
+        self.failed = false;
+        Ok(Some(DensePages { pages, tag, bytes: Lying::Ring(bytes) }))
+    }
+
+    /// What every use begins with: lets go what was returned, and what was pushed before a failure.
+    fn begin(&mut self) -> Result<()> {
+        self.image.check_process()?;
+        self.returned.clear();
+        if self.failed {
+            self.clear();
+        }
+        Ok(())
+    }
+
+    /// Gives up all that was pushed: waits for reads that are under way and forgets what they brought.
+    pub fn clear(&mut self) {
+        self.reader.clear();
+        self.returned.clear();
+        self.runs.clear();
+        self.pinned_pages = 0;
+        self.failed = false;
+    }
+
+    /// What was read, and found in the cache, since the last call.
+    pub fn take_stats(&mut self) -> SweepStats {
+        let mut stats = SweepStats::of_reads(self.reader.take_stats());
+        stats.pages_wanted = std::mem::take(&mut self.pages_wanted);
+        stats.cache_hits = std::mem::take(&mut self.cache_hits);
+        stats
+    }
+}
+
+impl<'a> DensePages<'a> {
+    /// What they were pushed with.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Their numbers.
+    pub fn pages(&self) -> Range<u64> {
+        self.pages.clone()
+    }
+
+    /// The elements of one of these pages, where they lie: of its column, in the rows of its group.
+    ///
+    /// # Panics
+    /// If the page is not among these.
+    #[inline]
+    pub fn values(&self, page_number: u64) -> &'a [u8] {
+        dense::trusted(self.page(page_number))
+    }
+
+    /// All bytes of one of these pages.
+    ///
+    /// # Panics
+    /// If the page is not among these.
+    #[inline]
+    pub fn page(&self, page_number: u64) -> &'a PageBytes {
+        assert!(self.pages.contains(&page_number), "page {page_number} among {:?}", self.pages);
+        let place = (page_number - self.pages.start) as usize;
+        match self.bytes {
+            Lying::Ring(bytes) => &bytes[place],
+            Lying::Cache(pinned) => &pinned[place],
+        }
+    }
+
+    /// The pages one behind the other, if they lie so in memory: elements begin at byte 32 of each.
+    #[inline]
+    pub fn contiguous(&self) -> Option<&'a [PageBytes]> {
+        match self.bytes {
+            Lying::Ring(bytes) => Some(bytes),
+            Lying::Cache(_) => None,
+        }
+    }
+}
