@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("matrix", &["outcore-io", "outcore-graph"]),
     ("linalg", &["outcore-io", "outcore-graph", "outcore-algo", "outcore-matrix"]),
     ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-matrix"]),
+    ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-array"]),
     (
         "outcore",
         &[
@@ -30,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "outcore-matrix",
             "outcore-linalg",
             "outcore-array",
+            "outcore-learn",
         ],
     ),
     ("cli", &["outcore"]),
@@ -46,11 +48,13 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/io/src/lanes.rs",
     "crates/io/src/process.rs",
     "crates/io/src/reader.rs",
+    "crates/array/src/kernel/simd.rs",
     "crates/graph/src/decode.rs",
     "crates/graph/src/gather.rs",
     "crates/graph/src/program_engine.rs",
     "crates/linalg/src/kernels.rs",
     "crates/matrix/src/kernel.rs",
+    "python/src/array.rs",
     "python/src/program.rs",
     "python/src/stream.rs",
 ];

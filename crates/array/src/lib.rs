@@ -1,3 +1,36 @@
 //! Dense arrays larger than memory: lazy expressions, evaluated in one pass.
+//!
+//! An [`Array`] says what is to be computed; [`compute`] computes several of them together, in as few passes over their
+//! files as there can be.
+#![deny(unsafe_code)]
 
-mod kernel;
+mod array;
+mod block;
+mod compute;
+mod elementwise;
+mod explain;
+mod image_source;
+pub mod kernel;
+mod memory;
+mod npy;
+mod pass;
+mod plan;
+mod product;
+mod random;
+mod reductions;
+mod row_fold;
+mod sink;
+mod source;
+
+pub use array::{Array, ElementFunction, MOST_AXES};
+pub use compute::{Computed, Goal, ImageGoal, compute};
+pub use elementwise::Part;
+pub use explain::{ExplainedPass, ExplainedStep, Explanation, explain};
+pub use image_source::ImageSource;
+pub use memory::{Bytes, Memory};
+pub use npy::NpySource;
+pub use outcore_format::ElementType;
+pub use outcore_image::{AnyManifest, read_any_manifest};
+pub use random::{Distribution, Random};
+pub use row_fold::{RowBlock, RowFold};
+pub use source::{Landed, Source, SourceReader};

@@ -4,9 +4,10 @@ use crate::args::{CheckArgs, InfoArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use crate::run::say;
+use outcore::array::{AnyManifest, ImageSource, read_any_manifest};
 use outcore::io::{bytes_text, escaped};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,13 +35,48 @@ pub fn info(args: &InfoArgs) -> Result<()> {
 
 fn facts(image: &Path) -> Result<Value> {
     let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?);
+    if is_array(image) {
+        return Ok(array_facts(&ImageSource::open(&runtime, image)?));
+    }
     let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0) })?;
     serde_json::to_value(graph.info()).map_err(Error::custom)
+}
+
+/// Whether there is an image of an array; whatever else there may be is the business of who opens it.
+fn is_array(image: &Path) -> bool {
+    matches!(read_any_manifest(image), Ok(AnyManifest::Array(_)))
+}
+
+fn array_facts(source: &ImageSource) -> Value {
+    let (image, manifest) = (source.image(), source.image().manifest());
+    json!({
+        "format": manifest.format,
+        "format_version": manifest.format_version,
+        "image_id": format!("{:016x}", manifest.image_id),
+        "element": manifest.element.name(),
+        "rows": manifest.rows,
+        "columns": manifest.columns,
+        "dimensions": manifest.dimensions,
+        "names": manifest.names,
+        "made_by": manifest.made_by,
+        "image_bytes": image.image_bytes(),
+    })
 }
 
 /// `outcore check`.
 pub fn check(args: &CheckArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
+    if is_array(&args.image) {
+        let source = ImageSource::open(&runtime, &args.image)?;
+        source.check()?;
+        if args.limits.quiet {
+            return Ok(());
+        }
+        let (path, size) = (args.image.display(), bytes_text(source.image().image_bytes()));
+        let manifest = source.image().manifest();
+        let (rows, columns, element) = (manifest.rows, manifest.columns, manifest.element.name());
+        return say(format_args!("{path} is whole: {rows} x {columns} elements of {element}, {size}"));
+    }
     let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0) })?;
     outcore::check(&graph)?;
     if args.limits.quiet {

@@ -217,6 +217,11 @@ impl DenseFile {
         (self.layout.rows, self.layout.columns)
     }
 
+    /// Where its elements lie.
+    pub fn layout(&self) -> &DenseLayout {
+        &self.layout
+    }
+
     /// Whether it is a vector, and not a matrix of one column.
     pub fn is_vector(&self) -> bool {
         self.is_vector

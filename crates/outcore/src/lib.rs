@@ -53,6 +53,10 @@ pub use outcore_matrix::{
     StreamedProduct, UnnamedProduct,
 };
 
+// Dense arrays.
+pub use outcore_array as array;
+pub use outcore_learn as learn;
+
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,

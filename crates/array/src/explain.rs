@@ -1,0 +1,207 @@
+//! What a computation will do: its passes, what each reads and computes, and the memory that it takes. Nothing is read.
+
+use crate::compute::{Computation, Goal, Target};
+use crate::memory::Memory;
+use crate::pass::{partition_rows, pass_needs};
+use crate::plan::{Plan, View};
+use crate::sink::Sink;
+use outcore_format::ElementType;
+use outcore_image::Result;
+use outcore_io::{Runtime, bytes_text};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The passes of a computation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// In their order.
+    pub passes: Vec<ExplainedPass>,
+}
+
+/// A pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedPass {
+    /// How many rows it goes over.
+    pub rows: u64,
+    /// How many of them are read together.
+    pub partition_rows: u64,
+    /// The files, and how many bytes are read of each where none is cached.
+    pub reads: Vec<(String, u64)>,
+    /// What is computed, operands first.
+    pub steps: Vec<ExplainedStep>,
+    /// What comes of it, and the steps that it is made of.
+    pub results: Vec<(String, Vec<usize>)>,
+    /// The memory that it takes beside its results.
+    pub memory_bytes: u64,
+    /// The memory that its results take.
+    pub result_bytes: u64,
+}
+
+/// A step of a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedStep {
+    /// What it does.
+    pub name: String,
+    /// The sizes of the axes beside the rows.
+    pub shape: Vec<usize>,
+    /// What its elements are.
+    pub element: ElementType,
+    /// Whether all of a block is kept; otherwise it is computed as it is used.
+    pub is_kept: bool,
+    /// The steps that it is computed of.
+    pub operands: Vec<usize>,
+}
+
+/// Plans a computation without doing it.
+///
+/// # Errors
+/// What [`compute`](crate::compute) refuses before it reads anything, but for missing memory.
+pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
+    let mut computation = Computation::new(runtime);
+    let (mut reached, mut passes) = (vec![false; goals.len()], Vec::new());
+    while let Some(round) = computation.round(goals, &reached)? {
+        for targets in round {
+            let (plan, sinks) = computation.plan(&targets, &[])?;
+            passes.push(explained(&plan, &sinks, &targets, runtime));
+            for Target { array, image } in &targets {
+                match image {
+                    Some(place) => reached[*place] = true,
+                    None => drop(computation.known.insert(array.id(), unknown(array.shape(), array.element()))),
+                }
+            }
+        }
+    }
+    Ok(Explanation { passes })
+}
+
+/// An array that stands for one whose values are not known: the same element everywhere.
+fn unknown(shape: &[u64], element: ElementType) -> Memory {
+    Memory::strided(Arc::new(vec![0u64]), 0, element, shape.to_vec(), vec![0; shape.len()])
+}
+
+fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime) -> ExplainedPass {
+    let places = |views: Vec<&View>| views.into_iter().map(|view| view.step).collect::<Vec<_>>();
+    let steps = plan.steps.iter().map(|step| ExplainedStep {
+        name: step.name.clone(),
+        shape: step.shape.clone(),
+        element: step.element,
+        is_kept: step.is_buffered,
+        operands: places(step.kind.views()),
+    });
+    let result = |(target, sink): (&Target, &Sink)| {
+        let kind = if target.image.is_some() { "image" } else { sink.kind.name() };
+        let text = format!("{kind} {} {:?}", sink.element.name(), sink.shape);
+        (text, sink.wanted().iter().map(|wanted| wanted.view.step).collect())
+    };
+    let bytes = |target: &Target| target.array.count() * target.array.element().bytes() as u64;
+    let needs = pass_needs(plan, sinks, runtime);
+    ExplainedPass {
+        rows: plan.rows,
+        partition_rows: partition_rows(plan, sinks),
+        reads: plan.sources.iter().map(|own| (own.source.describe(), own.bytes())).collect(),
+        steps: steps.collect(),
+        results: targets.iter().zip(sinks).map(result).collect(),
+        memory_bytes: needs.readers_bytes + needs.other_bytes,
+        result_bytes: targets.iter().filter(|target| target.image.is_none()).map(bytes).sum(),
+    }
+}
+
+impl std::fmt::Display for Explanation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = self.passes.len();
+        writeln!(f, "{count} {}", if count == 1 { "pass" } else { "passes" })?;
+        for (number, pass) in self.passes.iter().enumerate() {
+            let (memory, results) = (bytes_text(pass.memory_bytes), bytes_text(pass.result_bytes));
+            let rows = pass.rows;
+            writeln!(f, "pass {}: {rows} rows, {memory} of memory, {results} of results", number + 1)?;
+            for (file, bytes) in &pass.reads {
+                writeln!(f, "  reads {file}: {}", bytes_text(*bytes))?;
+            }
+            for (place, step) in pass.steps.iter().enumerate() {
+                let operands: Vec<String> = step.operands.iter().map(|operand| format!("#{operand}")).collect();
+                let kept = if step.is_kept { ", kept for a block" } else { "" };
+                let (name, element) = (&step.name, step.element.name());
+                writeln!(f, "  #{place} {name}({}): {element} {:?}{kept}", operands.join(", "), step.shape)?;
+            }
+            for (result, operands) in &pass.results {
+                let operands: Vec<String> = operands.iter().map(|operand| format!("#{operand}")).collect();
+                writeln!(f, "  = {result} of {}", operands.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The size of a box of the drawing, and of the gaps between boxes.
+const BOX: (usize, usize) = (220, 40);
+const GAP: (usize, usize) = (30, 30);
+
+impl Explanation {
+    /// The steps and their operands, drawn: a column for each pass.
+    pub fn svg(&self) -> String {
+        let mut boxes = String::new();
+        let (mut width, mut height) = (0, 0);
+        for (number, pass) in self.passes.iter().enumerate() {
+            let left = GAP.0 + number * 2 * (BOX.0 + GAP.0);
+            let top = |line: usize| GAP.1 + line * (BOX.1 + GAP.1);
+            let title = format!("pass {}: {} rows", number + 1, pass.rows);
+            draw(&mut boxes, (left, top(0)), &title, &bytes_text(pass.memory_bytes), "none");
+            for (place, step) in pass.steps.iter().enumerate() {
+                let at = (left, top(place + 1));
+                step.operands.iter().for_each(|&operand| line(&mut boxes, (left, top(operand + 1)), at));
+                let fill = if step.is_kept { "#cfe3f7" } else { "#f4f4f4" };
+                let shape = format!("{} {:?}", step.element.name(), step.shape);
+                draw(&mut boxes, at, &format!("#{place} {}", step.name), &shape, fill);
+            }
+            for (place, (result, operands)) in pass.results.iter().enumerate() {
+                let at = (left + BOX.0 + GAP.0, top(place + 1));
+                operands.iter().for_each(|&operand| line(&mut boxes, (left, top(operand + 1)), at));
+                draw(&mut boxes, at, result, "", "#d8f0d8");
+            }
+            width = left + 2 * (BOX.0 + GAP.0);
+            height = height.max(top(pass.steps.len().max(pass.results.len()) + 1));
+        }
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
+             font-size=\"12\"><rect width=\"100%\" height=\"100%\" fill=\"white\"/>{boxes}</svg>"
+        )
+    }
+}
+
+fn draw(to: &mut String, (x, y): (usize, usize), title: &str, text: &str, fill: &str) {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let short = |text: &str| {
+        let text: String =
+            if text.chars().count() > 34 { text.chars().take(33).chain(['…']).collect() } else { text.into() };
+        escaped(&text)
+    };
+    let (width, height) = BOX;
+    _ = write!(
+        to,
+        "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\" fill=\"{fill}\" \
+         stroke=\"#888\"/><text x=\"{}\" y=\"{}\">{}</text><text x=\"{}\" y=\"{}\" fill=\"#666\">{}</text></g>",
+        escaped(title),
+        x + 8,
+        y + 17,
+        short(title),
+        x + 8,
+        y + 33,
+        short(text),
+    );
+}
+
+/// A line from below one box to another's edge.
+fn line(to: &mut String, from: (usize, usize), (x, y): (usize, usize)) {
+    let (width, height) = BOX;
+    let start = (from.0 + width / 2, from.1 + height);
+    let end = if x == from.0 { (x + width / 2, y) } else { (x, y + height / 2) };
+    let start = if x == from.0 { start } else { (from.0 + width, from.1 + height / 2) };
+    // Steps of one column are further apart than neighbours: bow the line.
+    let bow = if x == from.0 { start.0 + (y - from.1) / 4 } else { (start.0 + end.0) / 2 };
+    let middle = (start.1 + end.1) / 2;
+    _ = write!(
+        to,
+        "<path d=\"M{} {} Q{bow} {middle} {} {}\" fill=\"none\" stroke=\"#888\"/>",
+        start.0, start.1, end.0, end.1
+    );
+}

@@ -1,0 +1,172 @@
+//! Vectors of one type out of those of another, and a choice between two.
+#![allow(clippy::unnecessary_cast)] // why: macros cast any type to any other
+
+use super::math;
+use super::simd::{Loop, widest};
+use super::values::{Element, Operand, Scalar, Side, Values, ValuesMut, each};
+use bytemuck::Pod;
+
+/// Whole numbers out of real ones, as `as` has them, by instructions that a vector has.
+trait FromReal {
+    fn from_real(x: f64) -> Self;
+}
+
+macro_rules! from_real {
+    ($($type:ty)*) => {$(
+        impl FromReal for $type {
+            #[inline(always)]
+            fn from_real(x: f64) -> Self {
+                math::to_whole(x, <$type>::MIN as f64, <$type>::MAX as f64) as $type
+            }
+        }
+    )*};
+}
+from_real!(i8 i16 i32 u8 u16 u32);
+
+impl FromReal for i64 {
+    #[inline(always)]
+    fn from_real(x: f64) -> Self {
+        math::to_i64(x)
+    }
+}
+
+impl FromReal for u64 {
+    #[inline(always)]
+    fn from_real(x: f64) -> Self {
+        math::to_u64(x)
+    }
+}
+
+struct Convert<'a, From, To, F: Fn(From) -> To> {
+    x: &'a [From],
+    to: &'a mut [To],
+    convert: F,
+}
+
+impl<From: Copy, To, F: Fn(From) -> To> Loop for Convert<'_, From, To, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (to, &x) in self.to.iter_mut().zip(self.x) {
+            *to = (self.convert)(x);
+        }
+    }
+}
+
+fn convert<From: Copy, To>(x: &[From], to: &mut [To], convert: impl Fn(From) -> To) {
+    assert_eq!(x.len(), to.len(), "vectors of one operation have one length");
+    widest(Convert { x, to, convert });
+}
+
+/// Writes elements as ones of another type, as NumPy's `astype` does: whole numbers wrap; real numbers lose what is
+/// behind the point, those that are too great or too small for the type become its greatest or least value, and NaN
+/// becomes 0; a boolean is whether the element differs from 0.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn cast(x: Values<'_>, to: ValuesMut<'_>) {
+    macro_rules! to_whole {
+        ($type:ty, $to:expr) => {
+            match x {
+                Values::Float32(x) => convert(x, $to, |x| <$type>::from_real(f64::from(x))),
+                Values::Float64(x) => convert(x, $to, |x| <$type>::from_real(x)),
+                x => each!(Values, x, x => convert(x, $to, |x| x as $type)),
+            }
+        };
+    }
+    match to {
+        ValuesMut::Bool(to) => match x {
+            Values::Bool(x) => to.copy_from_slice(x),
+            x => each!(Values, x, x => convert(x, to, |x| u8::from(x.is_set()))),
+        },
+        ValuesMut::Int8(to) => to_whole!(i8, to),
+        ValuesMut::Int16(to) => to_whole!(i16, to),
+        ValuesMut::Int32(to) => to_whole!(i32, to),
+        ValuesMut::Int64(to) => to_whole!(i64, to),
+        ValuesMut::UInt8(to) => to_whole!(u8, to),
+        ValuesMut::UInt16(to) => to_whole!(u16, to),
+        ValuesMut::UInt32(to) => to_whole!(u32, to),
+        ValuesMut::UInt64(to) => to_whole!(u64, to),
+        ValuesMut::Float32(to) => each!(Values, x, x => convert(x, to, |x| x as f32)),
+        ValuesMut::Float64(to) => each!(Values, x, x => convert(x, to, |x| x as f64)),
+    }
+}
+
+struct Choose<'a, A, B, T> {
+    condition: &'a [u8],
+    a: A,
+    b: B,
+    to: &'a mut [T],
+}
+
+impl<T: Pod, A: Fn(usize) -> T, B: Fn(usize) -> T> Loop for Choose<'_, A, B, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (i, (to, &condition)) in self.to.iter_mut().zip(self.condition).enumerate() {
+            let (a, b) = ((self.a)(i), (self.b)(i));
+            *to = if condition != 0 { a } else { b };
+        }
+    }
+}
+
+/// Chooses between two operands: `to[i] = if condition[i] { a[i] } else { b[i] }`.
+///
+/// # Panics
+/// If the condition is no boolean, `a`, `b` and `to` have different types, or the lengths differ.
+pub fn select(condition: Operand<'_>, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+    let element = to.element();
+    assert!(a.element() == element && b.element() == element, "what is chosen from has the type of the result");
+    let condition = match condition {
+        Operand::Vector(Values::Bool(condition)) => condition,
+        Operand::Scalar(Scalar::Bool(condition)) => return copy(if condition != 0 { a } else { b }, to),
+        other => panic!("a condition of {} where bool is due", other.element().name()),
+    };
+    // Only the bits matter, so types of one size share a loop.
+    match element.bytes() {
+        1 => choose::<u8>(condition, a, b, to),
+        2 => choose::<u16>(condition, a, b, to),
+        4 => choose::<u32>(condition, a, b, to),
+        _ => choose::<u64>(condition, a, b, to),
+    }
+}
+
+/// Writes an operand to a vector of its type.
+fn copy(from: Operand<'_>, mut to: ValuesMut<'_>) {
+    match from {
+        Operand::Vector(from) => to.into_bytes().copy_from_slice(from.bytes()),
+        Operand::Scalar(value) => to.fill(value),
+    }
+}
+
+fn choose<T: Pod>(condition: &[u8], a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+    let to = bytemuck::cast_slice_mut::<u8, T>(to.into_bytes());
+    let (a, b) = (bits::<T>(a), bits::<T>(b));
+    a.check(to.len());
+    b.check(to.len());
+    assert_eq!(condition.len(), to.len(), "vectors of one operation have one length");
+    match (a, b) {
+        (Side::Vector(a), Side::Vector(b)) => choose_of(condition, a, b, to),
+        (Side::Vector(a), Side::Scalar(b)) => widest(Choose { condition, a: |i: usize| a[i], b: |_| b, to }),
+        (Side::Scalar(a), Side::Vector(b)) => widest(Choose { condition, a: |_| a, b: |i: usize| b[i], to }),
+        (Side::Scalar(a), Side::Scalar(b)) => widest(Choose { condition, a: |_| a, b: |_| b, to }),
+    }
+}
+
+fn choose_of<T: Pod>(condition: &[u8], a: &[T], b: &[T], to: &mut [T]) {
+    widest(Choose { condition, a: |i: usize| a[i], b: |i: usize| b[i], to });
+}
+
+/// The bits of an operand.
+fn bits<T: Pod>(operand: Operand<'_>) -> Side<'_, T> {
+    match operand {
+        Operand::Vector(values) => Side::Vector(bytemuck::cast_slice(values.bytes())),
+        Operand::Scalar(value) => Side::Scalar(each!(Scalar, value, x => bits_of(x))),
+    }
+}
+
+fn bits_of<From: Element, To: Pod>(value: From) -> To {
+    bytemuck::pod_read_unaligned(bytemuck::bytes_of(&value))
+}

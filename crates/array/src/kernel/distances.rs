@@ -1,0 +1,109 @@
+//! Squared distances of rows to several points, whose coordinates are the columns.
+
+use super::simd::{Loop, widest};
+use super::values::Element;
+use std::ops::{Add, Mul, Sub};
+
+/// Rows that are computed together, in registers.
+const ROWS: usize = 16;
+/// Points that are computed together.
+const POINTS: usize = 4;
+
+/// Real numbers.
+pub trait Real: Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+struct Distances<'a, T> {
+    columns: &'a [&'a [T]],
+    points: &'a [T],
+    to: &'a mut [T],
+    stride: usize,
+}
+
+impl<T: Real> Distances<'_, T> {
+    /// The distances of some rows to some points.
+    #[inline(always)]
+    fn square<const R: usize, const P: usize>(&mut self, row: usize, point: usize) {
+        let width = self.columns.len();
+        let mut sums = [[T::default(); R]; P];
+        for (column, values) in self.columns.iter().enumerate() {
+            let values: &[T; R] = values[row..row + R].try_into().expect("as many rows");
+            for (p, sums) in sums.iter_mut().enumerate() {
+                let coordinate = self.points[(point + p) * width + column];
+                for i in 0..R {
+                    let distance = values[i] - coordinate;
+                    sums[i] = sums[i] + distance * distance;
+                }
+            }
+        }
+        for (p, sums) in sums.iter().enumerate() {
+            self.to[(point + p) * self.stride + row..][..R].copy_from_slice(sums);
+        }
+    }
+
+    #[inline(always)]
+    fn points<const R: usize>(&mut self, row: usize, count: usize) {
+        let whole = count / POINTS * POINTS;
+        for point in (0..whole).step_by(POINTS) {
+            self.square::<R, POINTS>(row, point);
+        }
+        for point in whole..count {
+            self.square::<R, 1>(row, point);
+        }
+    }
+}
+
+impl<T: Real> Loop for Distances<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let rows = self.columns[0].len();
+        let count = self.points.len() / self.columns.len();
+        let whole = rows / ROWS * ROWS;
+        for row in (0..whole).step_by(ROWS) {
+            self.points::<ROWS>(row, count);
+        }
+        for row in whole..rows {
+            self.points::<1>(row, count);
+        }
+    }
+}
+
+/// Writes the squared distances of rows, given by columns, to points, given one after the other: of each point a vector
+/// that begins `stride` behind the one before. Squares are added up in the order of the columns, and no product and sum
+/// are contracted.
+///
+/// # Panics
+/// If there is no column, or columns are shorter than the first one.
+pub fn squared_distances<T: Real>(columns: &[&[T]], points: &[T], to: &mut [T], stride: usize) {
+    widest(Distances { columns, points, to, stride });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_sums_of_squares() {
+        for (rows, width, count) in [(1, 1, 1), (15, 3, 5), (16, 2, 4), (40, 7, 9), (508, 32, 10)] {
+            let value = |i: usize| ((i * 7919) % 1013) as f64 / 31.0;
+            let columns: Vec<Vec<f64>> =
+                (0..width).map(|j| (0..rows).map(|i| value(i * width + j)).collect()).collect();
+            let points: Vec<f64> = (0..count * width).map(|i| value(3 * i + 1)).collect();
+            let mut to = vec![-1.0; count * (rows + 3)];
+            let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            squared_distances(&slices, &points, &mut to, rows + 3);
+            for point in 0..count {
+                for row in 0..rows {
+                    let terms = (0..width).map(|j| columns[j][row] - points[point * width + j]);
+                    let expected = terms.fold(0.0, |sum, d| sum + d * d);
+                    assert_eq!(to[point * (rows + 3) + row], expected, "{row} of {rows}, {point} of {count}");
+                }
+                assert_eq!(to[point * (rows + 3) + rows..][..3], [-1.0; 3]);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Vectors folded into groups by the labels of their elements.
+
+use super::fold::Fold;
+use super::values::{Element, Values, ValuesMut, each};
+use outcore_format::ElementType;
+
+/// Folds every element into the group that its label names; those without one are left out.
+///
+/// # Panics
+/// If the types are not the same, or there are fewer labels than elements.
+pub fn group_accumulate(fold: Fold, x: Values<'_>, labels: &[i64], groups: ValuesMut<'_>) {
+    fn of<T: Element>(x: &[T], labels: &[i64], groups: &mut [T], with: impl Fn(T, T) -> T) {
+        for (&value, &label) in x.iter().zip(&labels[..x.len()]) {
+            // A label below 0 is beyond all groups as well.
+            if let Some(group) = groups.get_mut(label as usize) {
+                *group = with(*group, value);
+            }
+        }
+    }
+    macro_rules! whole {
+        ($($variant:ident)*) => {
+            match (x, groups) {
+                (Values::Bool(x), ValuesMut::Bool(groups)) => match fold {
+                    Fold::All => of(x, labels, groups, |a, b| a & b),
+                    _ => of(x, labels, groups, |a, b| a | b),
+                },
+                $((Values::$variant(x), ValuesMut::$variant(groups)) => match fold {
+                    Fold::Sum => of(x, labels, groups, |a, b| a.wrapping_add(b)),
+                    Fold::Product => of(x, labels, groups, |a, b| a.wrapping_mul(b)),
+                    Fold::Min => of(x, labels, groups, |a, b| a.min(b)),
+                    Fold::Max => of(x, labels, groups, |a, b| a.max(b)),
+                    Fold::Any | Fold::All => unreachable!("numbers are cast to bool before"),
+                },)*
+                (Values::Float32(x), ValuesMut::Float32(groups)) => real!(x, groups),
+                (Values::Float64(x), ValuesMut::Float64(groups)) => real!(x, groups),
+                (x, _) => panic!("groups of another type than {}", x.element().name()),
+            }
+        };
+    }
+    macro_rules! real {
+        ($x:ident, $groups:ident) => {
+            match fold {
+                Fold::Sum => of($x, labels, $groups, |a, b| a + b),
+                Fold::Product => of($x, labels, $groups, |a, b| a * b),
+                // NaN spreads.
+                Fold::Min => of($x, labels, $groups, |a, b| if a.is_nan() || a <= b { a } else { b }),
+                Fold::Max => of($x, labels, $groups, |a, b| if a.is_nan() || a >= b { a } else { b }),
+                Fold::Any | Fold::All => unreachable!("numbers are cast to bool before"),
+            }
+        };
+    }
+    whole!(Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64);
+}
+
+/// Sets every element by its place.
+pub fn set_each(to: ValuesMut<'_>, value: impl Fn(usize) -> super::Scalar) {
+    fn of<T: Element>(to: &mut [T], value: impl Fn(usize) -> super::Scalar) {
+        to.iter_mut().enumerate().for_each(|(i, to)| *to = T::from_scalar(value(i)));
+    }
+    if to.element() == ElementType::Bool {
+        let ValuesMut::Bool(to) = to else { unreachable!("booleans") };
+        return to.iter_mut().enumerate().for_each(|(i, to)| *to = u8::from(value(i).to_f64() != 0.0));
+    }
+    each!(ValuesMut, to, x => of(x, value));
+}
+
+impl super::Scalar {
+    /// The value of the bytes of an element, in the byte order of the processor.
+    ///
+    /// # Panics
+    /// If there are not as many bytes.
+    pub fn from_bytes(element: ElementType, bytes: &[u8]) -> Self {
+        let mut word = [0u64; 1];
+        let own: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..element.bytes()];
+        own.copy_from_slice(bytes);
+        Values::from_bytes(element, own).get(0)
+    }
+
+    /// 0, or false.
+    pub fn zero(element: ElementType) -> Self {
+        super::Scalar::Bool(0).cast(element)
+    }
+
+    /// This value and `count` times another one of the same type.
+    pub(crate) fn plus_times(self, count: u64, step: Self) -> Self {
+        macro_rules! of {
+            ($($variant:ident $type:ty),*; $($real:ident $real_type:ty),*) => {
+                match (self, step) {
+                    $((Self::$variant(start), Self::$variant(step)) => {
+                        Self::$variant(start.wrapping_add(step.wrapping_mul(count as $type)))
+                    })*
+                    $((Self::$real(start), Self::$real(step)) => Self::$real(start + step * count as $real_type),)*
+                    (start, _) => start,
+                }
+            };
+        }
+        of!(Int8 i8, Int16 i16, Int32 i32, Int64 i64, UInt8 u8, UInt16 u16, UInt32 u32, UInt64 u64;
+            Float32 f32, Float64 f64)
+    }
+}
+
+impl std::fmt::Display for super::Scalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{}", *value != 0),
+            value => each!(Self, value, x => write!(f, "{x}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::identity;
+
+    #[test]
+    fn elements_go_to_their_groups() {
+        let (x, labels) = ([5i32, -1, 7, 9, 2], [0i64, 2, 0, -1, 3]);
+        for (fold, expected) in
+            [(Fold::Sum, [12, 0, -1]), (Fold::Min, [5, i32::MAX, -1]), (Fold::Max, [7, i32::MIN, -1])]
+        {
+            let mut groups = [0i32; 3];
+            ValuesMut::Int32(&mut groups).fill(identity(fold, ElementType::Int32));
+            group_accumulate(fold, Values::Int32(&x), &labels, ValuesMut::Int32(&mut groups));
+            assert_eq!(groups, expected);
+        }
+        let mut groups = [f64::INFINITY; 2];
+        let x = [1.0, f64::NAN, -3.0, 2.0];
+        group_accumulate(Fold::Min, Values::Float64(&x), &[0, 0, 0, 1], ValuesMut::Float64(&mut groups));
+        assert!(groups[0].is_nan() && groups[1] == 2.0);
+    }
+}

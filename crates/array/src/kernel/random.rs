@@ -1,0 +1,191 @@
+//! Random vectors whose element `i` depends on the seed and on `i` only, so that any part can be made at any time.
+//!
+//! The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011):
+//! ten rounds turn a counter of 128 bits and a key of 64 bits, the seed, into 128 random bits. Those of counter `c` are
+//! two numbers of 64 bits, of elements `2 c` and `2 c + 1`.
+
+use super::math;
+use super::simd::{Loop, widest};
+
+/// Counters that are computed at once: enough for the vectors of any processor.
+const BLOCK: usize = 32;
+
+/// Ten rounds. Words of 32 bits are each in 64 bits, so that a processor multiplies several at once.
+#[inline(always)]
+fn philox(counter: [u64; 4], seed: u64) -> [u64; 4] {
+    const LOW: u64 = 0xffff_ffff;
+    let [mut a, mut b, mut c, mut d] = counter;
+    let (mut key, mut other_key) = (seed & LOW, seed >> 32);
+    for _ in 0..10 {
+        let (first, second) = ((a & LOW) * 0xd251_1f53, (c & LOW) * 0xcd9e_8d57);
+        (a, b, c, d) = ((second >> 32) ^ b ^ key, second & LOW, (first >> 32) ^ d ^ other_key, first & LOW);
+        key = (key + 0x9e37_79b9) & LOW;
+        other_key = (other_key + 0xbb67_ae85) & LOW;
+    }
+    [a, b, c, d]
+}
+
+/// A way to make elements out of random numbers.
+trait Make {
+    type Out: Copy + Default;
+
+    fn make(&self, numbers: [u64; 2]) -> [Self::Out; 2];
+}
+
+struct Fill<'a, M: Make> {
+    seed: u64,
+    first: u64,
+    to: &'a mut [M::Out],
+    make: M,
+}
+
+impl<M: Make> Loop for Fill<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (mut index, mut to) = (self.first, self.to);
+        while !to.is_empty() {
+            let first = index / 2;
+            let mut made = [[M::Out::default(); 2]; BLOCK];
+            for (i, made) in (0..).zip(&mut made) {
+                let counter = first.wrapping_add(i);
+                let [a, b, c, d] = philox([counter & 0xffff_ffff, counter >> 32, 0, 0], self.seed);
+                *made = self.make.make([a | (b << 32), c | (d << 32)]);
+            }
+            let made = &made.as_flattened()[(index % 2) as usize..];
+            let len = made.len().min(to.len());
+            let (now, later) = to.split_at_mut(len);
+            now.copy_from_slice(&made[..len]);
+            (index, to) = (index.wrapping_add(len as u64), later);
+        }
+    }
+}
+
+/// The highest 53 bits as a number from 0 to below 1.
+#[inline(always)]
+fn unit(bits: u64) -> f64 {
+    const SCALE: f64 = 1.0 / (1u64 << 53) as f64;
+    // Two exact conversions of halves: one of 64 bits is slow where vectors do not have it.
+    let (high, low) = (bits >> 32, (bits >> 11) & 0x1f_ffff);
+    let number = |x: u64| f64::from_bits(0x4330_0000_0000_0000 | x) - 4503599627370496.0;
+    (number(high) * (1u64 << 21) as f64 + number(low)) * SCALE
+}
+
+struct Uniform;
+
+impl Make for Uniform {
+    type Out = f64;
+
+    #[inline(always)]
+    fn make(&self, numbers: [u64; 2]) -> [f64; 2] {
+        numbers.map(unit)
+    }
+}
+
+struct Normal;
+
+impl Make for Normal {
+    type Out = f64;
+
+    #[inline(always)]
+    fn make(&self, [a, b]: [u64; 2]) -> [f64; 2] {
+        let radius = (-2.0 * math::log(1.0 - unit(a))).sqrt();
+        let (sine, cosine) = math::sin_cos_turn(unit(b));
+        [radius * cosine, radius * sine]
+    }
+}
+
+struct Exponential;
+
+impl Make for Exponential {
+    type Out = f64;
+
+    #[inline(always)]
+    fn make(&self, [a, b]: [u64; 2]) -> [f64; 2] {
+        [0.0 - math::log(1.0 - unit(a)), 0.0 - math::log(1.0 - unit(b))]
+    }
+}
+
+struct Integers {
+    low: i64,
+    /// How many there are to pick from.
+    count: u64,
+}
+
+impl Make for Integers {
+    type Out = i64;
+
+    #[inline(always)]
+    fn make(&self, numbers: [u64; 2]) -> [i64; 2] {
+        numbers.map(|x| self.low.wrapping_add(((u128::from(x) * u128::from(self.count)) >> 64) as i64))
+    }
+}
+
+struct Bernoulli {
+    probability: f64,
+}
+
+impl Make for Bernoulli {
+    type Out = u8;
+
+    #[inline(always)]
+    fn make(&self, numbers: [u64; 2]) -> [u8; 2] {
+        numbers.map(|x| u8::from(unit(x) < self.probability))
+    }
+}
+
+/// Fills a vector with elements `first` and so on of the stream of a seed: uniform in `[0, 1)`, of 53 random bits.
+pub fn random_uniform(seed: u64, first: u64, to: &mut [f64]) {
+    widest(Fill { seed, first, to, make: Uniform });
+}
+
+/// Fills a vector with elements `first` and so on of the stream of a seed: normal with mean 0 and variance 1, elements
+/// `2 c` and `2 c + 1` of the same pair of uniform numbers (Box and Muller 1958).
+pub fn random_normal(seed: u64, first: u64, to: &mut [f64]) {
+    widest(Fill { seed, first, to, make: Normal });
+}
+
+/// Fills a vector with elements `first` and so on of the stream of a seed: exponential with mean 1.
+pub fn random_exponential(seed: u64, first: u64, to: &mut [f64]) {
+    widest(Fill { seed, first, to, make: Exponential });
+}
+
+/// Fills a vector with elements `first` and so on of the stream of a seed: whole numbers from `low` to below `high`. Of
+/// `n` numbers the most likely and the least likely one differ by a part of `n / 2^64`.
+///
+/// # Panics
+/// If there is no such number.
+pub fn random_integers(seed: u64, first: u64, low: i64, high: i64, to: &mut [i64]) {
+    assert!(low < high, "random numbers from {low} to below {high}");
+    let make = Integers { low, count: high.wrapping_sub(low) as u64 };
+    widest(Fill { seed, first, to, make });
+}
+
+/// Fills a vector of booleans with elements `first` and so on of the stream of a seed: true with a probability.
+pub fn random_bernoulli(seed: u64, first: u64, probability: f64, to: &mut [u8]) {
+    widest(Fill { seed, first, to, make: Bernoulli { probability } });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answers that come with Random123 (`kat_vectors`).
+    #[test]
+    fn philox_gives_the_known_answers() {
+        let known = [
+            ([0; 4], [0; 2], [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]),
+            ([0xffffffff; 4], [0xffffffff; 2], [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]),
+            (
+                [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344],
+                [0xa4093822, 0x299f31d0],
+                [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1],
+            ),
+        ];
+        for (counter, key, answer) in known {
+            let key: [u64; 2] = key;
+            assert_eq!(philox(counter, key[0] | key[1] << 32), answer);
+        }
+    }
+}

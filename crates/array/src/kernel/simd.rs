@@ -1,0 +1,74 @@
+//! Which vector instructions a loop is compiled for, and which of these the processor has.
+//!
+//! A [`Loop`] is compiled up to three times: for any processor, for AVX2 and for AVX-512. Its source is the same, no
+//! product and sum are contracted, and no sum is reordered: so its results have the same bits at every level.
+#![allow(unsafe_code)]
+
+/// A loop over vectors with all that it needs.
+pub(crate) trait Loop {
+    /// What the loop gives back.
+    type Output;
+
+    /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the
+    /// processor. So a long body is that of a `for`, and no closure for an iterator to call.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a loop with the widest vectors that the processor has.
+#[inline(always)]
+pub(crate) fn widest<L: Loop>(work: L) -> L::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if has_avx512() {
+            // SAFETY: the processor has the features.
+            return unsafe { with_avx512(work) };
+        }
+        if has_avx2() {
+            // SAFETY: as above.
+            return unsafe { with_avx2(work) };
+        }
+    }
+    work.run()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The level that loops of this thread go up to: 0 for any processor, 1 for AVX2, 2 for AVX-512.
+    pub(crate) static LEVEL: std::cell::Cell<u8> = const { std::cell::Cell::new(2) };
+}
+
+/// The standard library remembers what it found: each test is one load.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn has_avx512() -> bool {
+    #[cfg(test)]
+    if LEVEL.get() < 2 {
+        return false;
+    }
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn has_avx2() -> bool {
+    #[cfg(test)]
+    if LEVEL.get() < 1 {
+        return false;
+    }
+    is_x86_feature_detected!("avx2")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
+fn with_avx512<L: Loop>(work: L) -> L::Output {
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn with_avx2<L: Loop>(work: L) -> L::Output {
+    work.run()
+}

@@ -1,0 +1,405 @@
+//! Short vectors and single values of any element type.
+//!
+//! [`Values`] and [`ValuesMut`] borrow a vector whose type is known only when the program runs; [`Element`] leads from
+//! there to slices of a type that the compiler knows. A boolean is a byte of 1 or 0.
+#![allow(clippy::unnecessary_cast)] // why: macros cast any type to any other
+
+use bytemuck::Pod;
+use outcore_format::ElementType;
+
+/// A type of Rust that holds elements.
+pub trait Element: Pod + PartialOrd + Default + Send + Sync + 'static {
+    /// The type of the elements. Bytes are `UInt8`; booleans, bytes too, have functions of their own.
+    const TYPE: ElementType;
+
+    /// The value as a scalar.
+    fn scalar(self) -> Scalar;
+
+    /// The scalar cast to this type.
+    fn from_scalar(scalar: Scalar) -> Self;
+
+    /// Whether the value differs from 0.
+    #[inline(always)]
+    fn is_set(self) -> bool {
+        self != Self::default()
+    }
+
+    /// The elements of a vector of this type; bytes also of a vector of booleans.
+    ///
+    /// # Panics
+    /// If the vector has another type.
+    fn slice<'a>(values: Values<'a>) -> &'a [Self];
+
+    /// The same as [`Element::slice`], to be written.
+    ///
+    /// # Panics
+    /// If the vector has another type.
+    fn slice_mut<'a>(values: ValuesMut<'a>) -> &'a mut [Self];
+}
+
+/// Evaluates an expression for the elements of a vector of any type, and gives them a name.
+macro_rules! each {
+    ($enum:ident, $values:expr, $x:ident => $body:expr) => {
+        match $values {
+            $enum::Bool($x) => $body,
+            $enum::Int8($x) => $body,
+            $enum::Int16($x) => $body,
+            $enum::Int32($x) => $body,
+            $enum::Int64($x) => $body,
+            $enum::UInt8($x) => $body,
+            $enum::UInt16($x) => $body,
+            $enum::UInt32($x) => $body,
+            $enum::UInt64($x) => $body,
+            $enum::Float32($x) => $body,
+            $enum::Float64($x) => $body,
+        }
+    };
+}
+pub(crate) use each;
+
+/// Makes a vector of the same type out of the elements of another.
+macro_rules! mapped {
+    ($enum:ident, $values:expr, $x:ident => $body:expr) => {
+        match $values {
+            $enum::Bool($x) => Self::Bool($body),
+            $enum::Int8($x) => Self::Int8($body),
+            $enum::Int16($x) => Self::Int16($body),
+            $enum::Int32($x) => Self::Int32($body),
+            $enum::Int64($x) => Self::Int64($body),
+            $enum::UInt8($x) => Self::UInt8($body),
+            $enum::UInt16($x) => Self::UInt16($body),
+            $enum::UInt32($x) => Self::UInt32($body),
+            $enum::UInt64($x) => Self::UInt64($body),
+            $enum::Float32($x) => Self::Float32($body),
+            $enum::Float64($x) => Self::Float64($body),
+        }
+    };
+}
+
+/// Declares an enum with a variant for each element type, and the element type of its values.
+macro_rules! by_type {
+    ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?, $($wrap:tt)*) => {
+        by_type!(@ [$(#[$doc])*] $name [$($life)?] ($($wrap)*)
+            Bool(u8, "booleans, bytes of 1 or 0") Int8(i8, "`int8`") Int16(i16, "`int16`") Int32(i32, "`int32`")
+            Int64(i64, "`int64`") UInt8(u8, "`uint8`") UInt16(u16, "`uint16`") UInt32(u32, "`uint32`")
+            UInt64(u64, "`uint64`") Float32(f32, "`float32`") Float64(f64, "`float64`"));
+    };
+    (@ [$(#[$doc:meta])*] $name:ident [$($life:lifetime)?] $wrap:tt $($variant:ident($type:ty, $text:literal))*) => {
+        $(#[$doc])*
+        pub enum $name $(<$life>)? {
+            $(#[doc = concat!("Of ", $text, ".")] $variant(by_type!(@wrap $wrap $type)),)*
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            /// The type of the elements.
+            pub fn element(&self) -> ElementType {
+                match self {
+                    $($name::$variant(_) => ElementType::$variant,)*
+                }
+            }
+        }
+    };
+    (@wrap (&$life:lifetime mut []) $type:ty) => { &$life mut [$type] };
+    (@wrap (&$life:lifetime []) $type:ty) => { &$life [$type] };
+    (@wrap (itself) $type:ty) => { $type };
+}
+
+by_type! {
+    /// A vector of elements.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Values<'a>, &'a []
+}
+
+by_type! {
+    /// A vector of elements to be written.
+    #[derive(Debug, PartialEq)]
+    ValuesMut<'a>, &'a mut []
+}
+
+by_type! {
+    /// A single value.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Scalar, itself
+}
+
+/// What a function takes: a vector, or a value that stands for as many equal elements as are needed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand<'a> {
+    /// A vector.
+    Vector(Values<'a>),
+    /// A single value.
+    Scalar(Scalar),
+}
+
+impl Operand<'_> {
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        match self {
+            Operand::Vector(values) => values.element(),
+            Operand::Scalar(scalar) => scalar.element(),
+        }
+    }
+}
+
+/// An operand whose type the compiler knows.
+#[derive(Clone, Copy)]
+pub(crate) enum Side<'a, T> {
+    Vector(&'a [T]),
+    Scalar(T),
+}
+
+impl<'a, T: Element> Side<'a, T> {
+    /// The operand as one of this type.
+    ///
+    /// # Panics
+    /// If a vector has another type.
+    #[inline]
+    pub(crate) fn of(operand: Operand<'a>) -> Self {
+        match operand {
+            Operand::Vector(values) => Side::Vector(T::slice(values)),
+            Operand::Scalar(scalar) => Side::Scalar(T::from_scalar(scalar)),
+        }
+    }
+}
+
+impl<T: Copy> Side<'_, T> {
+    /// Element `i`.
+    #[inline(always)]
+    pub(crate) fn at(&self, i: usize) -> T {
+        match self {
+            Side::Vector(values) => values[i],
+            Side::Scalar(value) => *value,
+        }
+    }
+
+    /// Checks that a vector has as many elements as are needed.
+    #[inline]
+    pub(crate) fn check(&self, len: usize) {
+        if let Side::Vector(values) = self {
+            assert_eq!(values.len(), len, "vectors of one operation have one length");
+        }
+    }
+}
+
+impl<'a> Values<'a> {
+    /// The elements that bytes hold, in the byte order of the processor.
+    ///
+    /// # Panics
+    /// If the bytes are not aligned as the type needs it, or are no whole number of elements.
+    pub fn from_bytes(element: ElementType, bytes: &'a [u8]) -> Self {
+        use bytemuck::cast_slice;
+        match element {
+            ElementType::Bool => Values::Bool(bytes),
+            ElementType::Int8 => Values::Int8(cast_slice(bytes)),
+            ElementType::Int16 => Values::Int16(cast_slice(bytes)),
+            ElementType::Int32 => Values::Int32(cast_slice(bytes)),
+            ElementType::Int64 => Values::Int64(cast_slice(bytes)),
+            ElementType::UInt8 => Values::UInt8(bytes),
+            ElementType::UInt16 => Values::UInt16(cast_slice(bytes)),
+            ElementType::UInt32 => Values::UInt32(cast_slice(bytes)),
+            ElementType::UInt64 => Values::UInt64(cast_slice(bytes)),
+            ElementType::Float32 => Values::Float32(cast_slice(bytes)),
+            ElementType::Float64 => Values::Float64(cast_slice(bytes)),
+        }
+    }
+
+    /// The bytes of the elements.
+    pub fn bytes(self) -> &'a [u8] {
+        each!(Values, self, x => bytemuck::cast_slice(x))
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        each!(Values, self, x => x.len())
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `len` elements from `start` on.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn slice(self, start: usize, len: usize) -> Values<'a> {
+        mapped!(Values, self, x => &x[start..start + len])
+    }
+
+    /// Element `i`.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn get(&self, i: usize) -> Scalar {
+        match self {
+            Values::Bool(x) => Scalar::Bool(x[i]),
+            Values::Int8(x) => Scalar::Int8(x[i]),
+            Values::Int16(x) => Scalar::Int16(x[i]),
+            Values::Int32(x) => Scalar::Int32(x[i]),
+            Values::Int64(x) => Scalar::Int64(x[i]),
+            Values::UInt8(x) => Scalar::UInt8(x[i]),
+            Values::UInt16(x) => Scalar::UInt16(x[i]),
+            Values::UInt32(x) => Scalar::UInt32(x[i]),
+            Values::UInt64(x) => Scalar::UInt64(x[i]),
+            Values::Float32(x) => Scalar::Float32(x[i]),
+            Values::Float64(x) => Scalar::Float64(x[i]),
+        }
+    }
+}
+
+impl<'a> ValuesMut<'a> {
+    /// The elements that bytes hold, in the byte order of the processor.
+    ///
+    /// # Panics
+    /// If the bytes are not aligned as the type needs it, or are no whole number of elements.
+    pub fn from_bytes(element: ElementType, bytes: &'a mut [u8]) -> Self {
+        use bytemuck::cast_slice_mut;
+        match element {
+            ElementType::Bool => ValuesMut::Bool(bytes),
+            ElementType::Int8 => ValuesMut::Int8(cast_slice_mut(bytes)),
+            ElementType::Int16 => ValuesMut::Int16(cast_slice_mut(bytes)),
+            ElementType::Int32 => ValuesMut::Int32(cast_slice_mut(bytes)),
+            ElementType::Int64 => ValuesMut::Int64(cast_slice_mut(bytes)),
+            ElementType::UInt8 => ValuesMut::UInt8(bytes),
+            ElementType::UInt16 => ValuesMut::UInt16(cast_slice_mut(bytes)),
+            ElementType::UInt32 => ValuesMut::UInt32(cast_slice_mut(bytes)),
+            ElementType::UInt64 => ValuesMut::UInt64(cast_slice_mut(bytes)),
+            ElementType::Float32 => ValuesMut::Float32(cast_slice_mut(bytes)),
+            ElementType::Float64 => ValuesMut::Float64(cast_slice_mut(bytes)),
+        }
+    }
+
+    /// The bytes of the elements.
+    pub fn into_bytes(self) -> &'a mut [u8] {
+        each!(ValuesMut, self, x => bytemuck::cast_slice_mut(x))
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        each!(ValuesMut, self, x => x.len())
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `len` elements from `start` on.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn slice(self, start: usize, len: usize) -> ValuesMut<'a> {
+        mapped!(ValuesMut, self, x => &mut x[start..start + len])
+    }
+
+    /// The same elements, borrowed for a shorter time.
+    pub fn reborrow(&mut self) -> ValuesMut<'_> {
+        match self {
+            ValuesMut::Bool(x) => ValuesMut::Bool(x),
+            ValuesMut::Int8(x) => ValuesMut::Int8(x),
+            ValuesMut::Int16(x) => ValuesMut::Int16(x),
+            ValuesMut::Int32(x) => ValuesMut::Int32(x),
+            ValuesMut::Int64(x) => ValuesMut::Int64(x),
+            ValuesMut::UInt8(x) => ValuesMut::UInt8(x),
+            ValuesMut::UInt16(x) => ValuesMut::UInt16(x),
+            ValuesMut::UInt32(x) => ValuesMut::UInt32(x),
+            ValuesMut::UInt64(x) => ValuesMut::UInt64(x),
+            ValuesMut::Float32(x) => ValuesMut::Float32(x),
+            ValuesMut::Float64(x) => ValuesMut::Float64(x),
+        }
+    }
+
+    /// The same elements, only to be read.
+    pub fn as_values(&self) -> Values<'_> {
+        match self {
+            ValuesMut::Bool(x) => Values::Bool(x),
+            ValuesMut::Int8(x) => Values::Int8(x),
+            ValuesMut::Int16(x) => Values::Int16(x),
+            ValuesMut::Int32(x) => Values::Int32(x),
+            ValuesMut::Int64(x) => Values::Int64(x),
+            ValuesMut::UInt8(x) => Values::UInt8(x),
+            ValuesMut::UInt16(x) => Values::UInt16(x),
+            ValuesMut::UInt32(x) => Values::UInt32(x),
+            ValuesMut::UInt64(x) => Values::UInt64(x),
+            ValuesMut::Float32(x) => Values::Float32(x),
+            ValuesMut::Float64(x) => Values::Float64(x),
+        }
+    }
+
+    /// Sets all elements to a value, cast to their type.
+    pub fn fill(&mut self, value: Scalar) {
+        let value = value.cast(self.element());
+        macro_rules! fill {
+            ($($variant:ident)*) => {
+                match (self, value) {
+                    $((ValuesMut::$variant(x), Scalar::$variant(value)) => x.fill(value),)*
+                    _ => unreachable!("cast to the type"),
+                }
+            };
+        }
+        fill!(Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64);
+    }
+}
+
+impl Scalar {
+    /// The value cast to another type, by the rules of [`cast`](super::cast).
+    pub fn cast(self, to: ElementType) -> Scalar {
+        match to {
+            ElementType::Bool => Scalar::Bool(each!(Scalar, self, x => u8::from(x.is_set()))),
+            ElementType::Int8 => Scalar::Int8(each!(Scalar, self, x => x as i8)),
+            ElementType::Int16 => Scalar::Int16(each!(Scalar, self, x => x as i16)),
+            ElementType::Int32 => Scalar::Int32(each!(Scalar, self, x => x as i32)),
+            ElementType::Int64 => Scalar::Int64(each!(Scalar, self, x => x as i64)),
+            ElementType::UInt8 => Scalar::UInt8(each!(Scalar, self, x => x as u8)),
+            ElementType::UInt16 => Scalar::UInt16(each!(Scalar, self, x => x as u16)),
+            ElementType::UInt32 => Scalar::UInt32(each!(Scalar, self, x => x as u32)),
+            ElementType::UInt64 => Scalar::UInt64(each!(Scalar, self, x => x as u64)),
+            ElementType::Float32 => Scalar::Float32(each!(Scalar, self, x => x as f32)),
+            ElementType::Float64 => Scalar::Float64(each!(Scalar, self, x => x as f64)),
+        }
+    }
+
+    /// The value as a real number, rounded where it has more digits.
+    pub fn to_f64(self) -> f64 {
+        each!(Scalar, self, x => x as f64)
+    }
+}
+
+macro_rules! elements {
+    ($($type:ty, $variant:ident $(or $other:ident)?;)*) => {$(
+        impl Element for $type {
+            const TYPE: ElementType = ElementType::$variant;
+
+            #[inline]
+            fn scalar(self) -> Scalar {
+                Scalar::$variant(self)
+            }
+
+            #[inline]
+            fn from_scalar(scalar: Scalar) -> Self {
+                each!(Scalar, scalar, x => x as $type)
+            }
+
+            #[inline]
+            fn slice<'a>(values: Values<'a>) -> &'a [Self] {
+                match values {
+                    Values::$variant(x) $(| Values::$other(x))? => x,
+                    other => panic!("a vector of {} where {} is due", other.element().name(), Self::TYPE.name()),
+                }
+            }
+
+            #[inline]
+            fn slice_mut<'a>(values: ValuesMut<'a>) -> &'a mut [Self] {
+                match values {
+                    ValuesMut::$variant(x) $(| ValuesMut::$other(x))? => x,
+                    other => panic!("a vector of {} where {} is due", other.element().name(), Self::TYPE.name()),
+                }
+            }
+        }
+    )*};
+}
+elements! {
+    i8, Int8; i16, Int16; i32, Int32; i64, Int64;
+    u8, UInt8 or Bool; u16, UInt16; u32, UInt32; u64, UInt64;
+    f32, Float32; f64, Float64;
+}

@@ -1,0 +1,224 @@
+//! Arrays in memory: small operands, results, and what lies in an array of the caller's.
+//!
+//! The elements lie in bytes that somebody owns, with a distance from each to the next along every axis, as NumPy has
+//! it. Nothing is copied when an array is transposed, sliced or broadcast.
+
+use outcore_format::ElementType;
+use outcore_io::Array as Large;
+use std::sync::Arc;
+
+/// Bytes that somebody keeps alive.
+pub trait Bytes: Send + Sync {
+    /// All of them.
+    fn bytes(&self) -> &[u8];
+
+    /// Whether they were made for a result, and are not a caller's.
+    fn is_own(&self) -> bool {
+        false
+    }
+}
+
+impl Bytes for Vec<u64> {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+
+    fn is_own(&self) -> bool {
+        true
+    }
+}
+
+impl Bytes for Large<u8> {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+
+    fn is_own(&self) -> bool {
+        true
+    }
+}
+
+/// An array in memory.
+#[derive(Clone)]
+pub struct Memory {
+    bytes: Arc<dyn Bytes>,
+    /// Where the element with all indices 0 begins.
+    offset_bytes: usize,
+    element: ElementType,
+    shape: Vec<u64>,
+    /// How far behind each other elements begin along every axis.
+    strides_bytes: Vec<isize>,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").field("shape", &self.shape).field("element", &self.element).finish_non_exhaustive()
+    }
+}
+
+/// The distances between elements of an array that lies row by row without gaps.
+pub(crate) fn row_major(shape: &[u64], element: ElementType) -> Vec<isize> {
+    let mut strides = vec![0; shape.len()];
+    let mut stride = element.bytes() as isize;
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        strides[axis] = stride;
+        stride *= size.max(1) as isize;
+    }
+    strides
+}
+
+/// How many elements an array has; nothing if that is beyond all memory.
+pub(crate) fn count(shape: &[u64]) -> Option<usize> {
+    let product = shape.iter().try_fold(1u64, |count, &size| count.checked_mul(size))?;
+    usize::try_from(product).ok().filter(|&count| count <= isize::MAX as usize / 8)
+}
+
+impl Memory {
+    /// Elements that lie row by row without gaps.
+    ///
+    /// # Panics
+    /// If there are not as many bytes as the shape needs.
+    pub fn new(bytes: Arc<dyn Bytes>, element: ElementType, shape: Vec<u64>) -> Self {
+        let strides_bytes = row_major(&shape, element);
+        Memory::strided(bytes, 0, element, shape, strides_bytes)
+    }
+
+    /// Elements with any distances between them.
+    ///
+    /// # Panics
+    /// If an element would lie outside of the bytes.
+    pub fn strided(
+        bytes: Arc<dyn Bytes>,
+        offset_bytes: usize,
+        element: ElementType,
+        shape: Vec<u64>,
+        strides_bytes: Vec<isize>,
+    ) -> Self {
+        assert_eq!(shape.len(), strides_bytes.len(), "a distance for every axis");
+        if shape.iter().all(|&size| size > 0) {
+            let (mut least, mut most) = (offset_bytes as i128, offset_bytes as i128);
+            for (&size, &stride) in shape.iter().zip(&strides_bytes) {
+                let reach = (size - 1) as i128 * stride as i128;
+                (least, most) = (least + reach.min(0), most + reach.max(0));
+            }
+            let len = bytes.bytes().len() as i128;
+            assert!(least >= 0 && most + element.bytes() as i128 <= len, "elements within {len} bytes");
+        }
+        Memory { bytes, offset_bytes, element, shape, strides_bytes }
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// The sizes of the axes.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// How far behind each other elements begin along an axis.
+    pub(crate) fn stride_bytes(&self, axis: usize) -> isize {
+        self.strides_bytes[axis]
+    }
+
+    /// The bytes from an element on, which is given by the distance from the first one.
+    pub(crate) fn from(&self, distance_bytes: isize) -> &[u8] {
+        &self.bytes.bytes()[self.offset_bytes.wrapping_add_signed(distance_bytes)..]
+    }
+
+    /// The bytes of one element.
+    pub(crate) fn at(&self, distance_bytes: isize) -> &[u8] {
+        &self.from(distance_bytes)[..self.element.bytes()]
+    }
+
+    /// Whether elements lie row by row without gaps.
+    pub(crate) fn is_row_major(&self) -> bool {
+        let expected = row_major(&self.shape, self.element);
+        let same = |axis: usize| self.shape[axis] <= 1 || expected[axis] == self.strides_bytes[axis];
+        self.shape.contains(&0) || (0..self.shape.len()).all(same)
+    }
+
+    /// The same, row by row, in memory that is this array's own and not a caller's.
+    #[must_use]
+    pub fn owned(self) -> Self {
+        if self.bytes.is_own() && self.is_row_major() {
+            return self;
+        }
+        self.copied()
+    }
+
+    /// A copy, row by row, in words, so that elements are aligned.
+    fn copied(&self) -> Self {
+        Memory::of_bytes(&self.to_vec(), self.element, self.shape.clone())
+    }
+
+    /// Elements row by row, which are copied into words.
+    pub(crate) fn of_bytes(bytes: &[u8], element: ElementType, shape: Vec<u64>) -> Self {
+        let mut words = vec![0u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Memory::new(Arc::new(words), element, shape)
+    }
+
+    /// The elements of a type that is known, if they lie row by row.
+    pub(crate) fn slice<T: bytemuck::Pod>(&self) -> &[T] {
+        let count = count(&self.shape).unwrap_or(0);
+        assert!(self.is_row_major(), "elements row by row");
+        if count == 0 { &[] } else { bytemuck::cast_slice(&self.from(0)[..count * size_of::<T>()]) }
+    }
+
+    /// Where the first element is.
+    pub fn address(&self) -> usize {
+        self.bytes.bytes().as_ptr() as usize + self.offset_bytes
+    }
+
+    /// The size of all elements.
+    pub fn len_bytes(&self) -> usize {
+        count(&self.shape).unwrap_or(0) * self.element.bytes()
+    }
+
+    /// The elements row by row.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let size = self.element.bytes();
+        let Some(count) = count(&self.shape).filter(|&count| count > 0) else { return Vec::new() };
+        if self.is_row_major() {
+            return self.from(0)[..count * size].to_vec();
+        }
+        let mut out = Vec::with_capacity(count * size);
+        let mut index = vec![0u64; self.shape.len()];
+        for _ in 0..count {
+            let place: isize = index.iter().zip(&self.strides_bytes).map(|(&i, &stride)| i as isize * stride).sum();
+            out.extend_from_slice(self.at(place));
+            for axis in (0..index.len()).rev() {
+                index[axis] += 1;
+                if index[axis] < self.shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+        }
+        out
+    }
+
+    /// A matrix whose rows are this one's columns.
+    pub(crate) fn transposed(&self) -> Self {
+        let reversed = |values: &[u64]| values.iter().rev().copied().collect();
+        let strides_bytes = self.strides_bytes.iter().rev().copied().collect();
+        Memory { shape: reversed(&self.shape), strides_bytes, ..self.clone() }
+    }
+
+    /// The same elements row by row without gaps: this one, or a copy.
+    pub(crate) fn packed(&self) -> Self {
+        if self.is_row_major() {
+            return self.clone();
+        }
+        self.copied()
+    }
+
+    /// The same bytes under another shape of as many elements.
+    pub(crate) fn reshaped(&self, shape: Vec<u64>) -> Self {
+        let packed = self.packed();
+        let strides_bytes = row_major(&shape, self.element);
+        Memory { shape, strides_bytes, ..packed }
+    }
+}

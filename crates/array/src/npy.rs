@@ -1,0 +1,295 @@
+//! Arrays in .npy files, read in place.
+//!
+//! Rows that lie together are read as they are wanted and turned into vectors block by block. Columns that lie together
+//! are read one after the other, and are vectors already.
+
+use crate::kernel::{self, RowMajor, ValuesMut};
+use crate::plan::BLOCK_ROWS;
+use crate::source::{Landed, Source, SourceReader};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result, SweepStats};
+use outcore_io::{Input, Reader, Runtime};
+use outcore_matrix::{DenseFile, DenseLayout};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rings are whole pages of this size.
+const PAGE_BYTES: u64 = 4096;
+
+/// A vector or matrix in a .npy file, or in a part of a file that is laid out as one.
+pub struct NpySource {
+    path: PathBuf,
+    input: Input,
+    layout: DenseLayout,
+    element: ElementType,
+    is_big_endian: bool,
+    by_columns: bool,
+    shape: Vec<u64>,
+}
+
+impl NpySource {
+    /// Opens a .npy file of bool, integers, float32 or float64.
+    ///
+    /// # Errors
+    /// What the operating system refuses; anything else than such a file.
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = DenseFile::open(runtime, path)?;
+        NpySource::new(runtime, path, file.layout().clone(), file.is_vector())
+    }
+
+    /// Opens a part of a file that is laid out so, as memory maps of NumPy are.
+    ///
+    /// # Errors
+    /// What the operating system refuses; a file that is shorter; other elements.
+    pub fn open_part(runtime: &Runtime, path: impl AsRef<Path>, layout: DenseLayout, is_vector: bool) -> Result<Self> {
+        let path = path.as_ref();
+        let file = DenseFile::open_part(runtime, path, layout)?;
+        NpySource::new(runtime, path, file.layout().clone(), is_vector)
+    }
+
+    fn new(runtime: &Runtime, path: &Path, layout: DenseLayout, is_vector: bool) -> Result<Self> {
+        let (order, kind) = layout.element.split_at(1);
+        let element = match kind {
+            "b1" => ElementType::Bool,
+            "i1" => ElementType::Int8,
+            "i2" => ElementType::Int16,
+            "i4" => ElementType::Int32,
+            "i8" => ElementType::Int64,
+            "u1" => ElementType::UInt8,
+            "u2" => ElementType::UInt16,
+            "u4" => ElementType::UInt32,
+            "u8" => ElementType::UInt64,
+            "f4" => ElementType::Float32,
+            "f8" => ElementType::Float64,
+            _ => return Err(Error::input(path, None, "bool, integers or real numbers", layout.element.clone())),
+        };
+        let size = element.bytes() as u64;
+        let shape = if is_vector { vec![layout.rows] } else { vec![layout.rows, layout.columns] };
+        Ok(NpySource {
+            path: path.to_owned(),
+            input: runtime.backend().input(path)?,
+            is_big_endian: order == ">",
+            by_columns: layout.columns > 1 && layout.row_bytes == size,
+            layout,
+            element,
+            shape,
+        })
+    }
+
+    /// Where rows begin and end in the file, if rows lie together.
+    fn span(&self, rows: &Range<u64>) -> (u64, usize) {
+        let start = self.layout.offset_bytes + rows.start * self.layout.row_bytes;
+        let last = self.layout.columns.saturating_sub(1) * self.layout.column_bytes + self.element.bytes() as u64;
+        let len = (rows.end - rows.start - 1) * self.layout.row_bytes + last;
+        (start, if self.layout.columns == 0 { 0 } else { len as usize })
+    }
+}
+
+impl Source for NpySource {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> ElementType {
+        self.element
+    }
+
+    fn describe(&self) -> String {
+        format!("{} (.npy, {})", self.path.display(), if self.by_columns { "by columns" } else { "by rows" })
+    }
+
+    fn unit_rows(&self) -> u64 {
+        BLOCK_ROWS as u64
+    }
+
+    fn bytes_of(&self, rows: u64) -> u64 {
+        match self.by_columns {
+            true => rows * self.layout.columns * self.element.bytes() as u64,
+            false => rows * self.layout.row_bytes,
+        }
+    }
+
+    fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
+        let ring_bytes = self.ring_bytes(most_rows, depth);
+        let reader = Reader::new(runtime, &[Arc::clone(self.input.file())], ring_bytes as usize)?;
+        let under_way = VecDeque::new();
+        Ok(Box::new(NpyReader { source: self, reader, under_way, begun: (0, 0), columns: Vec::new(), wanted: 0 }))
+    }
+
+    fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
+        let columns = if self.by_columns { self.bytes_of(most_rows) } else { 0 };
+        self.ring_bytes(most_rows, depth) + columns
+    }
+}
+
+impl NpySource {
+    fn ring_bytes(&self, most_rows: u64, depth: usize) -> u64 {
+        let most = self.bytes_of(most_rows.min(self.shape[0]).max(1)).max(1);
+        (depth as u64 * most.next_multiple_of(PAGE_BYTES)).next_multiple_of(PAGE_BYTES)
+    }
+}
+
+struct NpyReader<'a> {
+    source: &'a NpySource,
+    reader: Reader,
+    /// Rows under way, the oldest first.
+    under_way: VecDeque<Range<u64>>,
+    /// How many of them are being read as a whole, and how many columns of the next ones.
+    begun: (usize, u64),
+    /// The columns of the rows that landed last, in words.
+    columns: Vec<u64>,
+    wanted: u64,
+}
+
+impl NpyReader<'_> {
+    /// Begins to read as much of what is under way as there is room for: rows at once, or column by column.
+    fn begin(&mut self) -> Result<()> {
+        let (source, size) = (self.source, self.source.element.bytes() as u64);
+        let parts = if source.by_columns { source.layout.columns } else { 1 };
+        while let Some(rows) = self.under_way.get(self.begun.0) {
+            while self.begun.1 < parts {
+                let (offset, len) = match source.by_columns {
+                    true => {
+                        let start = source.layout.offset_bytes + self.begun.1 * source.layout.column_bytes;
+                        (start + rows.start * size, ((rows.end - rows.start) * size) as usize)
+                    }
+                    false => source.span(rows),
+                };
+                if len > 0 && !self.reader.push(0, offset, len, 0)? {
+                    return Ok(self.reader.submit()?);
+                }
+                self.wanted += len as u64 / PAGE_BYTES;
+                self.begun.1 += 1;
+            }
+            self.begun = (self.begun.0 + 1, 0);
+        }
+        Ok(self.reader.submit()?)
+    }
+}
+
+impl SourceReader for NpyReader<'_> {
+    fn push(&mut self, rows: Range<u64>) -> Result<bool> {
+        // All that is under way has room in the ring, but perhaps not in the queue of requests: then it is read when
+        // others have landed.
+        self.under_way.push_back(rows);
+        self.begin()?;
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
+        let source = self.source;
+        if !source.by_columns {
+            self.begin()?;
+            let rows = self.under_way.pop_front().expect("rows were pushed");
+            self.begun.0 -= 1;
+            let (_, len) = source.span(&rows);
+            let bytes = match len {
+                0 => &[],
+                _ => self.reader.next()?.expect("rows were pushed").bytes,
+            };
+            return Ok(Box::new(RowsLanded { source, first: rows.start, bytes }));
+        }
+        let rows = self.under_way.front().expect("rows were pushed").clone();
+        let (count, size) = ((rows.end - rows.start) as usize, source.element.bytes());
+        self.columns.resize((count * size * source.layout.columns as usize).div_ceil(8), 0);
+        for column in 0..source.layout.columns as usize {
+            self.begin()?;
+            let extent = self.reader.next()?.expect("what lands next was begun");
+            let all: &mut [u8] = bytemuck::cast_slice_mut(&mut self.columns);
+            let to = &mut all[column * count * size..][..count * size];
+            let shape =
+                RowMajor { rows: count, columns: 1, row_stride_bytes: size, is_big_endian: source.is_big_endian };
+            kernel::transpose(extent.bytes, shape, ValuesMut::from_bytes(source.element, to), count);
+        }
+        self.begin()?;
+        self.under_way.pop_front();
+        self.begun.0 -= 1;
+        Ok(Box::new(ColumnsLanded { source, rows, bytes: bytemuck::cast_slice(&self.columns) }))
+    }
+
+    fn take_stats(&mut self) -> SweepStats {
+        let stats = self.reader.take_stats();
+        SweepStats {
+            seconds_io_wait: stats.wait_ns as f64 / 1e9,
+            requests: stats.requests,
+            bytes_read: stats.read_bytes,
+            pages_read: stats.read_bytes / PAGE_BYTES,
+            pages_wanted: std::mem::take(&mut self.wanted),
+            ..SweepStats::default()
+        }
+    }
+}
+
+/// Rows that lie together.
+struct RowsLanded<'a> {
+    source: &'a NpySource,
+    first: u64,
+    bytes: &'a [u8],
+}
+
+impl Landed for RowsLanded<'_> {
+    fn vector(&self, _column: usize, _rows: Range<u64>) -> Option<&[u8]> {
+        None
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let (layout, element) = (&self.source.layout, self.source.element);
+        let (columns, size) = (layout.columns as usize, element.bytes());
+        if columns == 0 {
+            return Ok(());
+        }
+        let row_bytes = layout.row_bytes as usize;
+        let shape =
+            |rows| RowMajor { rows, columns, row_stride_bytes: row_bytes, is_big_endian: self.source.is_big_endian };
+        if step == 1 {
+            let from = &self.bytes[(first - self.first) as usize * row_bytes..];
+            kernel::transpose(from, shape(count), ValuesMut::from_bytes(element, to), stride_bytes / size);
+            return Ok(());
+        }
+        for i in 0..count {
+            let row = first.wrapping_add_signed(step * i as i64);
+            let from = &self.bytes[(row - self.first) as usize * row_bytes..];
+            let to = ValuesMut::from_bytes(element, &mut to[i * size..]);
+            kernel::transpose(from, shape(1), to, stride_bytes / size);
+        }
+        Ok(())
+    }
+}
+
+/// Columns that lie together.
+struct ColumnsLanded<'a> {
+    source: &'a NpySource,
+    rows: Range<u64>,
+    bytes: &'a [u8],
+}
+
+impl ColumnsLanded<'_> {
+    fn column(&self, column: usize) -> &[u8] {
+        let len = (self.rows.end - self.rows.start) as usize * self.source.element.bytes();
+        &self.bytes[column * len..][..len]
+    }
+}
+
+impl Landed for ColumnsLanded<'_> {
+    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        let size = self.source.element.bytes();
+        let start = (rows.start - self.rows.start) as usize * size;
+        Some(&self.column(column)[start..start + (rows.end - rows.start) as usize * size])
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let size = self.source.element.bytes();
+        for column in 0..self.source.layout.columns as usize {
+            let from = self.column(column);
+            for i in 0..count {
+                let row = first.wrapping_add_signed(step * i as i64) - self.rows.start;
+                let to = &mut to[column * stride_bytes + i * size..][..size];
+                to.copy_from_slice(&from[row as usize * size..][..size]);
+            }
+        }
+        Ok(())
+    }
+}

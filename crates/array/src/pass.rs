@@ -1,0 +1,278 @@
+//! A pass: all rows, once, on all workers, and every result that they go into.
+//!
+//! Rows come in *partitions*, whose size depends on what is read alone. Workers take the next partition as they become
+//! free, and have several under way: while one is computed, the next ones are read. A partition is computed in blocks
+//! that fit the cache (`block.rs`), into partial results of its own. Partial results are merged in the order of the
+//! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once.
+
+use crate::block::{Block, BlockMemory};
+use crate::plan::{BLOCK_ROWS, Kind, Plan};
+use crate::sink::{Partial, Sink};
+use crate::source::{Landed, SourceReader};
+use outcore_image::{Error, Result, SweepStats};
+use outcore_io::{Runtime, Unit, lock};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A partition is about so much of all files together.
+const PARTITION_BYTES: u64 = 1 << 20;
+/// The rows of a partition of arrays in memory.
+const MEMORY_BLOCKS: u64 = 64;
+/// How many partitions a worker reads ahead, at most.
+const DEPTH: usize = 4;
+/// So many partial results per worker wait to be merged, at most.
+const WAITING: u64 = 2;
+/// How often who waits looks whether it is asked to stop.
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
+
+/// Which source rows a plan's step reads, relative to the pass; sources may be read at several places.
+fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u64>> {
+    let of_steps = plan.steps.iter().filter_map(|step| match step.kind {
+        Kind::Source { source: own, rows: along } if own == source => {
+            let (start, end) = (rows.start.max(step.active.start), rows.end.min(step.active.end));
+            let (first, last) = (along.at(start), along.at(end.max(start + 1) - 1));
+            (start < end).then(|| first.min(last)..first.max(last) + 1)
+        }
+        _ => None,
+    });
+    of_steps.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end))
+}
+
+/// How many rows a partition has: as many blocks as make about a MiB of what is read, and whole pages of what is most.
+pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
+    let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
+    if plan.sources.is_empty() {
+        return MEMORY_BLOCKS.next_multiple_of(8) * BLOCK_ROWS as u64;
+    }
+    let bytes = |rows: u64| plan.sources.iter().map(|source| source.source.bytes_of(rows)).sum::<u64>();
+    let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(4064) >= bytes(4064));
+    let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);
+    while bytes(2 * rows) <= PARTITION_BYTES && rows < 1 << 30 {
+        rows *= 2;
+    }
+    rows
+}
+
+/// The most rows of a source that a partition needs: those between the first and the last one.
+fn most_rows(plan: &Plan, source: usize, rows: u64) -> u64 {
+    let (mut most, mut ranges) = (0, Vec::<(u64, i64, i64)>::new());
+    for step in &plan.steps {
+        if let Kind::Source { source: own, rows: along } = step.kind
+            && own == source
+        {
+            ranges.push((rows.min(step.active.end - step.active.start), along.start, along.step));
+        }
+    }
+    // Several steps may read at several places; where they overlap, less is read.
+    let least = ranges.iter().map(|range| range.1).min().unwrap_or(0);
+    for (count, start, step) in ranges {
+        most = most.max((start - least) as u64 + count * step.unsigned_abs());
+    }
+    most
+}
+
+/// Partial results on their way to the whole one.
+struct Merger {
+    state: Mutex<Merging>,
+    merged: Condvar,
+    window: u64,
+}
+
+struct Merging {
+    next: u64,
+    total: Vec<Box<dyn Partial>>,
+    waiting: BTreeMap<u64, Vec<Box<dyn Partial>>>,
+}
+
+impl Merger {
+    /// Adds the partial results of a partition; waits while the one that is next to be merged is too far behind.
+    fn add(&self, pass: &Pass<'_>, partition: u64, partials: Vec<Box<dyn Partial>>) -> Result<()> {
+        let mut state = lock(&self.state);
+        while partition >= state.next + self.window && !pass.stop.load(Ordering::Relaxed) {
+            pass.runtime.cancel().check()?;
+            state = self.merged.wait_timeout(state, CANCEL_CHECK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.waiting.insert(partition, partials);
+        let state = &mut *state;
+        while let Some(partials) = state.waiting.remove(&state.next) {
+            for ((sink, total), next) in pass.sinks.iter().zip(&mut state.total).zip(partials) {
+                total.merge(sink, next)?;
+            }
+            state.next += 1;
+        }
+        self.merged.notify_all();
+        Ok(())
+    }
+}
+
+/// One worker's readers, and the partitions that they read.
+struct Flights<'a> {
+    readers: Vec<Box<dyn SourceReader + 'a>>,
+    /// Of every partition under way its number, its rows, and how many readers have begun with it.
+    under_way: VecDeque<(u64, Range<u64>, usize)>,
+}
+
+/// Rows of a source that a partition does not need.
+struct Nothing;
+
+impl Landed for Nothing {
+    fn vector(&self, _column: usize, _rows: Range<u64>) -> Option<&[u8]> {
+        None
+    }
+
+    fn copy(&self, _first: u64, _step: i64, _count: usize, _to: &mut [u8], _stride_bytes: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What all workers of a pass share.
+struct Pass<'a> {
+    plan: &'a Plan,
+    sinks: &'a [Sink],
+    runtime: &'a Runtime,
+    partition_rows: u64,
+    next: AtomicU64,
+    stop: AtomicBool,
+    merger: Merger,
+}
+
+impl Pass<'_> {
+    fn partition(&self, number: u64) -> Range<u64> {
+        let start = number * self.partition_rows;
+        start..(start + self.partition_rows).min(self.plan.rows)
+    }
+
+    fn partitions(&self) -> u64 {
+        self.plan.rows.div_ceil(self.partition_rows)
+    }
+
+    /// Takes partitions and begins to read them, as far as there is room.
+    fn push(&self, flights: &mut Flights<'_>) -> Result<()> {
+        let depth = if flights.readers.is_empty() { 1 } else { DEPTH };
+        loop {
+            if let Some((_, rows, begun)) = flights.under_way.back_mut() {
+                while *begun < flights.readers.len() {
+                    if let Some(own) = source_rows(self.plan, *begun, rows)
+                        && !flights.readers[*begun].push(own)?
+                    {
+                        return Ok(());
+                    }
+                    *begun += 1;
+                }
+            }
+            if flights.under_way.len() >= depth {
+                return Ok(());
+            }
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.partitions() {
+                return Ok(());
+            }
+            flights.under_way.push_back((number, self.partition(number), 0));
+        }
+    }
+
+    /// A worker's part of the pass.
+    fn work(&self, task: &outcore_io::Task) -> Result<SweepStats> {
+        let most = |source| most_rows(self.plan, source, self.partition_rows);
+        let readers = self.plan.sources.iter().enumerate();
+        let readers = readers.map(|(place, own)| own.source.reader(self.runtime, most(place), DEPTH));
+        let mut flights = Flights { readers: readers.collect::<Result<_>>()?, under_way: VecDeque::new() };
+        let mut memory = BlockMemory::new(self.plan);
+        while !self.stop.load(Ordering::Relaxed) {
+            self.runtime.cancel().check()?;
+            self.push(&mut flights)?;
+            let Some((number, rows, begun)) = flights.under_way.pop_front() else { break };
+            assert_eq!(begun, flights.readers.len(), "the oldest partition is under way in all readers");
+            let landed = flights.readers.iter_mut().enumerate().map(|(place, reader)| {
+                match source_rows(self.plan, place, &rows) {
+                    Some(_) => reader.next(),
+                    None => Ok(Box::new(Nothing) as Box<dyn Landed>),
+                }
+            });
+            let landed = landed.collect::<Result<Vec<_>>>()?;
+            let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
+            let mut first_row = rows.start;
+            while first_row < rows.end {
+                // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
+                let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
+                let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
+                let count = (rows.end.min(whole).min(cut) - first_row) as usize;
+                let mut block = Block { plan: self.plan, landed: &landed, memory: &mut memory, first_row, rows: count };
+                block.fill()?;
+                let mut registers = block.memory.take_registers();
+                for (sink, partial) in self.sinks.iter().zip(&mut partials) {
+                    partial.add(sink, &block, &mut registers)?;
+                }
+                block.memory.give_registers(registers);
+                first_row += count as u64;
+            }
+            self.sinks.iter().zip(&mut partials).try_for_each(|(sink, partial)| partial.close(sink))?;
+            drop(landed);
+            self.merger.add(self, number, partials)?;
+            task.advance(rows.end - rows.start);
+        }
+        let mut stats = SweepStats::default();
+        flights.readers.iter_mut().for_each(|reader| stats.add(&reader.take_stats()));
+        Ok(stats)
+    }
+}
+
+/// The memory that a pass takes beside its results.
+pub(crate) struct Needs {
+    /// What readers set aside when they are made.
+    pub readers_bytes: u64,
+    /// Blocks and partial results.
+    pub other_bytes: u64,
+}
+
+/// The memory that a pass takes.
+pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Needs {
+    let threads = runtime.threads() as u64;
+    let rows = partition_rows(plan, sinks).min(plan.rows);
+    let most = |place| most_rows(plan, place, rows);
+    let sources = plan.sources.iter().enumerate();
+    let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), DEPTH)).sum();
+    let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
+    let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
+    Needs { readers_bytes: threads * readers, other_bytes }
+}
+
+/// Runs a pass: the results of its sinks, in their order, and what was read.
+pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec<Box<dyn Partial>>, SweepStats)> {
+    let start = Instant::now();
+    let partition_rows = partition_rows(plan, sinks);
+    let threads = runtime.threads();
+    let window = WAITING * threads as u64;
+    let merging = Merging {
+        next: 0,
+        total: sinks.iter().map(|sink| sink.begin_total(runtime.budget())).collect::<Result<_>>()?,
+        waiting: BTreeMap::new(),
+    };
+    let merger = Merger { state: Mutex::new(merging), merged: Condvar::new(), window };
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let pass = Pass { plan, sinks, runtime, partition_rows, next, stop, merger };
+    let task = runtime.task("computing", Unit::Rows, Some(plan.rows));
+    let workers = (pass.partitions().clamp(1, threads as u64)) as usize;
+    let outcome = runtime.run_on(workers, |_| {
+        // A worker that is gone would leave the others waiting for its partition.
+        let outcome = catch_unwind(AssertUnwindSafe(|| pass.work(&task))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let text = text.unwrap_or_else(|| "no message".to_owned());
+            Err(Error::Usage(format!("a function panicked while arrays were computed: {text}")))
+        });
+        if outcome.is_err() {
+            pass.stop.store(true, Ordering::Relaxed);
+            pass.merger.merged.notify_all();
+        }
+        outcome
+    });
+    let mut stats = SweepStats::default();
+    outcome?.iter().for_each(|own| stats.add(own));
+    stats.seconds = start.elapsed().as_secs_f64();
+    Ok((outcore_io::into_inner(pass.merger.state).total, stats))
+}

@@ -1,0 +1,105 @@
+//! Products of matrices, of blocks of rows: by `faer`, a library of the kind of BLAS, on one thread.
+//!
+//! A block of a tall matrix is vectors of adjacent elements, one per column, so it is a matrix in columns.
+
+use crate::kernel::Values;
+use crate::memory::Memory;
+use crate::plan::BLOCK_ROWS;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use outcore_format::ElementType;
+
+/// Real numbers that are multiplied.
+pub(crate) trait Real: faer::traits::ComplexField + bytemuck::Pod {
+    const ONE: Self;
+    /// The numbers of a vector of this type.
+    fn of<'a>(values: &Values<'a>) -> &'a [Self];
+    fn wide(self) -> f64;
+}
+
+impl Real for f64 {
+    const ONE: Self = 1.0;
+
+    fn of<'a>(values: &Values<'a>) -> &'a [Self] {
+        match values {
+            Values::Float64(values) => values,
+            _ => unreachable!("a matrix of float64"),
+        }
+    }
+
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    const ONE: Self = 1.0;
+
+    fn of<'a>(values: &Values<'a>) -> &'a [Self] {
+        match values {
+            Values::Float32(values) => values,
+            _ => unreachable!("a matrix of float32"),
+        }
+    }
+
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Vectors as a matrix in columns, one behind the other.
+pub(crate) fn packed<T: Real>(vectors: &[Values<'_>], rows: usize, room: &mut Vec<T>) {
+    room.clear();
+    for vector in vectors {
+        room.extend_from_slice(&T::of(vector)[..rows]);
+    }
+}
+
+/// All numbers of a matrix in memory, row by row.
+fn numbers<T: Real>(matrix: &Memory) -> Vec<T> {
+    bytemuck::allocation::pod_collect_to_vec(&matrix.to_vec())
+}
+
+/// Vectors of `left` times a matrix in memory, row by row: vectors of the product.
+pub(crate) fn tall_by_small(
+    element: ElementType,
+    left: &[Values<'_>],
+    right: &Memory,
+    rows: usize,
+    columns: usize,
+    to: &mut [u8],
+) {
+    match element {
+        ElementType::Float64 => tall_by_small_of::<f64>(left, right, rows, columns, to),
+        ElementType::Float32 => tall_by_small_of::<f32>(left, right, rows, columns, to),
+        _ => unreachable!("matrices of real numbers are multiplied"),
+    }
+}
+
+fn tall_by_small_of<T: Real>(left: &[Values<'_>], right: &Memory, rows: usize, columns: usize, to: &mut [u8]) {
+    let (inner, mut room) = (left.len(), Vec::new());
+    packed::<T>(left, rows, &mut room);
+    let right: Vec<T> = numbers(right);
+    let left = MatRef::from_column_major_slice(&room, rows, inner);
+    let right = MatRef::from_row_major_slice(&right, inner, columns);
+    let to: &mut [T] = bytemuck::cast_slice_mut(&mut to[..columns * BLOCK_ROWS * size_of::<T>()]);
+    let to = MatMut::from_column_major_slice_with_stride_mut(to, rows, columns, BLOCK_ROWS);
+    matmul(to, Accum::Replace, left, right, T::ONE, Par::Seq);
+}
+
+/// Adds the product of the transpose of some vectors with others to sums, row by row.
+pub(crate) fn add_transposed_product<T: Real>(
+    left: &[T],
+    right: &[T],
+    rows: usize,
+    sums: &mut [f64],
+    room: &mut Vec<T>,
+) {
+    let (p, q) = (left.len() / rows, right.len() / rows);
+    room.resize(p * q, T::zeroed());
+    let left = MatRef::from_column_major_slice(left, rows, p);
+    let right = MatRef::from_column_major_slice(right, rows, q);
+    let product = MatMut::from_row_major_slice_mut(room, p, q);
+    matmul(product, Accum::Replace, left.transpose(), right, T::ONE, Par::Seq);
+    sums.iter_mut().zip(room.iter()).for_each(|(sum, term)| *sum += term.wide());
+}

@@ -1,0 +1,727 @@
+//! What a pass makes of its vectors: sums, extremes, products, groups, and arrays as a whole.
+//!
+//! *Order.* Every partition of rows has a partial result of its own, whose blocks are added in their order; partial
+//! results are merged in the order of the partitions (`pass.rs`). Partitions do not depend on the number of workers or
+//! the memory, so neither do the bits of a result.
+
+use crate::block::{Block, Register, for_each_index};
+use crate::kernel::{self, Fold, Moments, RowMajor, Scalar, Values, ValuesMut};
+use crate::memory::{Memory, count};
+use crate::plan::{BLOCK_ROWS, Wanted};
+use crate::product::{Real, add_transposed_product, packed};
+use crate::row_fold::{AnyRowFold, RowBlock};
+use outcore_format::ElementType;
+use outcore_format::dense::rows_per_page;
+use outcore_image::{DenseWriteWorker, Result};
+use outcore_io::{Array as Large, Budget, lock};
+use std::sync::{Arc, Mutex};
+
+/// Results of at most so many bytes are small things, which nobody sets aside.
+const SMALL_BYTES: usize = 4096;
+
+/// A result of a pass.
+pub(crate) struct Sink {
+    pub kind: SinkKind,
+    /// Its vectors: for the result's axes that the pass does not go along, and then for those that are folded.
+    pub wanted: Wanted,
+    /// How many of the axes are the result's.
+    pub kept: usize,
+    /// The result.
+    pub shape: Vec<u64>,
+    pub element: ElementType,
+}
+
+/// How a result is made.
+pub(crate) enum SinkKind {
+    Fold(Fold),
+    Arg {
+        is_max: bool,
+    },
+    SquaredDeviations,
+    /// The transpose of the vectors times others.
+    Product(Wanted),
+    CoMoments,
+    Group {
+        fold: Fold,
+        labels: Wanted,
+        groups: usize,
+    },
+    /// Rows of several operands, folded by a user's function.
+    Rows {
+        fold: Arc<dyn AnyRowFold>,
+        others: Vec<Wanted>,
+    },
+    /// All elements, of which those along this axis are the rows.
+    Collect {
+        axis: usize,
+    },
+    /// All rows, into an image.
+    Store(Box<Mutex<DenseWriteWorker>>),
+}
+
+impl SinkKind {
+    /// What it is called in plans.
+    pub fn name(&self) -> &'static str {
+        match self {
+            SinkKind::Fold(fold) => fold.name(),
+            SinkKind::Arg { is_max: true } => "argmax",
+            SinkKind::Arg { is_max: false } => "argmin",
+            SinkKind::SquaredDeviations => "squared deviations",
+            SinkKind::Product(_) => "product",
+            SinkKind::CoMoments => "co-moments",
+            SinkKind::Group { .. } => "groups",
+            SinkKind::Rows { .. } => "fold of rows",
+            SinkKind::Collect { .. } => "array",
+            SinkKind::Store(_) => "image",
+        }
+    }
+}
+
+impl Sink {
+    /// All views that it looks at.
+    pub fn wanted(&self) -> Vec<&Wanted> {
+        match &self.kind {
+            SinkKind::Product(other) | SinkKind::Group { labels: other, .. } => vec![&self.wanted, other],
+            SinkKind::Rows { others, .. } => std::iter::once(&self.wanted).chain(others).collect(),
+            _ => vec![&self.wanted],
+        }
+    }
+
+    fn vectors(&self) -> usize {
+        self.wanted.sizes[..self.kept].iter().product()
+    }
+
+    /// So many rows belong together.
+    pub fn unit_rows(&self) -> u64 {
+        match self.kind {
+            SinkKind::Store(_) => rows_per_page(self.element) as u64,
+            _ => BLOCK_ROWS as u64,
+        }
+    }
+
+    /// The memory that a partial result takes, of a partition of so many rows.
+    pub fn partial_bytes(&self, partition_rows: u64) -> u64 {
+        let (vectors, size) = (self.vectors() as u64, self.element.bytes() as u64);
+        match &self.kind {
+            SinkKind::Fold(_) | SinkKind::Arg { .. } => 16 * vectors,
+            SinkKind::SquaredDeviations => 24 * vectors,
+            SinkKind::Product(_) | SinkKind::CoMoments => 8 * self.shape.iter().product::<u64>(),
+            SinkKind::Group { groups, .. } => *groups as u64 * vectors * size,
+            SinkKind::Rows { fold, .. } => fold.state_bytes(partition_rows),
+            SinkKind::Collect { .. } | SinkKind::Store(_) => partition_rows * vectors * size,
+        }
+    }
+
+    /// What partial results are merged into, from the first partition on.
+    ///
+    /// # Errors
+    /// No memory for an array as a whole.
+    pub fn begin_total(&self, budget: &Budget) -> Result<Box<dyn Partial>> {
+        match self.kind {
+            SinkKind::Collect { .. } => Ok(Box::new(Whole { room: Room::new(budget, self.element, &self.shape)? })),
+            _ => Ok(self.begin()),
+        }
+    }
+
+    /// The beginning of a partial result.
+    pub fn begin(&self) -> Box<dyn Partial> {
+        let vectors = self.vectors();
+        match &self.kind {
+            SinkKind::Fold(fold) => Box::new(Folded::new(*fold, self.element, vectors)),
+            SinkKind::Arg { is_max } => Box::new(Best {
+                is_max: *is_max,
+                element: self.wanted.element,
+                best: vec![0; vectors],
+                places: vec![-1; vectors],
+            }),
+            SinkKind::SquaredDeviations => Box::new(Spread { moments: vec![Moments::default(); vectors] }),
+            SinkKind::Product(right) => {
+                let (p, q) = (self.wanted.sizes[0], right.sizes[0]);
+                match self.element {
+                    ElementType::Float32 => Box::new(Product::<f32>::new(p, q)),
+                    _ => Box::new(Product::<f64>::new(p, q)),
+                }
+            }
+            SinkKind::CoMoments => match self.wanted.element {
+                ElementType::Float32 => Box::new(CoMoments::<f32>::new(vectors)),
+                _ => Box::new(CoMoments::<f64>::new(vectors)),
+            },
+            SinkKind::Group { fold, groups, .. } => Box::new(Groups::new(*fold, self.element, vectors, *groups)),
+            SinkKind::Rows { fold, .. } => Box::new(FoldedRows { state: fold.begin() }),
+            SinkKind::Collect { .. } => Box::new(Collected::default()),
+            SinkKind::Store(_) => Box::new(Stored::default()),
+        }
+    }
+}
+
+/// A partial result.
+pub(crate) trait Partial: Send {
+    /// Adds a block.
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()>;
+
+    /// Makes it ready to be merged, once all blocks of its partition were added.
+    fn close(&mut self, _sink: &Sink) -> Result<()> {
+        Ok(())
+    }
+
+    /// Adds the partial result of the next partition.
+    fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()>;
+
+    /// The partial result of a type that is known.
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any>;
+
+    /// The result.
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory>;
+}
+
+/// The next partial result, which is one of the same kind.
+fn same<T: 'static>(next: Box<dyn Partial>) -> T {
+    *next.as_any().downcast().expect("partial results of one sink are of one kind")
+}
+
+/// Memory for a result, all zeros.
+enum Room {
+    Small(Vec<u64>, usize),
+    Large(Large<u8>),
+}
+
+impl Room {
+    fn new(budget: &Budget, element: ElementType, shape: &[u64]) -> Result<Self> {
+        let len = count(shape).map_or(usize::MAX, |count| count * element.bytes());
+        // Words, for the elements must be aligned.
+        Ok(match len <= SMALL_BYTES {
+            true => Room::Small(vec![0; len.div_ceil(8)], len),
+            false => Room::Large(Large::zeroed(budget, "a result", len)?),
+        })
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Room::Small(words, len) => &mut bytemuck::cast_slice_mut(words)[..*len],
+            Room::Large(bytes) => bytes,
+        }
+    }
+
+    fn into_memory(self, element: ElementType, shape: &[u64]) -> Memory {
+        match self {
+            Room::Small(words, _) => Memory::new(Arc::new(words), element, shape.to_vec()),
+            Room::Large(bytes) => Memory::new(Arc::new(bytes), element, shape.to_vec()),
+        }
+    }
+}
+
+/// An array of values that are written at once.
+fn result(budget: &Budget, element: ElementType, shape: &[u64], write: impl FnOnce(&mut [u8])) -> Result<Memory> {
+    let mut room = Room::new(budget, element, shape)?;
+    write(room.bytes_mut());
+    Ok(room.into_memory(element, shape))
+}
+
+/// Visits the vectors of a sink: the number of the result's element, and the vector.
+fn for_each_vector(
+    sink: &Sink,
+    block: &Block<'_>,
+    registers: &mut [Register],
+    mut visit: impl FnMut(usize, Values<'_>),
+) -> Result<()> {
+    let sizes = &sink.wanted.sizes;
+    let folded: usize = sizes[sink.kept..].iter().product();
+    let mut number = 0;
+    for_each_index(sizes, |index| {
+        let (slot, rest) = registers.split_first_mut().expect("a register");
+        visit(number / folded, block.fetch_vector(&sink.wanted.view, index, slot, rest)?);
+        number += 1;
+        Ok(())
+    })
+}
+
+struct Folded {
+    fold: Fold,
+    values: Vec<Scalar>,
+}
+
+impl Folded {
+    /// Sums of float32 are added in float64.
+    fn new(fold: Fold, element: ElementType, count: usize) -> Self {
+        let is_wide = element == ElementType::Float32 && matches!(fold, Fold::Sum | Fold::Product);
+        let element = if is_wide { ElementType::Float64 } else { element };
+        Folded { fold, values: vec![kernel::identity(fold, element); count] }
+    }
+}
+
+/// Two values folded into one.
+fn combined(fold: Fold, left: Scalar, right: Scalar) -> Scalar {
+    let mut word = [0u64; 1];
+    let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..right.element().bytes()];
+    ValuesMut::from_bytes(right.element(), bytes).fill(right);
+    kernel::reduce(fold, Values::from_bytes(right.element(), bytes), left)
+}
+
+impl Partial for Folded {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        for_each_vector(sink, block, registers, |number, vector| {
+            let value = &mut self.values[number];
+            *value = if vector.element() == value.element() {
+                kernel::reduce(self.fold, vector, *value)
+            } else {
+                let own = kernel::reduce(self.fold, vector, kernel::identity(self.fold, vector.element()));
+                combined(self.fold, *value, own.cast(value.element()))
+            };
+        })
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: Folded = same(next);
+        let pairs = self.values.iter_mut().zip(next.values);
+        pairs.for_each(|(value, next)| *value = combined(self.fold, *value, next));
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        result(budget, sink.element, &sink.shape, |bytes| {
+            let to = ValuesMut::from_bytes(sink.element, bytes);
+            kernel::set_each(to, |i| self.values[i]);
+        })
+    }
+}
+
+struct Best {
+    is_max: bool,
+    element: ElementType,
+    /// The best value so far, in a word each.
+    best: Vec<u64>,
+    /// Its row; -1 if there is none.
+    places: Vec<i64>,
+}
+
+impl Best {
+    fn offer(&mut self, number: usize, value: Scalar, place: i64) {
+        let mut word = [0u64; 1];
+        let size = self.element.bytes();
+        let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..size];
+        ValuesMut::from_bytes(self.element, bytes).fill(value);
+        let best: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut self.best[number..=number])[..size];
+        if self.places[number] < 0 {
+            best.copy_from_slice(bytes);
+            self.places[number] = place;
+            return;
+        }
+        let best = ValuesMut::from_bytes(self.element, best);
+        let value = Values::from_bytes(self.element, bytes);
+        kernel::arg_accumulate(self.is_max, place, value, best, &mut self.places[number..=number]);
+    }
+}
+
+impl Partial for Best {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        let (is_max, first) = (self.is_max, block.first_row as i64);
+        for_each_vector(sink, block, registers, |number, vector| {
+            let (value, place) = kernel::arg_reduce(is_max, vector);
+            self.offer(number, value, first + place as i64);
+        })
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: Best = same(next);
+        let size = self.element.bytes();
+        for (number, &place) in next.places.iter().enumerate().filter(|&(_, &place)| place >= 0) {
+            let bytes: &[u8] = bytemuck::cast_slice(&next.best[number..=number]);
+            self.offer(number, Scalar::from_bytes(self.element, &bytes[..size]), place);
+        }
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        result(budget, ElementType::Int64, &sink.shape, |bytes| {
+            bytes.copy_from_slice(bytemuck::cast_slice(&self.places))
+        })
+    }
+}
+
+struct Spread {
+    moments: Vec<Moments>,
+}
+
+impl Partial for Spread {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        for_each_vector(sink, block, registers, |number, vector| {
+            self.moments[number] = self.moments[number].merge(kernel::moments(vector));
+        })
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: Spread = same(next);
+        self.moments.iter_mut().zip(next.moments).for_each(|(own, next)| *own = own.merge(next));
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        result(budget, ElementType::Float64, &sink.shape, |bytes| {
+            let to = bytes.chunks_exact_mut(8).zip(&self.moments);
+            to.for_each(|(to, moments)| to.copy_from_slice(&moments.m2.to_ne_bytes()));
+        })
+    }
+}
+
+/// Writes numbers as elements of a type of real numbers.
+fn real_result(sink: &Sink, budget: &Budget, numbers: &[f64]) -> Result<Memory> {
+    result(budget, sink.element, &sink.shape, |bytes| {
+        kernel::cast(Values::Float64(numbers), ValuesMut::from_bytes(sink.element, bytes));
+    })
+}
+
+struct Product<T> {
+    sums: Vec<f64>,
+    left: Vec<T>,
+    right: Vec<T>,
+    room: Vec<T>,
+}
+
+impl<T: Real> Product<T> {
+    fn new(p: usize, q: usize) -> Self {
+        Product { sums: vec![0.0; p * q], left: Vec::new(), right: Vec::new(), room: Vec::new() }
+    }
+}
+
+impl<T: Real> Partial for Product<T> {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
+        let SinkKind::Product(right) = &sink.kind else { unreachable!("a product") };
+        packed(&block.vectors(&sink.wanted.view, sink.wanted.sizes[0]), block.rows, &mut self.left);
+        packed(&block.vectors(&right.view, right.sizes[0]), block.rows, &mut self.right);
+        add_transposed_product(&self.left, &self.right, block.rows, &mut self.sums, &mut self.room);
+        Ok(())
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: Product<T> = same(next);
+        self.sums.iter_mut().zip(&next.sums).for_each(|(sum, next)| *sum += next);
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        real_result(sink, budget, &self.sums)
+    }
+}
+
+struct CoMoments<T> {
+    count: f64,
+    means: Vec<f64>,
+    sums: Vec<f64>,
+    values: Vec<T>,
+    room: Vec<T>,
+}
+
+impl<T: Real> CoMoments<T> {
+    fn new(columns: usize) -> Self {
+        let (means, sums) = (vec![0.0; columns], vec![0.0; columns * columns]);
+        CoMoments { count: 0.0, means, sums, values: Vec::new(), room: Vec::new() }
+    }
+
+    /// What two sets of rows have together, of which the sums of products are added already.
+    fn join(&mut self, count: f64, means: &[f64]) {
+        let all = self.count + count;
+        if count == 0.0 {
+            return;
+        }
+        let weight = self.count * count / all;
+        let distances: Vec<f64> = means.iter().zip(&self.means).map(|(next, own)| next - own).collect();
+        if self.count > 0.0 {
+            for (sums, &distance) in self.sums.chunks_exact_mut(means.len().max(1)).zip(&distances) {
+                let scaled = distance * weight;
+                sums.iter_mut().zip(&distances).for_each(|(sum, &other)| *sum += scaled * other);
+            }
+        }
+        let share = count / all;
+        self.means.iter_mut().zip(&distances).for_each(|(mean, &distance)| *mean += distance * share);
+        self.count = all;
+    }
+}
+
+impl<T: Real + Narrow> Partial for CoMoments<T> {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
+        let vectors = block.vectors(&sink.wanted.view, sink.wanted.sizes[0]);
+        packed(&vectors, block.rows, &mut self.values);
+        let mut means = Vec::with_capacity(vectors.len());
+        for column in self.values.chunks_exact_mut(block.rows) {
+            let mean = T::narrow(T::sum(column) / block.rows as f64);
+            column.iter_mut().for_each(|value| *value -= mean);
+            // What rounding the mean left.
+            means.push(mean.wide() + T::sum(column) / block.rows as f64);
+        }
+        let mut room = std::mem::take(&mut self.room);
+        add_transposed_product(&self.values, &self.values, block.rows, &mut self.sums, &mut room);
+        self.room = room;
+        self.join(block.rows as f64, &means);
+        Ok(())
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: CoMoments<T> = same(next);
+        self.sums.iter_mut().zip(&next.sums).for_each(|(sum, next)| *sum += next);
+        self.join(next.count, &next.means);
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        real_result(sink, budget, &self.sums)
+    }
+}
+
+/// Numbers whose sums are computed in float64.
+pub(crate) trait Narrow: std::ops::SubAssign + Copy {
+    fn narrow(value: f64) -> Self;
+    fn sum(values: &[Self]) -> f64;
+}
+
+impl Narrow for f64 {
+    fn narrow(value: f64) -> Self {
+        value
+    }
+
+    fn sum(values: &[Self]) -> f64 {
+        kernel::reduce(Fold::Sum, Values::Float64(values), Scalar::Float64(0.0)).to_f64()
+    }
+}
+
+impl Narrow for f32 {
+    fn narrow(value: f64) -> Self {
+        value as f32
+    }
+
+    fn sum(values: &[Self]) -> f64 {
+        kernel::reduce(Fold::Sum, Values::Float32(values), Scalar::Float32(0.0)).to_f64()
+    }
+}
+
+struct Groups {
+    fold: Fold,
+    element: ElementType,
+    groups: usize,
+    /// Of every vector, the values of all groups.
+    words: Vec<u64>,
+}
+
+impl Groups {
+    fn new(fold: Fold, element: ElementType, vectors: usize, groups: usize) -> Self {
+        let count = vectors * groups;
+        let mut own = Groups { fold, element, groups, words: vec![0; (count * element.bytes()).div_ceil(8)] };
+        own.values(0, count).fill(kernel::identity(fold, element));
+        own
+    }
+
+    fn values(&mut self, from: usize, count: usize) -> ValuesMut<'_> {
+        let size = self.element.bytes();
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        ValuesMut::from_bytes(self.element, &mut bytes[from * size..(from + count) * size])
+    }
+}
+
+impl Partial for Groups {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        let SinkKind::Group { labels, .. } = &sink.kind else { unreachable!("groups") };
+        let (slot, rest) = registers.split_first_mut().expect("a register");
+        let labels = block.fetch_vector(&labels.view, &[], slot, rest)?;
+        let Values::Int64(labels) = labels else { unreachable!("labels are int64") };
+        let (fold, groups) = (self.fold, self.groups);
+        for_each_vector(sink, block, rest, |number, vector| {
+            kernel::group_accumulate(fold, vector, labels, self.values(number * groups, groups));
+        })
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let mut next: Groups = same(next);
+        let count = self.words.len() * 8 / self.element.bytes();
+        let fold = self.fold;
+        kernel::accumulate(fold, next.values(0, count).as_values(), self.values(0, count));
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(mut self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        let (groups, vectors, size) = (self.groups, sink.vectors(), self.element.bytes());
+        let bytes = self.values(0, groups * vectors).into_bytes();
+        result(budget, sink.element, &sink.shape, |to| {
+            for (place, to) in to.chunks_exact_mut(size).enumerate() {
+                let from = (place % vectors) * groups + place / vectors;
+                to.copy_from_slice(&bytes[from * size..][..size]);
+            }
+        })
+    }
+}
+
+/// Rows that a user's function folds.
+struct FoldedRows {
+    state: Box<dyn std::any::Any + Send>,
+}
+
+impl FoldedRows {
+    fn fold(sink: &Sink) -> (&dyn AnyRowFold, &[Wanted]) {
+        let SinkKind::Rows { fold, others } = &sink.kind else { unreachable!("a fold of rows") };
+        (fold.as_ref(), others)
+    }
+}
+
+impl Partial for FoldedRows {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
+        let (fold, others) = FoldedRows::fold(sink);
+        let columns = |wanted: &Wanted| block.vectors(&wanted.view, wanted.sizes.iter().product());
+        let operands = std::iter::once(&sink.wanted).chain(others).map(columns).collect();
+        fold.add(self.state.as_mut(), &RowBlock { first_row: block.first_row, rows: block.rows, operands })
+    }
+
+    fn close(&mut self, sink: &Sink) -> Result<()> {
+        FoldedRows::fold(sink).0.close(self.state.as_mut())
+    }
+
+    fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        FoldedRows::fold(sink).0.merge(self.state.as_mut(), same::<FoldedRows>(next).state)
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        real_result(sink, budget, &FoldedRows::fold(sink).0.finish(self.state)?)
+    }
+}
+
+/// All vectors of a partition.
+#[derive(Default)]
+struct Collected {
+    /// Of every block its rows, and its vectors one behind the other, in words.
+    blocks: Vec<(u64, usize, Vec<u64>)>,
+}
+
+impl Partial for Collected {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        let len = block.rows * sink.element.bytes();
+        let mut words = vec![0u64; (sink.vectors() * len).div_ceil(8)];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        for_each_vector(sink, block, registers, |number, vector| {
+            bytes[number * len..][..len].copy_from_slice(vector.bytes());
+        })?;
+        self.blocks.push((block.first_row, block.rows, words));
+        Ok(())
+    }
+
+    fn merge(&mut self, _sink: &Sink, _next: Box<dyn Partial>) -> Result<()> {
+        unreachable!("parts of an array are merged into the whole")
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, _sink: &Sink, _budget: &Budget) -> Result<Memory> {
+        unreachable!("parts of an array are merged into the whole")
+    }
+}
+
+/// An array as a whole, to which the vectors of partitions go.
+struct Whole {
+    room: Room,
+}
+
+impl Partial for Whole {
+    fn add(&mut self, _sink: &Sink, _block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
+        unreachable!("blocks go to parts of an array")
+    }
+
+    fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let SinkKind::Collect { axis } = sink.kind else { unreachable!("an array as a whole") };
+        let size = sink.element.bytes();
+        // Vectors are numbered by the axes before and behind the one of the rows.
+        let behind: usize = sink.shape[axis + 1..].iter().map(|&size| size as usize).product();
+        let along = sink.shape[axis] as usize;
+        let to = self.room.bytes_mut();
+        for (first, rows, words) in same::<Collected>(next).blocks {
+            let bytes = &bytemuck::cast_slice::<u64, u8>(&words)[..sink.vectors() * rows * size];
+            let shape = |columns| RowMajor {
+                rows,
+                columns,
+                row_stride_bytes: behind * size,
+                is_big_endian: cfg!(target_endian = "big"),
+            };
+            // Vectors of one part of the axes before are rows of adjacent elements.
+            for (before, vectors) in bytes.chunks_exact((behind * rows * size).max(1)).enumerate() {
+                let start = (before * along + first as usize) * behind * size;
+                let vectors = Values::from_bytes(sink.element, vectors);
+                kernel::transpose_back(vectors, rows, shape(behind), &mut to[start..]);
+            }
+        }
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, _budget: &Budget) -> Result<Memory> {
+        Ok(self.room.into_memory(sink.element, &sink.shape))
+    }
+}
+
+/// All vectors of a partition, on their way into an image.
+#[derive(Default)]
+struct Stored {
+    collected: Collected,
+}
+
+impl Partial for Stored {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        self.collected.add(sink, block, registers)
+    }
+
+    /// Writes the pages of the next partition, whose rows are those of whole pages.
+    fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let SinkKind::Store(worker) = &sink.kind else { unreachable!("an image") };
+        let (next, mut worker): (Stored, _) = (same(next), lock(worker));
+        let (size, page_rows) = (sink.element.bytes(), rows_per_page(sink.element) as u64);
+        let blocks = next.collected.blocks;
+        let mut page = Vec::with_capacity(page_rows as usize * size);
+        // Blocks end where pages do.
+        for group in blocks.chunk_by(|(before, ..), (first, ..)| before / page_rows == first / page_rows) {
+            for vector in 0..sink.vectors() {
+                page.clear();
+                for (_, rows, words) in group {
+                    let bytes: &[u8] = bytemuck::cast_slice(words);
+                    page.extend_from_slice(&bytes[vector * rows * size..][..rows * size]);
+                }
+                worker.put(group[0].0, vector as u64, &page)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+
+    fn finish(self: Box<Self>, _sink: &Sink, _budget: &Budget) -> Result<Memory> {
+        unreachable!("an image has no value")
+    }
+}

@@ -1,0 +1,71 @@
+//! Arrays in files: what a pass reads, rows of one after the other, ahead of the computation.
+
+use outcore_format::ElementType;
+use outcore_image::{Result, SweepStats};
+use outcore_io::Runtime;
+use std::ops::Range;
+
+/// An array in a file, whose first axis is the long one.
+pub trait Source: Send + Sync {
+    /// The sizes of the axes: one or two.
+    fn shape(&self) -> &[u64];
+
+    /// The type of the elements.
+    fn element(&self) -> ElementType;
+
+    /// What it is, for plans and errors.
+    fn describe(&self) -> String;
+
+    /// So many rows are read together at least, for a part of them costs the same.
+    fn unit_rows(&self) -> u64;
+
+    /// The bytes of so many rows on the device.
+    fn bytes_of(&self, rows: u64) -> u64;
+
+    /// One worker's reads of ranges of at most so many rows, of which it has at most `depth` under way.
+    ///
+    /// # Errors
+    /// Too little memory, or what the operating system refuses.
+    fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>>;
+
+    /// The memory that such a reader takes.
+    fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64;
+
+    /// Lets the cache keep what is read, as far as memory is free once a pass has all that it needs.
+    ///
+    /// # Errors
+    /// The machine has less memory than the limit says.
+    fn use_cache(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// One worker's reads of a source.
+pub trait SourceReader: Send {
+    /// Begins to read rows; `false` if there is no room for them yet.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    fn push(&mut self, rows: Range<u64>) -> Result<bool>;
+
+    /// Waits for the oldest rows that were pushed.
+    ///
+    /// # Errors
+    /// A read that failed, or bytes that are not what they should be.
+    fn next(&mut self) -> Result<Box<dyn Landed + '_>>;
+
+    /// What was read since the last call.
+    fn take_stats(&mut self) -> SweepStats;
+}
+
+/// Rows that were read.
+pub trait Landed: Sync {
+    /// The elements of a column in adjacent rows, where they lie together; for all columns of these rows, or none.
+    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]>;
+
+    /// Copies `count` rows, `step` apart, into vectors that begin `stride_bytes` behind each other.
+    ///
+    /// # Errors
+    /// Bytes that are no such elements.
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()>;
+}

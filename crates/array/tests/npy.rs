@@ -1,0 +1,122 @@
+//! Arrays in .npy files, read in place: by rows and by columns, of every type, in either order of bytes.
+
+use outcore_array::kernel::Fold;
+use outcore_array::{Array, ElementType, Goal, Memory, NpySource, Part, compute};
+use outcore_io::{Runtime, RuntimeOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+fn runtime(threads: usize) -> Arc<Runtime> {
+    let options = RuntimeOptions {
+        memory_bytes: Some(160 << 20),
+        beside_process: true,
+        threads: Some(threads),
+        ..RuntimeOptions::default()
+    };
+    Arc::new(Runtime::new(options).unwrap())
+}
+
+/// A file of NumPy's, of elements that follow from their row and column, and the elements row by row.
+fn write(path: &Path, element: ElementType, shape: (u64, u64), by_columns: bool, big_endian: bool) -> Vec<u8> {
+    let kind = match element {
+        ElementType::Bool => "b1",
+        ElementType::Int32 => "i4",
+        ElementType::UInt16 => "u2",
+        ElementType::Float32 => "f4",
+        _ => "f8",
+    };
+    let one = |row: u64, column: u64| {
+        let number = (row * 31 + column * 7) % 1000;
+        match element {
+            ElementType::Bool => vec![u8::from(number > 500)],
+            ElementType::Int32 => (number as i32 - 500).to_ne_bytes().to_vec(),
+            ElementType::UInt16 => (number as u16).to_ne_bytes().to_vec(),
+            ElementType::Float32 => (number as f32 / 4.0).to_ne_bytes().to_vec(),
+            _ => (number as f64 / 4.0).to_ne_bytes().to_vec(),
+        }
+    };
+    let rows: Vec<Vec<u8>> =
+        (0..shape.0).flat_map(|row| (0..shape.1).map(move |column| (row, column))).map(|(r, c)| one(r, c)).collect();
+    let stored: Vec<Vec<u8>> = match by_columns {
+        true => (0..shape.1).flat_map(|column| (0..shape.0).map(move |row| one(row, column))).collect(),
+        false => rows.clone(),
+    };
+    let swapped = stored.into_iter().flat_map(|mut bytes| {
+        if big_endian {
+            bytes.reverse();
+        }
+        bytes
+    });
+    let order = if big_endian { '>' } else { '<' };
+    let by_columns = if by_columns { "True" } else { "False" };
+    let head = format!("{{'descr': '{order}{kind}', 'fortran_order': {by_columns}, 'shape': {shape:?}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((head.len() as u16).to_le_bytes());
+    bytes.extend(head.as_bytes());
+    bytes.extend(swapped);
+    std::fs::write(path, bytes).unwrap();
+    rows.concat()
+}
+
+#[test]
+fn files_of_numpy_are_read_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let types =
+        [ElementType::Bool, ElementType::Int32, ElementType::UInt16, ElementType::Float32, ElementType::Float64];
+    for element in types {
+        for shape in [(0, 3), (1, 1), (507, 2), (5000, 5), (70_000, 1), (3000, 300)] {
+            for (by_columns, big_endian) in [(false, false), (true, false), (false, true), (true, true)] {
+                let rows = write(&path, element, shape, by_columns, big_endian);
+                let runtime = runtime(2);
+                let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
+                assert_eq!((x.element(), x.shape()), (element, &[shape.0, shape.1][..]));
+                let all = Part::Range { start: 0, step: 1, count: shape.1 };
+                let back = Part::Range { start: shape.0.max(1) as i64 - 1, step: -1, count: shape.0 };
+                let part = Part::Range { start: 0, step: 3, count: shape.0.div_ceil(3) };
+                let goals = [
+                    x.clone(),
+                    x.slice(&[Some(back), Some(all)]).unwrap(),
+                    x.slice(&[Some(part), Some(all)]).unwrap(),
+                    x.cast(ElementType::Int64).unwrap().fold(Fold::Sum, &[0], false).unwrap(),
+                ]
+                .map(Goal::Value);
+                let found = compute(&runtime, &goals).unwrap().values;
+                let row_bytes = shape.1 as usize * element.bytes();
+                let lines: Vec<&[u8]> = rows.chunks(row_bytes).collect();
+                let reversed: Vec<u8> = lines.iter().rev().flat_map(|line| line.to_vec()).collect();
+                let third: Vec<u8> = lines.iter().step_by(3).flat_map(|line| line.to_vec()).collect();
+                let same = |found: &Memory, expected: &[u8]| {
+                    assert!(found.to_vec() == expected, "{element:?} {shape:?} {by_columns} {big_endian}");
+                };
+                same(&found[0], &rows);
+                same(&found[1], &reversed);
+                same(&found[2], &third);
+                assert_eq!(found[3].shape(), [shape.1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_are_too_short_or_not_numbers_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    write(&path, ElementType::Float64, (1000, 2), false, false);
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    assert!(NpySource::open(&runtime(1), &path).is_err());
+    let text = String::from_utf8_lossy(&bytes[..80]).replace("<f8", "<c8");
+    let mut other = text.into_bytes();
+    other.extend(&bytes[80..]);
+    std::fs::write(&path, other).unwrap();
+    assert!(NpySource::open(&runtime(1), &path).is_err());
+    assert!(NpySource::open(&runtime(1), folder.path().join("none.npy")).is_err());
+    // A file that becomes shorter while it is open.
+    std::fs::write(&path, &bytes).unwrap();
+    let runtime = runtime(2);
+    let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
+    std::fs::write(&path, &bytes[..5000]).unwrap();
+    let outcome = compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())]);
+    assert!(outcome.unwrap_err().to_string().contains("too early"));
+}

@@ -1,0 +1,346 @@
+//! Arrays eight times as large as the memory limit: passes, bytes and memory, the same bits whatever the limits, and
+//! devices that fail.
+
+use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
+use outcore_array::{
+    Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute,
+    explain,
+};
+use outcore_image::{Error, Result};
+use outcore_io::backend::{Backend, Faults, Posix, Sim};
+use outcore_io::{Runtime, RuntimeOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+const MIB: u64 = 1 << 20;
+const COLUMNS: u64 = 12;
+
+fn runtime_with(bytes: u64, threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+    let options = RuntimeOptions {
+        memory_bytes: Some(bytes),
+        beside_process: true,
+        threads: Some(threads),
+        backend,
+        ..RuntimeOptions::default()
+    };
+    Arc::new(Runtime::new(options).unwrap())
+}
+
+fn runtime() -> Arc<Runtime> {
+    runtime_with(256 * MIB, 2, None)
+}
+
+fn normal(rows: u64, columns: u64, seed: u64) -> Array {
+    Array::random(vec![rows, columns], Random { distribution: Distribution::Normal, seed }).unwrap()
+}
+
+fn store(runtime: &Arc<Runtime>, array: &Array, path: &Path) -> Result<Computed> {
+    let image =
+        ImageGoal { array: array.clone(), path: path.to_owned(), replace: true, names: None, made_by: "a test" };
+    compute(runtime, &[Goal::Image(image)])
+}
+
+fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Array> {
+    Array::from_source(Arc::new(ImageSource::open(runtime, path)?))
+}
+
+fn number(value: f64) -> Array {
+    Array::scalar(Scalar::Float64(value))
+}
+
+/// Sums, extremes, products, groups and places of rows: everything that a pass can make.
+fn goals(x: &Array, centres: &Array) -> Result<Vec<Goal>> {
+    let columns = x.shape()[1];
+    let distances = x.with_axis(1)?.binary(Binary::Subtract, &centres.with_axis(0)?)?;
+    let distances = distances.unary(Unary::Square)?.fold(Fold::Sum, &[2], false)?;
+    let labels = distances.arg(false, 1, false)?;
+    let ten = (0..10).try_fold(x.clone(), |x, _| x.binary(Binary::Multiply, &number(0.5))?.unary(Unary::Abs))?;
+    let results = [
+        x.fold(Fold::Sum, &[0], false)?,
+        x.fold(Fold::Min, &[0], false)?,
+        x.fold(Fold::Max, &[0, 1], false)?,
+        x.variance(&[0], 1.0, false)?,
+        x.arg(true, 0, false)?,
+        x.co_moments()?,
+        x.permute(&[1, 0])?.matmul(x)?,
+        x.group_fold(Fold::Sum, &labels, centres.shape()[0])?,
+        distances.fold(Fold::Min, &[1], false)?.fold(Fold::Sum, &[0], false)?,
+        ten.fold(Fold::Sum, &[0], false)?,
+        x.cast(ElementType::Float32)?.matmul(&centres.cast(ElementType::Float32)?.permute(&[1, 0])?)?.fold(
+            Fold::Sum,
+            &[0],
+            false,
+        )?,
+    ];
+    assert_eq!(columns, COLUMNS);
+    Ok(results.into_iter().map(Goal::Value).collect())
+}
+
+fn bits(values: &[Memory]) -> Vec<Vec<u8>> {
+    values.iter().map(Memory::to_vec).collect()
+}
+
+#[test]
+fn one_pass_over_an_array_eight_times_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    let (large, limit) = (runtime(), 24 * MIB);
+    let rows = 8 * limit / (8 * COLUMNS);
+    let (virtual_x, centres) = (normal(rows, COLUMNS, 7), normal(5, COLUMNS, 8));
+    store(&large, &virtual_x, &path).unwrap();
+    let centres = compute(&large, &[Goal::Value(centres)]).unwrap().values.remove(0);
+    let centres = Array::from_memory(centres);
+    // The same computed without a file.
+    let expected = compute(&large, &goals(&virtual_x, &centres).unwrap()).unwrap();
+    let image_bytes = ImageSource::open(&large, &path).unwrap().image().pages() * 4096;
+    assert!(image_bytes > 8 * limit);
+    let small = runtime_with(limit, 2, None);
+    let x = open(&small, &path).unwrap();
+    let goals = goals(&x, &centres).unwrap();
+    let plan = explain(&small, &goals).unwrap();
+    assert_eq!(plan.passes.len(), 1, "{plan}");
+    assert_eq!(plan.passes[0].reads[0].1, image_bytes);
+    assert!(plan.passes[0].memory_bytes < limit && plan.svg().starts_with("<svg"));
+    let found = compute(&small, &goals).unwrap();
+    assert_eq!(found.stats.steps.len(), 1);
+    assert_eq!(found.stats.total.bytes_read, image_bytes);
+    // Partitions of what is in memory are others, so sums are rounded otherwise.
+    for (place, (found, expected)) in found.values.iter().zip(&expected.values).enumerate() {
+        let numbers = |memory: &Memory| -> Vec<f64> {
+            let bytes = memory.to_vec();
+            match memory.element() {
+                ElementType::Float64 => bytes.chunks(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect(),
+                ElementType::Float32 => {
+                    bytes.chunks(4).map(|b| f64::from(f32::from_ne_bytes(b.try_into().unwrap()))).collect()
+                }
+                _ => bytes.chunks(8).map(|b| i64::from_ne_bytes(b.try_into().unwrap()) as f64).collect(),
+            }
+        };
+        let scale = rows as f64;
+        for (found, expected) in numbers(found).iter().zip(numbers(expected)) {
+            let tolerance = if place == 10 { 1e-7 } else { 1e-12 };
+            assert!((found - expected).abs() <= tolerance * scale, "{place}: {found}, {expected}");
+        }
+    }
+    // Where all fits, the second pass reads nothing.
+    let x = open(&large, &path).unwrap();
+    let sum = [Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())];
+    let first = compute(&large, &sum).unwrap();
+    let second = compute(&large, &sum).unwrap();
+    assert_eq!((first.stats.total.bytes_read, second.stats.total.bytes_read), (image_bytes, 0));
+    assert_eq!(bits(&first.values), bits(&second.values));
+}
+
+#[test]
+fn bits_do_not_depend_on_threads_memory_or_back_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    store(&runtime(), &normal(100_000, COLUMNS, 1), &path).unwrap();
+    let centres = compute(&runtime(), &[Goal::Value(normal(3, COLUMNS, 2))]).unwrap().values.remove(0);
+    let mut expected = None;
+    let backends: [Option<Arc<dyn Backend>>; 2] = [None, Some(Arc::new(Posix))];
+    for backend in backends {
+        for (threads, bytes) in [(1, 20 * MIB), (2, 20 * MIB), (3, 256 * MIB), (1, 256 * MIB), (5, 64 * MIB)] {
+            let runtime = runtime_with(bytes, threads, backend.clone());
+            let x = open(&runtime, &path).unwrap();
+            let goals = goals(&x, &Array::from_memory(centres.clone())).unwrap();
+            for _ in 0..2 {
+                let found = bits(&compute(&runtime, &goals).unwrap().values);
+                assert_eq!(*expected.get_or_insert_with(|| found.clone()), found, "{threads} threads, {bytes} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_expression_is_stored_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let x = normal(70_001, 3, 5);
+    for element in ElementType::ALL {
+        let path = folder.path().join(format!("{}.oc", element.name()));
+        let scaled = x.binary(Binary::Multiply, &number(10.0)).unwrap().unary(Unary::Abs).unwrap();
+        let narrow = scaled.cast(element).unwrap();
+        store(&runtime, &narrow, &path).unwrap();
+        let back = open(&runtime, &path).unwrap();
+        assert_eq!((back.element(), back.shape()), (element, x.shape()));
+        let found = compute(&runtime, &[Goal::Value(back.clone()), Goal::Value(narrow)]).unwrap();
+        assert_eq!(found.values[0].to_vec(), found.values[1].to_vec(), "{element:?}");
+        // Parts of it, backwards and forwards.
+        let range = |start, step, count| {
+            let all = outcore_array::Part::Range { start: 0, step: 1, count: 3 };
+            back.slice(&[Some(outcore_array::Part::Range { start, step, count }), Some(all)]).unwrap()
+        };
+        let parts = [range(70_000, -1, 70_001), range(1, 3, 20_000), range(4063, 1, 2), range(33, 1, 0)];
+        let joined = Array::join(&[range(10, 1, 5000), back.clone(), range(69_999, -2, 30_000)], 0).unwrap();
+        let goals: Vec<Goal> = parts.into_iter().chain([joined]).map(Goal::Value).collect();
+        let whole = found.values[0].to_vec();
+        let row = |row: i64| &whole[row as usize * 3 * element.bytes()..][..3 * element.bytes()];
+        let rows =
+            |start: i64, step: i64, count: i64| (0..count).flat_map(|i| row(start + step * i).to_vec()).collect();
+        let expected: [Vec<u8>; 5] = [
+            rows(70_000, -1, 70_001),
+            rows(1, 3, 20_000),
+            rows(4063, 1, 2),
+            Vec::new(),
+            [rows(10, 1, 5000), whole.clone(), rows(69_999, -2, 30_000)].concat(),
+        ];
+        assert!(bits(&compute(&runtime, &goals).unwrap().values) == expected, "{element:?}");
+    }
+}
+
+#[test]
+fn the_kth_failure_is_an_error_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    store(&runtime(), &normal(20_000, COLUMNS, 1), &path).unwrap();
+    let expected = {
+        let x = open(&runtime(), &path).unwrap();
+        bits(&compute(&runtime(), &[Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())]).unwrap().values)
+    };
+    let mut succeeded = 0;
+    for k in 0.. {
+        let sim =
+            Arc::new(Sim::new(Faults { fail_at: Some(k), short_reads_percent: 20, seed: k, ..Faults::default() }));
+        let runtime = runtime_with(32 * MIB, 2, Some(sim.clone()));
+        let target = folder.path().join("y.oc");
+        let outcome = open(&runtime, &path).and_then(|x| {
+            let sum = x.fold(Fold::Sum, &[0], false)?;
+            let image = ImageGoal { array: x, path: target.clone(), replace: false, names: None, made_by: "a test" };
+            compute(&runtime, &[Goal::Value(sum), Goal::Image(image)])
+        });
+        match outcome {
+            Ok(found) => {
+                assert_eq!(bits(&found.values), expected);
+                assert!(target.exists(), "{k}");
+                std::fs::remove_dir_all(&target).unwrap();
+                succeeded += u32::from(sim.operations() <= k);
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Io(_)), "{k}: {error}");
+                assert!(!target.exists(), "{k}");
+            }
+        }
+        if succeeded > 1 {
+            assert!(k > 20, "only {k} operations");
+            break;
+        }
+    }
+}
+
+#[test]
+fn damaged_pages_and_full_disks_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    store(&runtime(), &normal(20_000, COLUMNS, 1), &path).unwrap();
+    let sum = |backend: Option<Arc<dyn Backend>>| {
+        let runtime = runtime_with(32 * MIB, 2, backend);
+        let x = open(&runtime, &path)?;
+        compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false)?)])
+    };
+    let expected = bits(&sum(None).unwrap().values);
+    let mut refused = 0;
+    for flip_at in 0..8 {
+        let faults = Faults { flip_at: Some(flip_at), seed: flip_at, ..Faults::default() };
+        match sum(Some(Arc::new(Sim::new(faults)))) {
+            Ok(found) => assert_eq!(bits(&found.values), expected, "{flip_at}"),
+            Err(Error::Corrupt { .. }) => refused += 1,
+            Err(error) => panic!("{flip_at}: {error}"),
+        }
+    }
+    // Three reads of pages.
+    assert_eq!(refused, 3);
+    let sim = Arc::new(Sim::new(Faults { full_after_bytes: Some(300_000), ..Faults::default() }));
+    let runtime = runtime_with(32 * MIB, 2, Some(sim));
+    let outcome = store(&runtime, &open(&runtime, &path).unwrap(), &folder.path().join("y.oc"));
+    assert!(outcome.unwrap_err().to_string().contains("No space left"));
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["x.oc"]);
+}
+
+/// A function that goes wrong in a row.
+struct Wrong {
+    panics: bool,
+}
+
+impl ElementFunction for Wrong {
+    fn name(&self) -> &str {
+        "wrong"
+    }
+
+    fn call(
+        &self,
+        operands: &[outcore_array::kernel::Values<'_>],
+        mut results: outcore_array::kernel::ValuesMut<'_>,
+    ) -> Result<()> {
+        let first = operands[0].get(0).to_f64();
+        if first > 50_000.0 {
+            assert!(!self.panics, "a function of a test panics");
+            return Err(Error::Usage("a function of a test fails".to_owned()));
+        }
+        results.fill(operands[0].get(0));
+        Ok(())
+    }
+}
+
+#[test]
+fn functions_that_fail_or_panic_are_errors() {
+    let x = Array::range(Scalar::Int64(0), Scalar::Int64(1), 300_000).unwrap();
+    for threads in [1, 3] {
+        let runtime = runtime_with(64 * MIB, threads, None);
+        for panics in [false, true] {
+            let wrong = Array::user(Arc::new(Wrong { panics }), std::slice::from_ref(&x), ElementType::Int64).unwrap();
+            let error = compute(&runtime, &[Goal::Value(wrong.fold(Fold::Sum, &[0], false).unwrap())]).unwrap_err();
+            let expected = if panics { "a function of a test panics" } else { "a function of a test fails" };
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        // The memory is there again.
+        compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())]).unwrap();
+    }
+}
+
+#[test]
+fn distances_in_registers_are_sums_of_squares() {
+    for (rows, columns, points) in [(2000, 5, 3), (1017, 1, 1), (600, 1, 4), (5000, 32, 1), (3, 300, 2)] {
+        for element in [ElementType::Float64, ElementType::Float32] {
+            let cast = |array: Array| array.cast(element).unwrap();
+            let (x, p) = (cast(normal(rows, columns, 3)), cast(normal(points, columns, 4)));
+            let (x, p) = (x.with_axis(1).unwrap(), p.with_axis(0).unwrap());
+            let goals: Vec<Goal> = [(&x, &p), (&p, &x)]
+                .into_iter()
+                .flat_map(|(left, right)| {
+                    let difference = left.binary(Binary::Subtract, right).unwrap();
+                    let square = difference.unary(Unary::Square).unwrap();
+                    // What is wanted twice is no function of two operands that are added up in one sweep.
+                    let product = difference.binary(Binary::Multiply, &difference).unwrap();
+                    [square, product].map(|terms| Goal::Value(terms.fold(Fold::Sum, &[2], false).unwrap()))
+                })
+                .collect();
+            let found = bits(&compute(&runtime(), &goals).unwrap().values);
+            assert!(found.iter().all(|other| *other == found[0]), "{rows} {columns} {points} {element:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_streamed_or_has_no_memory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    let rows = 1_000_000;
+    store(&runtime(), &normal(rows, 4, 1), &path).unwrap();
+    let small = runtime_with(20 * MIB, 2, None);
+    let x = open(&small, &path).unwrap();
+    let outcome = compute(&small, &[Goal::Value(x.clone())]);
+    assert!(matches!(outcome, Err(Error::Io(outcore_io::Error::Memory { .. }))), "{outcome:?}");
+    // Two long axes.
+    let square = x.permute(&[1, 0]).unwrap();
+    assert!(x.matmul(&square).unwrap_err().to_string().contains("long axes"));
+    assert!(x.cumulative(Fold::Sum, 0).is_err());
+    assert!(x.reshape(&[2, rows / 2, 4]).is_err());
+    assert_eq!(x.reshape(&[rows, 2, 2]).unwrap().long_axis(), Some(0));
+    // A pass needs a row of every operand at once: the mean is a pass of its own.
+    let centred = x.binary(Binary::Subtract, &x.mean(&[0], false).unwrap()).unwrap();
+    let goal = [Goal::Value(centred.fold(Fold::Max, &[0], false).unwrap())];
+    assert_eq!(explain(&small, &goal).unwrap().passes.len(), 2);
+    assert_eq!(compute(&small, &goal).unwrap().stats.steps.len(), 2);
+}

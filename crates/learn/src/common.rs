@@ -1,0 +1,227 @@
+//! What all models share: operands that are checked, packed blocks of rows, results as numbers, small matrices.
+
+use faer::{Accum, MatMut, MatRef, Par};
+use outcore_array::kernel::{Scalar, Values};
+use outcore_array::{Array, Bytes, Computed, ElementType, Goal, Memory, RowBlock, compute};
+use outcore_image::{Error, Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// The error for an option or an array that cannot be.
+pub(crate) fn usage<T>(text: impl Into<String>) -> Result<T> {
+    Err(Error::Usage(text.into()))
+}
+
+/// A matrix of observations as float64; a vector is one of one column.
+pub(crate) fn matrix(x: &Array) -> Result<Array> {
+    let x = match x.axes() {
+        1 => x.with_axis(1)?,
+        2 => x.clone(),
+        axes => return usage(format!("expected a matrix of observations, found {axes} axes")),
+    };
+    if x.shape().contains(&0) {
+        return usage(format!("expected observations of at least one variable, found shape {:?}", x.shape()));
+    }
+    x.cast(ElementType::Float64)
+}
+
+/// The number of columns.
+pub(crate) fn columns(x: &Array) -> usize {
+    x.shape()[1] as usize
+}
+
+/// A vector of as many numbers as there are observations, as float64.
+pub(crate) fn vector(x: &Array, vector: &Array, name: &str) -> Result<Array> {
+    if vector.shape() != [x.shape()[0]] {
+        let found = vector.shape();
+        return usage(format!("expected a vector of {} {name}, found shape {found:?}", x.shape()[0]));
+    }
+    vector.cast(ElementType::Float64)
+}
+
+/// Observations, and their weights if they have any.
+pub(crate) fn operands(x: &Array, weights: Option<&Array>) -> Result<Vec<Array>> {
+    let mut all = vec![x.clone()];
+    if let Some(weights) = weights {
+        all.push(vector(x, weights, "weights")?);
+    }
+    Ok(all)
+}
+
+/// An array in memory, of float64, row by row.
+pub(crate) fn array(numbers: &[f64], shape: &[usize]) -> Array {
+    let bytes: Vec<u64> = bytemuck::cast_slice(numbers).to_vec();
+    let shape = shape.iter().map(|&size| size as u64).collect();
+    Array::from_memory(Memory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
+}
+
+/// A single number.
+pub(crate) fn scalar(number: f64) -> Array {
+    Array::scalar(Scalar::Float64(number))
+}
+
+/// The numbers of a result of float64.
+pub(crate) fn numbers(memory: &Memory) -> Vec<f64> {
+    bytemuck::allocation::pod_collect_to_vec(&memory.to_vec())
+}
+
+/// The costs of several computations together.
+#[derive(Default)]
+pub(crate) struct Costs(Option<Stats>);
+
+impl Costs {
+    /// Computes arrays in one call, and adds what it cost.
+    pub fn compute(&mut self, runtime: &Arc<Runtime>, arrays: &[Array]) -> Result<Vec<Vec<f64>>> {
+        let goals: Vec<Goal> = arrays.iter().cloned().map(Goal::Value).collect();
+        let Computed { values, stats } = compute(runtime, &goals)?;
+        self.include(stats);
+        Ok(values.iter().map(numbers).collect())
+    }
+
+    /// Adds the costs of another model.
+    pub fn include(&mut self, stats: Stats) {
+        match &mut self.0 {
+            None => self.0 = Some(stats),
+            Some(all) => {
+                let seconds = all.total.seconds + stats.total.seconds;
+                all.total.add(&stats.total);
+                all.total.seconds = seconds;
+                all.passes += stats.passes;
+                all.memory_peak_bytes = all.memory_peak_bytes.max(stats.memory_peak_bytes);
+                all.steps.extend(stats.steps);
+            }
+        }
+    }
+
+    /// The same of one array.
+    pub fn one(&mut self, runtime: &Arc<Runtime>, array: Array) -> Result<Vec<f64>> {
+        Ok(self.compute(runtime, &[array])?.remove(0))
+    }
+
+    pub fn finish(self, stopped_by: Option<&'static str>) -> Stats {
+        let mut stats = self.0.expect("a computation");
+        stats.stopped_by = stopped_by;
+        stats
+    }
+}
+
+/// The numbers of a column.
+pub(crate) fn reals<'a>(values: &Values<'a>) -> &'a [f64] {
+    match values {
+        Values::Float64(values) => values,
+        _ => unreachable!("operands are float64"),
+    }
+}
+
+/// The columns of an operand one behind the other, each less a shift.
+pub(crate) fn pack(columns: &[Values<'_>], shifts: Option<&[f64]>, to: &mut Vec<f64>) {
+    to.clear();
+    for (column, values) in columns.iter().enumerate() {
+        match shifts {
+            None => to.extend_from_slice(reals(values)),
+            Some(shifts) => to.extend(reals(values).iter().map(|value| value - shifts[column])),
+        }
+    }
+}
+
+/// The weights of a block, which are checked.
+pub(crate) fn weights<'a>(block: &RowBlock<'a>, operand: Option<usize>) -> Result<Option<&'a [f64]>> {
+    let Some(operand) = operand else { return Ok(None) };
+    let weights = reals(&block.operands[operand][0]);
+    match weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+        Some(weight) => usage(format!("expected weights from 0 on, found {weight} in {}", rows(block))),
+        None => Ok(Some(weights)),
+    }
+}
+
+/// The labels of a block: classes below `classes`.
+pub(crate) fn classes(block: &RowBlock<'_>, operand: usize, classes: usize, to: &mut Vec<usize>) -> Result<()> {
+    to.clear();
+    for &label in reals(&block.operands[operand][0]) {
+        if !(label >= 0.0 && label < classes as f64) {
+            return usage(format!("expected classes from 0 to below {classes}, found {label} in {}", rows(block)));
+        }
+        to.push(label as usize);
+    }
+    Ok(())
+}
+
+fn rows(block: &RowBlock<'_>) -> String {
+    format!("rows {} to {}", block.first_row, block.first_row + block.rows as u64 - 1)
+}
+
+/// Refuses NaN and infinities.
+pub(crate) fn finite(block: &RowBlock<'_>, operand: usize) -> Result<()> {
+    for (column, values) in block.operands[operand].iter().enumerate() {
+        // A product with 0 is 0 or NaN, and its sums cannot overflow.
+        let is_finite = reals(values).iter().map(|value| value * 0.0).sum::<f64>() == 0.0;
+        if !is_finite {
+            let text = "expected finite numbers, found NaN or an infinity in column";
+            return usage(format!("{text} {column}, {}", rows(block)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses results that overflowed.
+pub(crate) fn no_overflow(numbers: &[f64]) -> Result<()> {
+    if numbers.iter().all(|number| number.is_finite()) {
+        return Ok(());
+    }
+    usage("expected numbers whose squares do not overflow, found larger ones; scale them")
+}
+
+/// Sums of observations, of all weights.
+pub(crate) fn positive(weight: f64) -> Result<f64> {
+    if weight > 0.0 { Ok(weight) } else { usage("expected weights of which one is greater than 0, found none") }
+}
+
+/// The product of a block's transposed columns with others of as many rows: `p x q`, added to sums row by row.
+pub(crate) fn add_product(left: &[f64], right: &[f64], rows: usize, sums: &mut [f64]) {
+    let (p, q) = (left.len() / rows, right.len() / rows);
+    let left = MatRef::from_column_major_slice(left, rows, p);
+    let right = MatRef::from_column_major_slice(right, rows, q);
+    let sums = MatMut::from_row_major_slice_mut(sums, p, q);
+    faer::linalg::matmul::matmul(sums, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+}
+
+/// The lower half of the product of a block's transposed columns with themselves, added to sums of `p x p`.
+pub(crate) fn add_square(left: &[f64], rows: usize, sums: &mut [f64]) {
+    add_half(left, left, rows, sums);
+}
+
+/// The lower half of a product that is symmetric.
+pub(crate) fn add_half(left: &[f64], right: &[f64], rows: usize, sums: &mut [f64]) {
+    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+    let p = left.len() / rows;
+    let left = MatRef::from_column_major_slice(left, rows, p);
+    let right = MatRef::from_column_major_slice(right, rows, p);
+    let sums = MatMut::from_row_major_slice_mut(sums, p, p);
+    let all = BlockStructure::Rectangular;
+    let half = BlockStructure::TriangularLower;
+    matmul(sums, half, Accum::Add, left.transpose(), all, right, all, 1.0, Par::Seq);
+}
+
+/// Copies the lower half of a square matrix to its upper half.
+pub(crate) fn mirror(square: &mut [f64], size: usize) {
+    for row in 0..size {
+        for column in row + 1..size {
+            square[row * size + column] = square[column * size + row];
+        }
+    }
+}
+
+/// Adds numbers to others.
+pub(crate) fn add(to: &mut [f64], from: &[f64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}
+
+/// A number in [0, 1) that looks random, of a seed and a place, by the mixing function of SplitMix64.
+pub(crate) fn uniform(seed: u64, place: u64) -> f64 {
+    let mut word = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ (place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+        word = (word ^ (word >> shift)).wrapping_mul(factor);
+    }
+    word ^= word >> 31;
+    (word >> 11) as f64 / (1u64 << 53) as f64
+}

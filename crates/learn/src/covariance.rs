@@ -1,0 +1,90 @@
+//! Covariances and correlations of columns.
+//!
+//! *Idea.* Co-moments (`co_moments.rs`) by the sum of weights less the degrees of freedom. *Cost.* One pass; `p^2`
+//! numbers.
+
+use crate::co_moments::Moments;
+use crate::common::{Costs, columns, matrix, usage};
+use outcore_array::Array;
+use outcore_image::{Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// Options of [`covariance`].
+#[derive(Clone, Copy, Debug)]
+pub struct CovarianceOptions<'a> {
+    /// What the sum of weights, or the count, is lessened by.
+    pub correction: f64,
+    /// As how many rows each row counts (`n`).
+    pub weights: Option<&'a Array>,
+}
+
+impl Default for CovarianceOptions<'_> {
+    fn default() -> Self {
+        CovarianceOptions { correction: 1.0, weights: None }
+    }
+}
+
+/// The covariances of all columns.
+#[derive(Clone, Debug)]
+pub struct Covariance {
+    /// `p x p`, row by row.
+    pub covariance: Vec<f64>,
+    /// The means of the columns.
+    pub mean: Vec<f64>,
+    /// The count of rows, or the sum of their weights.
+    pub weight: f64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The correlations of all columns.
+#[derive(Clone, Debug)]
+pub struct Correlation {
+    /// `p x p`, row by row; NaN of columns that are constant.
+    pub correlation: Vec<f64>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The covariances of the columns of `x` (`n x p`). One pass.
+///
+/// # Errors
+/// NaN or infinite elements; weights below 0, or all 0; not more weight than the correction.
+pub fn covariance(runtime: &Arc<Runtime>, x: &Array, options: &CovarianceOptions<'_>) -> Result<Covariance> {
+    let (moments, stats) = moments(runtime, x, options.weights)?;
+    let divisor = moments.weight - options.correction;
+    if divisor <= 0.0 {
+        let correction = options.correction;
+        return usage(format!("expected more observations than {correction}, found a weight of {}", moments.weight));
+    }
+    let covariance = moments.sums.iter().map(|sum| sum / divisor).collect();
+    Ok(Covariance { covariance, mean: moments.means, weight: moments.weight, stats })
+}
+
+/// The correlations (Pearson) of the columns of `x` (`n x p`). One pass.
+///
+/// # Errors
+/// NaN or infinite elements; weights below 0, or all 0.
+pub fn correlation(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<Correlation> {
+    let (moments, stats) = moments(runtime, x, weights)?;
+    let columns = moments.means.len();
+    let scale: Vec<f64> = (0..columns).map(|i| moments.sums[i * columns + i].sqrt()).collect();
+    let mut correlation = moments.sums;
+    for (place, value) in correlation.iter_mut().enumerate() {
+        let (row, column) = (place / columns, place % columns);
+        // By one after the other, for the product may overflow.
+        *value = (*value / scale[row] / scale[column]).clamp(-1.0, 1.0);
+        if row == column && scale[row] > 0.0 {
+            *value = 1.0;
+        }
+    }
+    Ok(Correlation { correlation, stats })
+}
+
+fn moments(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<(Moments, Stats)> {
+    let x = matrix(x)?;
+    let mut costs = Costs::default();
+    let found = costs.one(runtime, Moments::lazy(&x, None, weights)?)?;
+    Ok((Moments::of(&found, columns(&x))?, costs.finish(None)))
+}

@@ -1,0 +1,248 @@
+//! Mixtures of normal distributions, by expectation maximisation.
+//!
+//! *Idea.* With the precision of a component as `P P^T`, the density of a row is that of the squares of `(x - mean)
+//! P`: of all components by one product, less a common shift, so that numbers far from 0 do not cancel.
+//! Responsibilities are a lazy array of these, and a fold of rows and responsibilities sums weights, deviations from
+//! the means so far, and their products. *Cost.* One pass per iteration: `n k p^2` multiplications twice if
+//! covariances are full; `k p^2` numbers per partition, and `k p` per row of a block. A start by k-means takes its
+//! passes and one more.
+//!
+//! Dempster, Laird, Rubin, *Maximum likelihood from incomplete data via the EM algorithm*, J. Royal Stat. Soc. B
+//! 1977.
+
+use crate::common::{Costs, columns, matrix, no_overflow, scalar, usage};
+use crate::components::{Components, inverses};
+use crate::gaussian_nb::{log_sum_exp, softmax};
+use crate::kmeans::{KMeansOptions, kmeans};
+use crate::mixture_sums::Sums;
+use outcore_array::kernel::{Binary, Scalar};
+use outcore_array::{Array, ElementType};
+use outcore_image::{Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// What covariances components have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CovarianceType {
+    /// Each component a matrix of its own (`k x p x p`).
+    #[default]
+    Full,
+    /// All the same matrix (`p x p`).
+    Tied,
+    /// Each component variances of its own (`k x p`).
+    Diagonal,
+    /// Each component one variance (`k`).
+    Spherical,
+}
+
+/// Where the iterations begin.
+#[derive(Clone, Copy, Debug)]
+pub enum MixtureStart<'a> {
+    /// At the clusters of k-means.
+    KMeans,
+    /// At these components.
+    Given {
+        /// The weights (`k`).
+        weights: &'a [f64],
+        /// The means (`k x p`).
+        means: &'a [f64],
+        /// The inverses of covariances, in the shape of the type.
+        precisions: &'a [f64],
+    },
+}
+
+/// Options of [`gaussian_mixture`].
+#[derive(Clone, Copy, Debug)]
+pub struct GaussianMixtureOptions<'a> {
+    /// How many components.
+    pub components: usize,
+    /// What covariances they have.
+    pub covariance: CovarianceType,
+    /// Where they begin.
+    pub start: MixtureStart<'a>,
+    /// How many starts are tried; the best result counts.
+    pub starts: usize,
+    /// The most iterations of each.
+    pub most_iterations: usize,
+    /// The iterations end if the mean log-likelihood changes by less.
+    pub tolerance: f64,
+    /// What is added to variances.
+    pub regularisation: f64,
+    /// What decides by chance.
+    pub seed: u64,
+}
+
+impl Default for GaussianMixtureOptions<'_> {
+    fn default() -> Self {
+        GaussianMixtureOptions {
+            components: 1,
+            covariance: CovarianceType::Full,
+            start: MixtureStart::KMeans,
+            starts: 1,
+            most_iterations: 100,
+            tolerance: 1e-3,
+            regularisation: 1e-6,
+            seed: 0,
+        }
+    }
+}
+
+/// A mixture of normal distributions.
+#[derive(Clone, Debug)]
+pub struct GaussianMixture {
+    /// What covariances components have.
+    pub covariance: CovarianceType,
+    /// The weights of components; they add up to 1.
+    pub weights: Vec<f64>,
+    /// The means, row by row (`k x p`).
+    pub means: Vec<f64>,
+    /// The covariances, in the shape of the type.
+    pub covariances: Vec<f64>,
+    /// Upper triangular `P` of which the inverse of the covariance is `P P^T`; square roots where it is diagonal.
+    pub precisions_cholesky: Vec<f64>,
+    /// Whether the log-likelihood hardly changed at the end.
+    pub converged: bool,
+    /// How many iterations the best start took.
+    pub iterations: usize,
+    /// The mean log-likelihood of rows before the last change of components.
+    pub lower_bound: f64,
+    /// The same of every iteration.
+    pub lower_bounds: Vec<f64>,
+    /// What it cost: all starts together.
+    pub stats: Stats,
+}
+
+/// The mixture of `components` normal distributions that is likeliest for the rows of `x` (`n x p`). One pass per
+/// iteration, see above.
+///
+/// # Errors
+/// NaN or infinite elements; no component, or more than rows; a start of another shape; covariances that are not
+/// positive definite in spite of what is added to them.
+pub fn gaussian_mixture(
+    runtime: &Arc<Runtime>,
+    x: &Array,
+    options: &GaussianMixtureOptions<'_>,
+) -> Result<GaussianMixture> {
+    let x = matrix(x)?;
+    let (rows, k) = (x.shape()[0], options.components);
+    if k == 0 || k as u64 > rows {
+        return usage(format!("expected 1 to {rows} components, as many as rows at most, found {k}"));
+    }
+    let mut costs = Costs::default();
+    let mut best: Option<(Components, Vec<f64>, bool)> = None;
+    let starts = if matches!(options.start, MixtureStart::Given { .. }) { 1 } else { options.starts.max(1) };
+    for start in 0..starts as u64 {
+        let mut components = Components::start(runtime, &x, options, start, &mut costs)?;
+        let (mut bounds, mut converged) = (Vec::<f64>::new(), false);
+        while bounds.len() < options.most_iterations.max(1) && !converged {
+            let logs = components.logs(&x)?;
+            let fold = Sums { columns: columns(&x), kind: options.covariance, means: components.means.clone() };
+            let operands = [x.clone(), softmax(&logs)?, log_sum_exp(&logs)?];
+            let found = costs.one(runtime, Array::fold_rows(fold, &operands)?)?;
+            no_overflow(&found)?;
+            let bound = found[0] / rows as f64;
+            components = components.maximised(&found[1..], options.regularisation)?;
+            converged = bounds.last().is_some_and(|before| (bound - before).abs() < options.tolerance);
+            bounds.push(bound);
+        }
+        if best.as_ref().is_none_or(|(_, before, _)| bounds.last() > before.last()) {
+            best = Some((components, bounds, converged));
+        }
+    }
+    let (found, lower_bounds, converged) = best.expect("a start");
+    Ok(GaussianMixture {
+        covariance: found.kind,
+        weights: found.weights,
+        means: found.means,
+        covariances: found.covariances,
+        precisions_cholesky: found.precisions_cholesky,
+        converged,
+        iterations: lower_bounds.len(),
+        lower_bound: lower_bounds.last().copied().unwrap_or(f64::NEG_INFINITY),
+        lower_bounds,
+        stats: costs.finish(Some(if converged { "residual" } else { "iterations" })),
+    })
+}
+
+impl Components {
+    fn start(
+        runtime: &Arc<Runtime>,
+        x: &Array,
+        options: &GaussianMixtureOptions<'_>,
+        start: u64,
+        costs: &mut Costs,
+    ) -> Result<Self> {
+        let (p, k, kind) = (columns(x), options.components, options.covariance);
+        if let MixtureStart::Given { weights, means, precisions } = options.start {
+            let expected = kind.numbers(k, p);
+            if weights.len() != k || means.len() != k * p || precisions.len() != expected {
+                let found = format!("{}, {} and {}", weights.len(), means.len(), precisions.len());
+                return usage(format!("expected {k} weights, {} means, {expected} precisions, found {found}", k * p));
+            }
+            let covariances = inverses(kind, precisions, p)?;
+            let (weights, means) = (weights.to_vec(), means.to_vec());
+            return Components { kind, weights, means, covariances, precisions_cholesky: Vec::new() }.factored(p);
+        }
+        let seed = options.seed.wrapping_add(start << 40);
+        let clusters = kmeans(runtime, x, &KMeansOptions { clusters: k, seed, ..KMeansOptions::default() })?;
+        let numbers = Array::range(Scalar::Float64(0.0), Scalar::Float64(1.0), k as u64)?;
+        let labels = clusters.predict(x)?.with_axis(1)?.cast(ElementType::Float64)?;
+        let shares = labels.binary(Binary::Equal, &numbers)?.cast(ElementType::Float64)?;
+        let fold = Sums { columns: p, kind, means: clusters.centres.clone() };
+        let operands = [x.clone(), shares, labels.binary(Binary::Multiply, &scalar(0.0))?];
+        let found = costs.one(runtime, Array::fold_rows(fold, &operands)?)?;
+        costs.include(clusters.stats);
+        no_overflow(&found)?;
+        let (weights, means) = (vec![0.0; k], clusters.centres);
+        let begin = Components { kind, weights, means, covariances: Vec::new(), precisions_cholesky: Vec::new() };
+        begin.maximised(&found[1..], options.regularisation)
+    }
+}
+
+impl CovarianceType {
+    /// How many numbers covariances have.
+    pub(crate) fn numbers(self, k: usize, p: usize) -> usize {
+        match self {
+            CovarianceType::Full => k * p * p,
+            CovarianceType::Tied => p * p,
+            CovarianceType::Diagonal => k * p,
+            CovarianceType::Spherical => k,
+        }
+    }
+}
+
+impl GaussianMixture {
+    fn logs(&self, x: &Array) -> Result<Array> {
+        let x = matrix(x)?;
+        if columns(&x) * self.weights.len() != self.means.len() {
+            let p = self.means.len() / self.weights.len();
+            return usage(format!("expected {p} columns, found {}", columns(&x)));
+        }
+        let GaussianMixture { covariance: kind, weights, means, covariances, precisions_cholesky, .. } = self.clone();
+        Components { kind, weights, means, covariances, precisions_cholesky }.logs(&x)
+    }
+
+    /// The likeliest components of rows (`n`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict(&self, x: &Array) -> Result<Array> {
+        self.logs(x)?.arg(true, 1, false)
+    }
+
+    /// The probabilities of components (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict_proba(&self, x: &Array) -> Result<Array> {
+        softmax(&self.logs(x)?)
+    }
+
+    /// The logarithms of densities of rows (`n`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn score_samples(&self, x: &Array) -> Result<Array> {
+        log_sum_exp(&self.logs(x)?)?.without_axis(1)
+    }
+}

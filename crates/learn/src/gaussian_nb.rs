@@ -1,0 +1,149 @@
+//! Naive Bayes with normally distributed columns.
+//!
+//! *Cost.* One pass (`class_moments.rs`); `k (2 p + 1)` numbers. As scikit-learn's `GaussianNB`: to all variances
+//! `smoothing` times the greatest variance of a column is added.
+
+use crate::class_moments::{ClassMoments, Classes};
+use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
+use crate::pca::projected;
+use outcore_array::Array;
+use outcore_array::kernel::{Binary, Fold, Unary};
+use outcore_image::{Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// Options of [`gaussian_nb`].
+#[derive(Clone, Copy, Debug)]
+pub struct GaussianNbOptions<'a> {
+    /// The part of the greatest variance that is added to all.
+    pub smoothing: f64,
+    /// The probabilities of classes; `None` takes their frequencies.
+    pub priors: Option<&'a [f64]>,
+    /// As how many rows each row counts (`n`).
+    pub weights: Option<&'a Array>,
+}
+
+impl Default for GaussianNbOptions<'_> {
+    fn default() -> Self {
+        GaussianNbOptions { smoothing: 1e-9, priors: None, weights: None }
+    }
+}
+
+/// The distributions of classes.
+#[derive(Clone, Debug)]
+pub struct GaussianNb {
+    /// How many rows are of every class, or the sums of their weights.
+    pub counts: Vec<f64>,
+    /// The probabilities of classes.
+    pub priors: Vec<f64>,
+    /// Class by class the means (`k x p`).
+    pub means: Vec<f64>,
+    /// Class by class the variances (`k x p`), with what is added.
+    pub variances: Vec<f64>,
+    /// What is added to variances.
+    pub epsilon: f64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The distribution of the columns of `x` (`n x p`) in every class of `labels` (`n`, from 0 to below `classes`). One
+/// pass.
+///
+/// # Errors
+/// NaN or infinite elements; labels of no class; a class without rows; priors that are not as many as classes, or do
+/// not add up to 1.
+pub fn gaussian_nb(
+    runtime: &Arc<Runtime>,
+    x: &Array,
+    labels: &Array,
+    classes: usize,
+    options: &GaussianNbOptions<'_>,
+) -> Result<GaussianNb> {
+    let x = matrix(x)?;
+    if classes == 0 {
+        return usage("expected one class or more, found none");
+    }
+    let mut operands = vec![x.clone(), vector(&x, labels, "labels")?];
+    if let Some(weights) = options.weights {
+        operands.push(vector(&x, weights, "weights")?);
+    }
+    let fold = ClassMoments { columns: columns(&x), classes: Some(classes), is_weighted: options.weights.is_some() };
+    let mut costs = Costs::default();
+    let found = Classes::of(&costs.one(runtime, Array::fold_rows(fold, &operands)?)?, classes)?;
+    let all = found.together();
+    let weight = positive(all.weights[0])?;
+    let priors = match options.priors {
+        None => found.weights.iter().map(|own| own / weight).collect(),
+        Some(priors) => {
+            let sum: f64 = priors.iter().sum();
+            if priors.len() != classes || (sum - 1.0).abs() > 1e-8 || priors.iter().any(|prior| *prior < 0.0) {
+                return usage(format!("expected {classes} priors that add up to 1, found {priors:?}"));
+            }
+            priors.to_vec()
+        }
+    };
+    if let Some(class) = found.weights.iter().position(|own| *own == 0.0) {
+        return usage(format!("expected rows of every class, found none of class {class}"));
+    }
+    let epsilon = options.smoothing * all.squares.iter().map(|square| square / weight).fold(0.0, f64::max);
+    let p = columns(&x);
+    let squares = found.squares.iter().enumerate();
+    let variances = squares.map(|(place, square)| square / found.weights[place / p] + epsilon).collect();
+    let (counts, means) = (found.weights, found.means);
+    Ok(GaussianNb { counts, priors, means, variances, epsilon, stats: costs.finish(None) })
+}
+
+impl GaussianNb {
+    /// The logarithms of the joint probabilities of observations and classes (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn joint_log_likelihood(&self, x: &Array) -> Result<Array> {
+        let (x, k) = (matrix(x)?, self.priors.len());
+        let p = self.means.len() / k;
+        // About the mean of the means, so that the squares of numbers far from 0 do not cancel.
+        let middle: Vec<f64> = (0..p).map(|i| (0..k).map(|c| self.means[c * p + i]).sum::<f64>() / k as f64).collect();
+        let centred = x.binary(Binary::Subtract, &array(&middle, &[p]))?;
+        let each = |of: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+            let places = 0..k * p;
+            places.map(|place| of(self.means[place] - middle[place % p], self.variances[place])).collect()
+        };
+        let squares = projected(&centred.unary(Unary::Square)?, &each(&|_, variance| -0.5 / variance), p)?;
+        let products = projected(&centred, &each(&|mean, variance| mean / variance), p)?;
+        let constants =
+            each(&|mean, variance| -0.5 * (mean * mean / variance + variance.ln() + std::f64::consts::TAU.ln()));
+        let rows = constants.chunks_exact(p).zip(&self.priors);
+        let constants: Vec<f64> = rows.map(|(own, prior)| prior.ln() + own.iter().sum::<f64>()).collect();
+        squares.binary(Binary::Add, &products)?.binary(Binary::Add, &array(&constants, &[k]))
+    }
+
+    /// The likeliest classes (`n`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict(&self, x: &Array) -> Result<Array> {
+        self.joint_log_likelihood(x)?.arg(true, 1, false)
+    }
+
+    /// The probabilities of classes (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict_proba(&self, x: &Array) -> Result<Array> {
+        softmax(&self.joint_log_likelihood(x)?)
+    }
+}
+
+/// The logarithms of sums of exponentials of rows (`n x 1`), lazily.
+pub(crate) fn log_sum_exp(logs: &Array) -> Result<Array> {
+    let most = logs.fold(Fold::Max, &[1], true)?;
+    // Of rows that are all -inf the difference would be NaN.
+    let most = most.binary(Binary::Maximum, &scalar(f64::MIN))?;
+    let sum = logs.binary(Binary::Subtract, &most)?.unary(Unary::Exp)?.fold(Fold::Sum, &[1], true)?;
+    sum.unary(Unary::Log)?.binary(Binary::Add, &most)
+}
+
+/// Rows as probabilities, lazily.
+pub(crate) fn softmax(logs: &Array) -> Result<Array> {
+    logs.binary(Binary::Subtract, &log_sum_exp(logs)?)?.unary(Unary::Exp)
+}

@@ -1,0 +1,172 @@
+//! Linear models: least squares, and with a penalty on the squares of coefficients.
+//!
+//! *Idea.* The normal equations of centred data, from the co-moments of variables and targets (`co_moments.rs`), by a
+//! Cholesky factor of the matrix that is scaled to a diagonal of ones. If that is nearly singular, eigenvectors give
+//! the solution of the least norm; directions whose eigenvalues are below `p eps` of the greatest one are left out.
+//! So singular values below about 1e-8 of the greatest one count as 0, for they are squared. *Cost.* One pass, `n (p
+//! + t)^2` multiplications; `(p + t)^2` numbers.
+
+use crate::co_moments::Moments;
+use crate::common::{Costs, array, columns, matrix, usage};
+use crate::pca::projected;
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use outcore_array::Array;
+use outcore_array::kernel::Binary;
+use outcore_image::{Error, Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// A squared pivot below this, of a matrix with a diagonal of ones, tells of columns that nearly depend on each other.
+const LEAST_PIVOT: f64 = 1e-11;
+
+/// Options of [`linear_regression`].
+#[derive(Clone, Copy, Debug)]
+pub struct LinearRegressionOptions<'a> {
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// The weights of rows (`n`).
+    pub weights: Option<&'a Array>,
+}
+
+impl Default for LinearRegressionOptions<'_> {
+    fn default() -> Self {
+        LinearRegressionOptions { intercept: true, weights: None }
+    }
+}
+
+/// Options of [`ridge`].
+#[derive(Clone, Copy, Debug)]
+pub struct RidgeOptions<'a> {
+    /// What the squares of coefficients are multiplied by.
+    pub alpha: f64,
+    /// Whether there is an intercept, which is not penalised.
+    pub intercept: bool,
+    /// The weights of rows (`n`).
+    pub weights: Option<&'a Array>,
+}
+
+impl Default for RidgeOptions<'_> {
+    fn default() -> Self {
+        RidgeOptions { alpha: 1.0, intercept: true, weights: None }
+    }
+}
+
+/// A linear model.
+#[derive(Clone, Debug)]
+pub struct LinearModel {
+    /// For every target the coefficients of all columns, row by row (`t x p`).
+    pub coefficients: Vec<f64>,
+    /// For every target the intercept.
+    pub intercept: Vec<f64>,
+    /// How many directions the solution has; less than `p` if columns depend on each other.
+    pub rank: usize,
+    /// The part of every target's variance that the model explains; NaN of a constant target.
+    pub r2: Vec<f64>,
+    /// The means of the columns, which predictions are computed about.
+    pub mean: Vec<f64>,
+    /// Whether the targets were a vector, so that predictions are one.
+    pub is_vector: bool,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The linear model of `y` (`n` or `n x t`) by `x` (`n x p`) of least squares; of several the one of the least norm.
+/// One pass.
+///
+/// # Errors
+/// NaN or infinite elements; not as many rows; weights below 0, or all 0.
+pub fn linear_regression(
+    runtime: &Arc<Runtime>,
+    x: &Array,
+    y: &Array,
+    options: &LinearRegressionOptions<'_>,
+) -> Result<LinearModel> {
+    let LinearRegressionOptions { intercept, weights } = *options;
+    ridge(runtime, x, y, &RidgeOptions { alpha: 0.0, intercept, weights })
+}
+
+/// The linear model of `y` (`n` or `n x t`) by `x` (`n x p`) with the least sum of squared residuals and `alpha` times
+/// squared coefficients. One pass.
+///
+/// # Errors
+/// As [`linear_regression`]; an alpha below 0.
+pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOptions<'_>) -> Result<LinearModel> {
+    let is_vector = y.axes() == 1;
+    let (x, y) = (matrix(x)?, matrix(y)?);
+    if x.shape()[0] != y.shape()[0] {
+        return usage(format!("expected targets of {} rows, found {}", x.shape()[0], y.shape()[0]));
+    }
+    if !(options.alpha >= 0.0 && options.alpha.is_finite()) {
+        return usage(format!("expected alpha from 0 on, found {}", options.alpha));
+    }
+    let (p, t) = (columns(&x), columns(&y));
+    let mut costs = Costs::default();
+    let found = costs.one(runtime, Moments::lazy(&x, Some(&y), options.weights)?)?;
+    let mut moments = Moments::of(&found, p + t)?;
+    if !options.intercept {
+        for (place, sum) in moments.sums.iter_mut().enumerate() {
+            *sum += moments.weight * moments.means[place / (p + t)] * moments.means[place % (p + t)];
+        }
+        moments.means.fill(0.0);
+    }
+    let sums = |i: usize, k: usize| moments.sums[i * (p + t) + k];
+    let gram = Mat::from_fn(p, p, |i, k| sums(i, k) + if i == k { options.alpha } else { 0.0 });
+    let right = Mat::from_fn(p, t, |i, k| sums(i, p + k));
+    let (solution, rank) = solved(&gram, &right)?;
+    let coefficients: Vec<f64> = (0..t).flat_map(|k| (0..p).map(move |i| (i, k))).map(|at| solution[at]).collect();
+    let rows = coefficients.chunks_exact(p).enumerate();
+    let at_mean = |own: &[f64]| own.iter().zip(&moments.means).map(|(w, mean)| w * mean).sum::<f64>();
+    let intercept = rows.clone().map(|(k, own)| moments.means[p + k] - at_mean(own)).collect();
+    let r2 = rows.map(|(k, own)| {
+        let product = |i: usize| (0..p).map(|j| sums(i, j) * own[j]).sum::<f64>();
+        let explained: f64 = (0..p).map(|i| own[i] * (2.0 * sums(i, p + k) - product(i))).sum();
+        explained / sums(p + k, p + k)
+    });
+    let (r2, mean) = (r2.collect(), moments.means[..p].to_vec());
+    Ok(LinearModel { coefficients, intercept, rank, r2, mean, is_vector, stats: costs.finish(None) })
+}
+
+/// The solution of a positive semidefinite system with the least norm, and its rank.
+fn solved(gram: &Mat<f64>, right: &Mat<f64>) -> Result<(Mat<f64>, usize)> {
+    let p = gram.nrows();
+    let scale: Vec<f64> = (0..p).map(|i| gram[(i, i)].sqrt()).collect();
+    if scale.iter().all(|&scale| scale > 0.0) {
+        let scaled = Mat::from_fn(p, p, |i, k| gram[(i, k)] / scale[i] / scale[k]);
+        if let Ok(factor) = scaled.llt(Side::Lower) {
+            let pivots = (0..p).map(|i| factor.L()[(i, i)].powi(2));
+            if pivots.fold(f64::INFINITY, f64::min) > LEAST_PIVOT {
+                let solution = factor.solve(Mat::from_fn(p, right.ncols(), |i, k| right[(i, k)] / scale[i]));
+                return Ok((Mat::from_fn(p, right.ncols(), |i, k| solution[(i, k)] / scale[i]), p));
+            }
+        }
+    }
+    let failed = |error| Error::Usage(format!("expected columns whose eigenvalues can be found, found {error:?}"));
+    let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(failed)?;
+    let (values, vectors) = (eigen.S().column_vector(), eigen.U());
+    let least = values[p - 1].max(0.0) * p as f64 * f64::EPSILON;
+    let kept: Vec<usize> = (0..p).filter(|&k| values[k] > least).collect();
+    let basis = Mat::from_fn(p, kept.len(), |i, k| vectors[(i, kept[k])]);
+    let inner = basis.transpose() * right;
+    let inner = Mat::from_fn(kept.len(), right.ncols(), |i, k| inner[(i, k)] / values[kept[i]]);
+    Ok((&basis * &inner, kept.len()))
+}
+
+impl LinearModel {
+    /// The targets of observations (`n`, or `n x t`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict(&self, x: &Array) -> Result<Array> {
+        let p = self.mean.len();
+        let rows = self.coefficients.chunks_exact(p).zip(&self.intercept);
+        let at_mean = |(own, intercept): (&[f64], &f64)| {
+            intercept + own.iter().zip(&self.mean).map(|(w, mean)| w * mean).sum::<f64>()
+        };
+        let at_mean: Vec<f64> = rows.map(at_mean).collect();
+        let centred = matrix(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
+        let all =
+            projected(&centred, &self.coefficients, p)?.binary(Binary::Add, &array(&at_mean, &[at_mean.len()]))?;
+        if self.is_vector { all.without_axis(1) } else { Ok(all) }
+    }
+}

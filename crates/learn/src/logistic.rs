@@ -1,0 +1,243 @@
+//! Logistic regression, of two classes or of several, with a penalty on the squares of coefficients.
+//!
+//! *Idea.* The least of `sum w_i loss_i / sum w_i + |coefficients|^2 / (2 c sum w_i)`. Columns are centred (if there is
+//! an intercept) and scaled inside, with the penalty of what they were, so that the steps do not depend on units. Steps
+//! are Newton's where the matrix of second derivatives is small, and L-BFGS otherwise; a step that does not lessen the
+//! value is shortened. *Cost.* One pass for the moments, and one for each step that is tried: value and derivatives
+//! together. With `m = k (p + 1)`: Newton takes `n m^2 / 2` multiplications a pass and `m^2` numbers; L-BFGS `2 n m`
+//! and `22 m`.
+//!
+//! Nocedal, Wright, *Numerical Optimization*, 2nd ed., 2006, chapters 3 and 7.
+
+use crate::class_moments::{ClassMoments, Classes};
+use crate::common::{Costs, array, columns, matrix, no_overflow, positive, usage, vector};
+use crate::gaussian_nb::softmax;
+use crate::logistic_loss::Loss;
+use crate::pca::projected;
+use crate::steps::{Point, Steps, dot};
+use outcore_array::Array;
+use outcore_array::kernel::Binary;
+use outcore_image::{Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// With so many parameters or fewer, steps are Newton's.
+const MOST_NEWTON: usize = 200;
+/// How often a step is halved.
+const HALVINGS: usize = 30;
+
+/// Options of [`logistic_regression`].
+#[derive(Clone, Copy, Debug)]
+pub struct LogisticRegressionOptions<'a> {
+    /// The weight of the losses beside the penalty; infinity for no penalty.
+    pub c: f64,
+    /// Whether there are intercepts, which are not penalised.
+    pub intercept: bool,
+    /// The most steps.
+    pub most_iterations: usize,
+    /// The greatest derivative of a minimum, by scaled columns.
+    pub tolerance: f64,
+    /// The weights of rows (`n`).
+    pub weights: Option<&'a Array>,
+}
+
+impl Default for LogisticRegressionOptions<'_> {
+    fn default() -> Self {
+        LogisticRegressionOptions { c: 1.0, intercept: true, most_iterations: 100, tolerance: 1e-6, weights: None }
+    }
+}
+
+/// A logistic model.
+#[derive(Clone, Debug)]
+pub struct LogisticRegression {
+    /// The coefficients of all columns, row by row: of class 1 if there are two classes, and of every class otherwise.
+    pub coefficients: Vec<f64>,
+    /// The intercepts, as many as there are rows of coefficients.
+    pub intercept: Vec<f64>,
+    /// How many classes there are.
+    pub classes: usize,
+    /// How many steps were taken.
+    pub iterations: usize,
+    /// Whether a minimum was found, within the tolerance.
+    pub converged: bool,
+    /// The value at the minimum.
+    pub loss: f64,
+    /// What columns are lessened by where they are multiplied.
+    shift: Vec<f64>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The logistic model of `labels` (`n`, from 0 to below `classes`) by `x` (`n x p`). One pass, and one per step.
+///
+/// # Errors
+/// NaN or infinite elements; labels of no class; fewer than 2 classes; weights below 0, or all 0; `c` not above 0.
+pub fn logistic_regression(
+    runtime: &Arc<Runtime>,
+    x: &Array,
+    labels: &Array,
+    classes: usize,
+    options: &LogisticRegressionOptions<'_>,
+) -> Result<LogisticRegression> {
+    let x = matrix(x)?;
+    if classes < 2 {
+        return usage(format!("expected 2 classes or more, found {classes}"));
+    }
+    if options.c.is_nan() || options.c <= 0.0 {
+        return usage(format!("expected c above 0, found {}", options.c));
+    }
+    let mut operands = vec![x.clone(), vector(&x, labels, "labels")?];
+    if let Some(weights) = options.weights {
+        operands.push(vector(&x, weights, "weights")?);
+    }
+    let (p, rows) = (columns(&x), if classes == 2 { 1 } else { classes });
+    let mut costs = Costs::default();
+    let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;
+    let weight = positive(moments.weights[0])?;
+    let scale = |i: usize| {
+        let mean = if options.intercept { 0.0 } else { moments.means[i] };
+        let scale = (moments.squares[i] / weight + mean * mean).sqrt();
+        if scale > 0.0 { 1.0 / scale } else { 1.0 }
+    };
+    let scale: Vec<f64> = (0..p).map(scale).collect();
+    let shift = if options.intercept { moments.means } else { vec![0.0; p] };
+    let width = p + usize::from(options.intercept);
+    let mut problem = Problem { runtime, operands, rows, width, shift, scale, weight, options, costs };
+    let mut steps = Steps::default();
+    let mut here = problem.at(vec![0.0; rows * width])?;
+    let (mut iterations, mut converged) = (0, false);
+    let stopped_by = loop {
+        let most = here.gradient.iter().fold(0.0f64, |most, own| most.max(own.abs()));
+        if most <= options.tolerance {
+            converged = true;
+            break "residual";
+        }
+        if iterations == options.most_iterations {
+            break "iterations";
+        }
+        let direction = steps.direction(&here);
+        let slope = dot(&direction, &here.gradient);
+        let (mut length, mut next) = (1.0, None);
+        for _ in 0..HALVINGS {
+            let place = here.place.iter().zip(&direction).map(|(own, step)| own + length * step).collect();
+            let there = problem.at(place)?;
+            // Values differ by rounding as well.
+            if there.value <= here.value + 1e-4 * length * slope + 4.0 * f64::EPSILON * here.value.abs() {
+                next = Some(there);
+                break;
+            }
+            length /= 2.0;
+        }
+        // No step lessens the value: that is as far as numbers reach.
+        let Some(next) = next else { break "rounding" };
+        steps.note(&here, &next);
+        here = next;
+        iterations += 1;
+    };
+    let Problem { shift, scale, costs, .. } = problem;
+    let coefficients: Vec<f64> =
+        here.place.chunks_exact(width).flat_map(|row| row.iter().zip(&scale).map(|(own, scale)| own * scale)).collect();
+    let at_mean = here.place.chunks_exact(width).map(|row| if options.intercept { row[p] } else { 0.0 });
+    let at_shift = |row: &[f64]| row.iter().zip(&shift).map(|(own, shift)| own * shift).sum::<f64>();
+    let intercept = balanced(at_mean.zip(coefficients.chunks_exact(p)).map(|(own, row)| own - at_shift(row)).collect());
+    let (loss, stats) = (here.value, costs.finish(Some(stopped_by)));
+    Ok(LogisticRegression { coefficients, intercept, classes, iterations, converged, loss, shift, stats })
+}
+
+/// Intercepts that add up to 0, as scikit-learn's do, where there are several: only differences matter of them.
+fn balanced(mut intercept: Vec<f64>) -> Vec<f64> {
+    if intercept.len() > 1 {
+        let mean = intercept.iter().sum::<f64>() / intercept.len() as f64;
+        intercept.iter_mut().for_each(|own| *own -= mean);
+    }
+    intercept
+}
+
+/// What is minimised.
+struct Problem<'a> {
+    runtime: &'a Arc<Runtime>,
+    operands: Vec<Array>,
+    rows: usize,
+    /// The parameters of a row: coefficients of scaled columns, and the intercept.
+    width: usize,
+    shift: Vec<f64>,
+    /// What columns are multiplied by.
+    scale: Vec<f64>,
+    weight: f64,
+    options: &'a LogisticRegressionOptions<'a>,
+    costs: Costs,
+}
+
+impl Problem<'_> {
+    /// A pass: value and derivatives.
+    fn at(&mut self, place: Vec<f64>) -> Result<Point> {
+        let size = place.len();
+        let fold = Loss {
+            rows: self.rows,
+            width: self.width,
+            shift: self.shift.clone(),
+            scale: self.scale.clone(),
+            place: place.clone(),
+            is_newton: size <= MOST_NEWTON,
+            is_weighted: self.operands.len() > 2,
+        };
+        let mut found = self.costs.one(self.runtime, Array::fold_rows(fold, &self.operands)?)?;
+        no_overflow(&found)?;
+        found.iter_mut().for_each(|number| *number /= self.weight);
+        let mut point =
+            Point { value: found[0], gradient: found[1..=size].to_vec(), hessian: found[size + 1..].to_vec(), place };
+        for (i, &own) in point.place.iter().enumerate() {
+            if let Some(scale) = self.scale.get(i % self.width) {
+                let penalty = scale * scale / (self.options.c * self.weight);
+                point.value += 0.5 * penalty * own * own;
+                point.gradient[i] += penalty * own;
+                if let Some(entry) = point.hessian.get_mut(i * (size + 1)) {
+                    *entry += penalty;
+                }
+            }
+        }
+        Ok(point)
+    }
+}
+
+impl LogisticRegression {
+    /// The logarithms of odds (`n x 1`), or of what probabilities are proportional to (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn decision_function(&self, x: &Array) -> Result<Array> {
+        let p = self.shift.len();
+        let rows = self.coefficients.chunks_exact(p).zip(&self.intercept);
+        let at_shift = |(row, intercept): (&[f64], &f64)| {
+            intercept + row.iter().zip(&self.shift).map(|(own, shift)| own * shift).sum::<f64>()
+        };
+        let at_shift: Vec<f64> = rows.map(at_shift).collect();
+        let shifted = matrix(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
+        projected(&shifted, &self.coefficients, p)?.binary(Binary::Add, &array(&at_shift, &[at_shift.len()]))
+    }
+
+    /// The decision function of all classes: of two that of the first is 0.
+    fn of_classes(&self, x: &Array) -> Result<Array> {
+        let scores = self.decision_function(x)?;
+        match self.classes {
+            2 => scores.binary(Binary::Multiply, &array(&[0.0, 1.0], &[2])),
+            _ => Ok(scores),
+        }
+    }
+
+    /// The likeliest classes (`n`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict(&self, x: &Array) -> Result<Array> {
+        self.of_classes(x)?.arg(true, 1, false)
+    }
+
+    /// The probabilities of classes (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn predict_proba(&self, x: &Array) -> Result<Array> {
+        softmax(&self.of_classes(x)?)
+    }
+}

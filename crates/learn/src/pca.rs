@@ -1,0 +1,251 @@
+//! Principal components, and singular vectors of what is not centred.
+//!
+//! *Idea.* From the co-moments (`co_moments.rs`) by their eigenvectors; or, where singular values that are less than
+//! about 1e-8 of the greatest one matter, from an R factor (`tsqr.rs`) by its singular vectors. Of each component the
+//! entry of the greatest size is positive, as scikit-learn's `svd_flip` has it. *Cost.* One pass, `n p^2`
+//! multiplications, or twice as many; `p^2` numbers.
+
+use crate::co_moments::Moments;
+use crate::common::{Costs, array, columns, matrix, usage};
+use crate::tsqr::{self, Factor};
+use faer::{Mat, MatRef, Side};
+use outcore_array::Array;
+use outcore_array::kernel::Binary;
+use outcore_image::{Error, Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// How components are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PcaSolver {
+    /// Eigenvectors of the covariance matrix.
+    #[default]
+    Covariance,
+    /// Singular vectors of a factor of the data: twice the work, and small singular values to the full precision.
+    Tsqr,
+}
+
+/// Options of [`pca`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PcaOptions {
+    /// How many components; `None` takes all, which are the lesser number of rows and columns.
+    pub components: Option<usize>,
+    /// How they are found.
+    pub solver: PcaSolver,
+}
+
+/// Principal components.
+#[derive(Clone, Debug)]
+pub struct Pca {
+    /// The components, row by row (`k x p`).
+    pub components: Vec<f64>,
+    /// The variance along each, by the count less 1.
+    pub explained_variance: Vec<f64>,
+    /// The same as a part of all variance.
+    pub explained_variance_ratio: Vec<f64>,
+    /// The singular values of the centred data.
+    pub singular_values: Vec<f64>,
+    /// The means of the columns.
+    pub mean: Vec<f64>,
+    /// The mean of the variances along the components that are left out.
+    pub noise_variance: f64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Options of [`truncated_svd`].
+#[derive(Clone, Copy, Debug)]
+pub struct TruncatedSvdOptions {
+    /// How many components.
+    pub components: usize,
+    /// How they are found.
+    pub solver: PcaSolver,
+}
+
+impl Default for TruncatedSvdOptions {
+    fn default() -> Self {
+        TruncatedSvdOptions { components: 2, solver: PcaSolver::default() }
+    }
+}
+
+/// Singular vectors of data that are not centred.
+#[derive(Clone, Debug)]
+pub struct TruncatedSvd {
+    /// The right singular vectors, row by row (`k x p`).
+    pub components: Vec<f64>,
+    /// The variance of the data along each, by the count.
+    pub explained_variance: Vec<f64>,
+    /// The same as a part of all variance.
+    pub explained_variance_ratio: Vec<f64>,
+    /// The singular values.
+    pub singular_values: Vec<f64>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Singular values and right singular vectors, the greatest first; vectors are rows.
+struct Spectrum {
+    values: Vec<f64>,
+    vectors: Vec<Vec<f64>>,
+}
+
+fn failed<E: std::fmt::Debug>(error: E) -> Error {
+    Error::Usage(format!("expected numbers whose singular values can be found, found {error:?}"))
+}
+
+impl Spectrum {
+    /// The vector whose entry of the greatest size is positive.
+    fn vector(entries: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut vector: Vec<f64> = entries.collect();
+        let most = vector.iter().fold(0.0f64, |most, entry| if entry.abs() > most.abs() { *entry } else { most });
+        if most < 0.0 {
+            vector.iter_mut().for_each(|entry| *entry = -*entry);
+        }
+        vector
+    }
+
+    /// Of a Gram matrix.
+    fn of_gram(gram: MatRef<'_, f64>) -> Result<Self> {
+        let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(failed)?;
+        let (values, vectors, p) = (eigen.S().column_vector(), eigen.U(), gram.nrows());
+        let order = (0..p).rev();
+        Ok(Spectrum {
+            values: order.clone().map(|k| values[k].max(0.0).sqrt()).collect(),
+            vectors: order.map(|k| Spectrum::vector((0..p).map(|i| vectors[(i, k)]))).collect(),
+        })
+    }
+
+    /// Of a factor.
+    fn of_factor(factor: MatRef<'_, f64>) -> Result<Self> {
+        let svd = factor.thin_svd().map_err(failed)?;
+        let (values, vectors, p) = (svd.S().column_vector(), svd.V(), factor.ncols());
+        Ok(Spectrum {
+            values: (0..p).map(|k| values[k]).collect(),
+            vectors: (0..p).map(|k| Spectrum::vector((0..p).map(|i| vectors[(i, k)]))).collect(),
+        })
+    }
+}
+
+/// The principal components of `x` (`n x p`). One pass.
+///
+/// # Errors
+/// NaN or infinite elements; fewer than 2 rows; more components than rows or columns.
+pub fn pca(runtime: &Arc<Runtime>, x: &Array, options: &PcaOptions) -> Result<Pca> {
+    let x = matrix(x)?;
+    let (rows, p) = (x.shape()[0], columns(&x));
+    if rows < 2 {
+        return usage(format!("expected 2 rows or more, found {rows}"));
+    }
+    let most = p.min(rows as usize);
+    let count = options.components.unwrap_or(most);
+    if count == 0 || count > most {
+        return usage(format!("expected 1 to {most} components, found {count}"));
+    }
+    let mut costs = Costs::default();
+    let (spectrum, mean) = match options.solver {
+        PcaSolver::Covariance => {
+            let moments = Moments::of(&costs.one(runtime, Moments::lazy(&x, None, None)?)?, p)?;
+            (Spectrum::of_gram(MatRef::from_row_major_slice(&moments.sums, p, p))?, moments.means)
+        }
+        PcaSolver::Tsqr => {
+            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x)?)?, p)?;
+            (Spectrum::of_factor(factor.r.as_ref())?, factor.means)
+        }
+    };
+    let degrees = (rows - 1) as f64;
+    let variances: Vec<f64> = spectrum.values.iter().map(|value| value * value / degrees).collect();
+    let total: f64 = variances.iter().sum();
+    let rest = &variances[count..most];
+    let noise_variance = if rest.is_empty() { 0.0 } else { rest.iter().sum::<f64>() / rest.len() as f64 };
+    Ok(Pca {
+        components: spectrum.vectors[..count].concat(),
+        explained_variance: variances[..count].to_vec(),
+        explained_variance_ratio: variances[..count].iter().map(|variance| variance / total).collect(),
+        singular_values: spectrum.values[..count].to_vec(),
+        mean,
+        noise_variance,
+        stats: costs.finish(None),
+    })
+}
+
+impl Pca {
+    /// Observations along the components (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn transform(&self, x: &Array) -> Result<Array> {
+        let p = self.mean.len();
+        let centred = matrix(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
+        projected(&centred, &self.components, p)
+    }
+
+    /// The observations that have some places along the components (`n x p`), lazily.
+    ///
+    /// # Errors
+    /// Another number of components.
+    pub fn inverse_transform(&self, z: &Array) -> Result<Array> {
+        let p = self.mean.len();
+        let components = array(&self.components, &[self.components.len() / p, p]);
+        matrix(z)?.matmul(&components)?.binary(Binary::Add, &array(&self.mean, &[p]))
+    }
+}
+
+/// The product with the transpose of vectors that are rows.
+pub(crate) fn projected(x: &Array, vectors: &[f64], p: usize) -> Result<Array> {
+    let count = vectors.len() / p;
+    let transposed: Vec<f64> = (0..p * count).map(|place| vectors[place % count * p + place / count]).collect();
+    x.matmul(&array(&transposed, &[p, count]))
+}
+
+/// The first right singular vectors of `x` (`n x p`), which is not centred. One pass.
+///
+/// # Errors
+/// NaN or infinite elements; more components than rows or columns.
+pub fn truncated_svd(runtime: &Arc<Runtime>, x: &Array, options: &TruncatedSvdOptions) -> Result<TruncatedSvd> {
+    let x = matrix(x)?;
+    let (rows, p, count) = (x.shape()[0], columns(&x), options.components);
+    let most = p.min(rows as usize);
+    if count == 0 || count > most {
+        return usage(format!("expected 1 to {most} components, found {count}"));
+    }
+    let (mut costs, n) = (Costs::default(), rows as f64);
+    // The factor, or matrix, of centred data and then that of all.
+    let (spectrum, centred, total) = match options.solver {
+        PcaSolver::Covariance => {
+            let moments = Moments::of(&costs.one(runtime, Moments::lazy(&x, None, None)?)?, p)?;
+            let (sums, means) = (MatRef::from_row_major_slice(&moments.sums, p, p), &moments.means);
+            let gram = Mat::from_fn(p, p, |i, k| sums[(i, k)] + n * means[i] * means[k]);
+            let total: f64 = (0..p).map(|i| sums[(i, i)]).sum();
+            (Spectrum::of_gram(gram.as_ref())?, sums.to_owned(), total)
+        }
+        PcaSolver::Tsqr => {
+            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x)?)?, p)?;
+            let (r, means) = (&factor.r, &factor.means);
+            let all = Mat::from_fn(p + 1, p, |i, k| if i < p { r[(i, k)] } else { n.sqrt() * means[k] });
+            let sums = r.transpose() * r;
+            (Spectrum::of_factor(all.as_ref())?, sums.clone(), (0..p).map(|i| sums[(i, i)]).sum())
+        }
+    };
+    let along = |vector: &Vec<f64>| {
+        let product = |i: usize| (0..p).map(|k| centred[(i, k)] * vector[k]).sum::<f64>();
+        (0..p).map(|i| vector[i] * product(i)).sum::<f64>().max(0.0)
+    };
+    let squares: Vec<f64> = spectrum.vectors[..count].iter().map(along).collect();
+    Ok(TruncatedSvd {
+        components: spectrum.vectors[..count].concat(),
+        explained_variance: squares.iter().map(|square| square / n).collect(),
+        explained_variance_ratio: squares.iter().map(|square| square / total).collect(),
+        singular_values: spectrum.values[..count].to_vec(),
+        stats: costs.finish(None),
+    })
+}
+
+impl TruncatedSvd {
+    /// Observations along the components (`n x k`), lazily.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn transform(&self, x: &Array) -> Result<Array> {
+        projected(&matrix(x)?, &self.components, self.components.len() / self.singular_values.len())
+    }
+}

@@ -1,0 +1,241 @@
+//! Quantiles of columns, nearly or exactly, by a sketch of sorted samples.
+//!
+//! *Idea.* A sketch has levels of sorted values; a value of level `h` stands for `2^h`. A level that holds more than
+//! `c` values is compacted: of its values in order every second one goes to the level above, from the first and from
+//! the second one on by turns. So no rank changes by more than `2^h`.
+//!
+//! *Bound.* Compacting level `h` takes at least `c` values that stand for `c 2^h` rows, so it happens at most
+//! `n / (c 2^h)` times and shifts ranks by at most `n / c`; there are no more than `log2(n / c) + 1` levels that
+//! are compacted. A rank is wrong by at most `(log2(n / c) + 1) n / c`: `c` is the least power of two for which that is
+//! below `error n`. What the compactions really were is counted as well: [`Quantiles::rank_error`] is proven, and 0 if
+//! the data fitted. Turns are fixed, so the result depends on the data alone.
+//!
+//! *Cost.* One pass, with all values sorted by partition; `O(c log(n / c))` numbers per column.
+//!
+//! Manku, Rajagopalan, Lindsay, *Approximate medians and other quantiles in one pass*, SIGMOD 1998; Karnin, Lang,
+//! Liberty, *Optimal quantile approximation in streams*, FOCS 2016.
+
+use crate::common::{Costs, columns, finite, matrix, reals, usage};
+use outcore_array::{Array, RowBlock, RowFold};
+use outcore_image::{Result, Stats};
+use outcore_io::Runtime;
+use std::sync::Arc;
+
+/// Options of [`quantiles`].
+#[derive(Clone, Copy, Debug)]
+pub struct QuantilesOptions {
+    /// By how much the rank of a result may be wrong, as a part of all rows.
+    pub error: f64,
+}
+
+impl Default for QuantilesOptions {
+    fn default() -> Self {
+        QuantilesOptions { error: 0.005 }
+    }
+}
+
+/// Quantiles of columns.
+#[derive(Clone, Debug)]
+pub struct Quantiles {
+    /// For every probability a row with the quantiles of all columns (`q x p`).
+    pub quantiles: Vec<f64>,
+    /// The rank of no result is wrong by more, in rows; 0 if all are exact.
+    pub rank_error: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The quantiles of the columns of `x` (`n x p`) for some probabilities, between adjacent values linearly as NumPy's.
+/// One pass.
+///
+/// # Errors
+/// NaN or infinite elements; probabilities outside of 0 to 1; an error outside of 1e-6 to 1.
+pub fn quantiles(
+    runtime: &Arc<Runtime>,
+    x: &Array,
+    probabilities: &[f64],
+    options: &QuantilesOptions,
+) -> Result<Quantiles> {
+    let x = matrix(x)?;
+    if let Some(other) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        return usage(format!("expected probabilities from 0 to 1, found {other}"));
+    }
+    if !(1e-6..=1.0).contains(&options.error) {
+        return usage(format!("expected an error from 1e-6 to 1 of all rows, found {}", options.error));
+    }
+    let fold = Sketches {
+        columns: columns(&x),
+        capacity: capacity(x.shape()[0], options.error),
+        rows: x.shape()[0],
+        probabilities: probabilities.to_vec(),
+    };
+    let mut costs = Costs::default();
+    let mut found = costs.one(runtime, Array::fold_rows(fold, &[x])?)?;
+    let rank_error = found.pop().expect("the error") as u64;
+    Ok(Quantiles { quantiles: found, rank_error, stats: costs.finish(None) })
+}
+
+/// The least capacity of a level that keeps the error.
+fn capacity(rows: u64, error: f64) -> usize {
+    let mut capacity = 64;
+    while capacity < rows {
+        let levels = (rows as f64 / capacity as f64).log2().ceil() + 1.0;
+        if levels / capacity as f64 <= error {
+            break;
+        }
+        capacity *= 2;
+    }
+    capacity as usize
+}
+
+struct Sketches {
+    columns: usize,
+    capacity: usize,
+    rows: u64,
+    probabilities: Vec<f64>,
+}
+
+/// The sketch of a column.
+#[derive(Clone, Default)]
+struct Sketch {
+    /// Values as they come.
+    fresh: Vec<f64>,
+    /// Sorted values of every level.
+    levels: Vec<Vec<f64>>,
+    /// How often every level was compacted.
+    compactions: Vec<u64>,
+}
+
+impl Sketch {
+    /// Sorts what is fresh into the lowest level, and compacts.
+    fn close(&mut self, capacity: usize) {
+        if !self.fresh.is_empty() {
+            let mut fresh = std::mem::take(&mut self.fresh);
+            fresh.sort_unstable_by(f64::total_cmp);
+            self.put(0, fresh);
+        }
+        self.compact(capacity);
+    }
+
+    fn put(&mut self, level: usize, values: Vec<f64>) {
+        if self.levels.len() <= level {
+            self.levels.resize(level + 1, Vec::new());
+            self.compactions.resize(level + 1, 0);
+        }
+        self.levels[level] = merged(&self.levels[level], &values);
+    }
+
+    fn compact(&mut self, capacity: usize) {
+        let mut level = 0;
+        while level < self.levels.len() {
+            if self.levels[level].len() > capacity {
+                let values = std::mem::take(&mut self.levels[level]);
+                // An odd one stays, so that all weight is kept.
+                let even = values.len() / 2 * 2;
+                self.levels[level] = values[even..].to_vec();
+                let first = (self.compactions[level] % 2) as usize;
+                self.compactions[level] += 1;
+                self.put(level + 1, values[..even].iter().skip(first).step_by(2).copied().collect());
+            }
+            level += 1;
+        }
+    }
+
+    /// By how much a rank may be wrong.
+    fn error(&self) -> u64 {
+        self.compactions.iter().enumerate().map(|(level, count)| count << level).sum()
+    }
+
+    /// The quantiles for some probabilities.
+    fn quantiles(&self, probabilities: &[f64], rows: u64) -> Vec<f64> {
+        let levels = self.levels.iter().enumerate();
+        let mut all: Vec<(f64, u64)> =
+            levels.flat_map(|(level, values)| values.iter().map(move |&value| (value, 1 << level))).collect();
+        all.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut behind = 0;
+        for (_, weight) in &mut all {
+            behind += *weight;
+            *weight = behind;
+        }
+        let at = |rank: u64| all[all.partition_point(|&(_, behind)| behind <= rank)].0;
+        let quantile = |&probability: &f64| {
+            let place = probability * (rows - 1) as f64;
+            let (low, share) = (place.floor() as u64, place.fract());
+            let (low, high) = (at(low), at((low + 1).min(rows - 1)));
+            low * (1.0 - share) + high * share
+        };
+        probabilities.iter().map(quantile).collect()
+    }
+}
+
+/// Two sorted lists as one.
+fn merged(left: &[f64], right: &[f64]) -> Vec<f64> {
+    let (mut all, mut i, mut k) = (Vec::with_capacity(left.len() + right.len()), 0, 0);
+    while i < left.len() && k < right.len() {
+        if left[i] <= right[k] {
+            all.push(left[i]);
+            i += 1;
+        } else {
+            all.push(right[k]);
+            k += 1;
+        }
+    }
+    all.extend_from_slice(&left[i..]);
+    all.extend_from_slice(&right[k..]);
+    all
+}
+
+impl RowFold for Sketches {
+    type State = Vec<Sketch>;
+
+    fn name(&self) -> &str {
+        "quantiles"
+    }
+
+    fn results(&self) -> usize {
+        self.columns * self.probabilities.len() + 1
+    }
+
+    fn state_bytes(&self, rows: u64) -> u64 {
+        let levels = (self.rows / self.capacity as u64 + 1).ilog2() as u64 + 2;
+        // A partition has its rows, and all of them the levels; merging has two of each.
+        16 * self.columns as u64 * rows.max(levels * self.capacity as u64)
+    }
+
+    fn begin(&self) -> Vec<Sketch> {
+        vec![Sketch::default(); self.columns]
+    }
+
+    fn add(&self, state: &mut Vec<Sketch>, block: &RowBlock<'_>) -> Result<()> {
+        finite(block, 0)?;
+        let columns = state.iter_mut().zip(&block.operands[0]);
+        columns.for_each(|(sketch, values)| sketch.fresh.extend_from_slice(reals(values)));
+        Ok(())
+    }
+
+    fn close(&self, state: &mut Vec<Sketch>) -> Result<()> {
+        state.iter_mut().for_each(|sketch| sketch.close(self.capacity));
+        Ok(())
+    }
+
+    fn merge(&self, state: &mut Vec<Sketch>, next: Vec<Sketch>) -> Result<()> {
+        for (sketch, next) in state.iter_mut().zip(next) {
+            for (level, values) in next.levels.into_iter().enumerate() {
+                sketch.put(level, values);
+                sketch.compactions[level] += next.compactions[level];
+            }
+            sketch.compact(self.capacity);
+        }
+        Ok(())
+    }
+
+    fn finish(&self, state: Vec<Sketch>) -> Result<Vec<f64>> {
+        let error = state.iter().map(Sketch::error).max().unwrap_or(0);
+        let found: Vec<Vec<f64>> =
+            state.iter().map(|sketch| sketch.quantiles(&self.probabilities, self.rows)).collect();
+        let mut rows: Vec<f64> =
+            (0..self.probabilities.len()).flat_map(|place| found.iter().map(move |own| own[place])).collect();
+        rows.push(error as f64);
+        Ok(rows)
+    }
+}

@@ -1,0 +1,160 @@
+//! Statistics against what a few lines in memory find.
+
+mod common;
+
+use common::*;
+use outcore_learn::*;
+
+fn column(numbers: &[f64], p: usize, column: usize) -> Vec<f64> {
+    numbers.iter().skip(column).step_by(p).copied().collect()
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    let first = numbers[0];
+    first + numbers.iter().map(|own| own - first).sum::<f64>() / numbers.len() as f64
+}
+
+fn naive_covariance(numbers: &[f64], p: usize, shares: &[f64], correction: f64) -> Vec<f64> {
+    let weight: f64 = shares.iter().sum();
+    let centred: Vec<Vec<f64>> = (0..p)
+        .map(|i| {
+            let own = column(numbers, p, i);
+            let first = own[0];
+            let mean = first + own.iter().zip(shares).map(|(v, s)| s * (v - first)).sum::<f64>() / weight;
+            own.iter().map(|value| value - mean).collect()
+        })
+        .collect();
+    let sum = |i: usize, k: usize| -> f64 {
+        centred[i].iter().zip(&centred[k]).zip(shares).map(|((a, b), s)| a * b * s).sum()
+    };
+    (0..p * p).map(|at| sum(at / p, at % p) / (weight - correction)).collect()
+}
+
+#[test]
+fn describe_finds_extremes_moments_and_norms() {
+    let (n, p) = (3001, 3);
+    let mut numbers = normal(1, n * p);
+    numbers.iter_mut().step_by(7).for_each(|value| *value = 0.0);
+    let found = describe(&runtime(2), &array(&numbers, &[n, p])).unwrap();
+    assert_eq!(found.count, n as u64);
+    for i in 0..p {
+        let own = column(&numbers, p, i);
+        assert_eq!(found.min[i], own.iter().copied().fold(f64::INFINITY, f64::min));
+        assert_eq!(found.max[i], own.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        let l2 = own.iter().map(|v| v * v).sum::<f64>().sqrt();
+        assert_close(&[found.mean[i], found.l2[i]], &[mean(&own), l2], 1e-12);
+        assert_close(&[found.l1[i]], &[own.iter().map(|v| v.abs()).sum()], 1e-12);
+        assert_eq!(found.nonzeros[i], own.iter().filter(|v| **v != 0.0).count() as u64);
+    }
+    let expected = naive_covariance(&numbers, p, &vec![1.0; n], 1.0);
+    assert_close(&found.variance, &[expected[0], expected[4], expected[8]], 1e-12);
+    let one = describe(&runtime(2), &array(&[2.0, -3.0], &[1, 2])).unwrap();
+    assert_eq!((one.mean, one.l1), (vec![2.0, -3.0], vec![2.0, 3.0]));
+}
+
+#[test]
+fn covariances_do_not_mind_means_far_from_zero() {
+    for (n, p, far) in [(2, 1, 0.0), (5000, 4, 0.0), (5000, 4, 1e9), (40_000, 3, -1e6)] {
+        let numbers: Vec<f64> = normal(2, n * p).iter().map(|value| value + far).collect();
+        let x = array(&numbers, &[n, p]);
+        let found = covariance(&runtime(2), &x, &CovarianceOptions::default()).unwrap();
+        let tolerance = if far == 1e9 { 1e-6 } else { 1e-9 };
+        assert_close(&found.covariance, &naive_covariance(&numbers, p, &vec![1.0; n], 1.0), tolerance);
+        // Weights count rows, and 0 leaves them out.
+        let shares: Vec<f64> = (0..n).map(|row| (row % 3) as f64).collect();
+        let weights = vector(&shares);
+        let options = CovarianceOptions { weights: Some(&weights), correction: 0.0 };
+        let found = covariance(&runtime(2), &x, &options).unwrap();
+        assert_close(&found.covariance, &naive_covariance(&numbers, p, &shares, 0.0), tolerance);
+        assert_same_bits(|runtime| covariance(runtime, &x, &options).unwrap().covariance);
+    }
+}
+
+#[test]
+fn correlations_are_within_one() {
+    let noise = normal(3, 2000);
+    let numbers: Vec<f64> = noise.iter().flat_map(|&v| [v, -2.0 * v + 1.0, 5.0]).collect();
+    let found = correlation(&runtime(2), &array(&numbers, &[2000, 3]), None).unwrap();
+    assert_close(&found.correlation[..2], &[1.0, -1.0], 1e-12);
+    assert!(found.correlation[2].is_nan() && found.correlation[8].is_nan());
+}
+
+#[test]
+fn what_is_not_finite_is_refused() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut numbers = normal(4, 4000);
+        numbers[3001] = bad;
+        let x = array(&numbers, &[2000, 2]);
+        let text = covariance(&runtime(2), &x, &CovarianceOptions::default()).unwrap_err().to_string();
+        assert!(text.contains("column 1") && text.contains("finite"), "{text}");
+        assert!(pca(&runtime(2), &x, &PcaOptions { solver: PcaSolver::Tsqr, ..PcaOptions::default() }).is_err());
+        assert!(kmeans(&runtime(2), &x, &KMeansOptions::default()).is_err());
+        let centres = vec![0.0; 16];
+        let start = KMeansStart::Centres(&centres);
+        assert!(kmeans(&runtime(2), &x, &KMeansOptions { start, ..KMeansOptions::default() }).is_err());
+        assert!(gaussian_mixture(&runtime(2), &x, &GaussianMixtureOptions::default()).is_err());
+        assert!(standard_scaler(&runtime(2), &x, &StandardScalerOptions::default()).is_err());
+        assert!(quantiles(&runtime(2), &x, &[0.5], &QuantilesOptions::default()).is_err());
+        let labels = vector(&(0..2000).map(|row| (row % 2) as f64).collect::<Vec<_>>());
+        assert!(gaussian_nb(&runtime(2), &x, &labels, 2, &GaussianNbOptions::default()).is_err());
+        assert!(logistic_regression(&runtime(2), &x, &labels, 2, &LogisticRegressionOptions::default()).is_err());
+        assert!(linear_regression(&runtime(2), &x, &labels, &LinearRegressionOptions::default()).is_err());
+        let weights = vector(&vec![bad; 2000]);
+        let clean = array(&normal(4, 4000), &[2000, 2]);
+        let options = CovarianceOptions { weights: Some(&weights), ..CovarianceOptions::default() };
+        assert!(covariance(&runtime(2), &clean, &options).is_err());
+    }
+    let huge = array(&[1e200, -1e200, 1e200, 3.0], &[4, 1]);
+    assert!(covariance(&runtime(1), &huge, &CovarianceOptions::default()).is_err());
+    let zero = vector(&[0.0; 4]);
+    let options = CovarianceOptions { weights: Some(&zero), ..CovarianceOptions::default() };
+    assert!(covariance(&runtime(1), &array(&[1.0, 2.0, 3.0, 4.0], &[4, 1]), &options).is_err());
+}
+
+#[test]
+fn histograms_count_as_numpy_does() {
+    let numbers = [0.0, 1.0, 1.0, 2.0, 3.0, -1.0, 3.5, f64::NAN];
+    let found = histogram(&runtime(2), &vector(&numbers), &[0.0, 1.0, 2.0, 3.0], &HistogramOptions::default()).unwrap();
+    assert_eq!((found.counts, found.outside), (vec![1.0, 2.0, 2.0], vec![3.0]));
+    assert!(histogram(&runtime(2), &vector(&numbers), &[0.0, 0.0], &HistogramOptions::default()).is_err());
+}
+
+#[test]
+fn quantiles_are_exact_or_within_the_bound() {
+    let probabilities = [0.0, 0.01, 0.25, 0.5, 0.9, 1.0];
+    let kinds: [fn(f64) -> f64; 4] = [|v| v, |v| -v, |_| 3.0, |v| (v * 5.0).floor()];
+    for (n, error) in [(1, 0.1), (7, 0.1), (3000, 1e-3), (200_000, 0.02), (200_000, 0.002)] {
+        for (kind, of) in kinds.iter().enumerate() {
+            let mut numbers: Vec<f64> = uniform(5, n).into_iter().map(of).collect();
+            if kind == 1 {
+                numbers.sort_by(f64::total_cmp);
+            }
+            let x = vector(&numbers);
+            let options = QuantilesOptions { error };
+            let found = quantiles(&runtime(2), &x, &probabilities, &options).unwrap();
+            assert!(found.rank_error as f64 <= error * n as f64 + 1.0, "{n}: {}", found.rank_error);
+            let mut sorted = numbers.clone();
+            sorted.sort_by(f64::total_cmp);
+            for (&probability, &value) in probabilities.iter().zip(&found.quantiles) {
+                let rank = probability * (n - 1) as f64;
+                let low = (rank.floor() as usize).saturating_sub(found.rank_error as usize);
+                let high = (rank.ceil() as usize + found.rank_error as usize).min(n - 1);
+                assert!(sorted[low] <= value && value <= sorted[high], "{n} {kind}: {value} of {probability}");
+            }
+            assert_same_bits(|runtime| quantiles(runtime, &x, &probabilities, &options).unwrap().quantiles);
+        }
+    }
+}
+
+#[test]
+fn scalers_make_mean_zero_and_variance_one() {
+    let numbers: Vec<f64> = normal(6, 9000).chunks_exact(3).flat_map(|v| [3.0 * v[0] + 1e6, v[1], 7.5]).collect();
+    let x = array(&numbers, &[3000, 3]);
+    let scaler = standard_scaler(&runtime(2), &x, &StandardScalerOptions::default()).unwrap();
+    assert_eq!(scaler.scale[2], 1.0);
+    let scaled = scaler.transform(&x).unwrap();
+    let found = describe(&runtime(2), &scaled).unwrap();
+    assert_close(&found.mean, &[0.0; 3], 1e-9);
+    assert_close(&found.variance, &[3000.0 / 2999.0, 3000.0 / 2999.0, 0.0], 1e-9);
+    assert_close(&values(&runtime(2), &scaler.inverse_transform(&scaled).unwrap()), &numbers, 1e-12);
+}
