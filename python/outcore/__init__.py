@@ -64,19 +64,21 @@ __all__ = [
 ]
 globals().update(_CLASSES, **_NAMED)
 
-# What is made of SciPy's classes, and imports SciPy when it is first asked for.
-_OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix", "linalg")
+# What is imported when it is first asked for: arrays, and what is made of classes of SciPy and scikit-learn.
+_MODULES = ("array", "linalg", "ml")
+_OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix")
+_LATER = (*_OF_SCIPY, *_MODULES)
 
 
 def __getattr__(name: str) -> object:
-    if name not in _OF_SCIPY:
+    if name not in _LATER:
         raise AttributeError(f"module 'outcore' has no attribute {name!r}")
-    if name == "linalg":
-        return importlib.import_module("outcore.linalg")
+    if name in _MODULES:
+        return importlib.import_module(f"outcore.{name}")
     from outcore import _matrix
 
     return vars(_matrix)[name]
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_OF_SCIPY])
+    return sorted([*globals(), *_LATER])

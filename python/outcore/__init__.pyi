@@ -32,7 +32,9 @@ from outcore._errors import VerificationError as VerificationError
 from outcore._matrix import MultiplyPlan as MultiplyPlan
 from outcore._matrix import SparseMatrix as SparseMatrix
 from outcore._matrix import import_matrix as import_matrix
+from outcore import array as array
 from outcore import linalg as linalg
+from outcore import ml as ml
 
 __all__ = [
     "AlgorithmResult",

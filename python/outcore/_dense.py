@@ -40,7 +40,7 @@ class Factor:
             if self.array.ndim not in (1, 2):
                 raise TypeError(f"expected a vector or a matrix, found {self.array.ndim} dimensions")
             self.shape, is_complex = self.array.shape, np.iscomplexobj(self.array)
-            self._part = _part(self.array)
+            self._part = part_of_file(self.array)
             self.path = self._part and self._part[0]
         self.dtype = np.dtype(np.complex128 if is_complex else np.float64)
         self.is_file = self.path is not None
@@ -95,7 +95,7 @@ def product_for(out: Any, factor: Factor, rows: int, dtype: np.dtype[Any]) -> Pr
         found = " x ".join(map(str, out.shape))
         raise UsageError(f"expected out= as {expected} numbers of {dtype}, found {found} of {out.dtype}")
     check_writable(out)
-    part = _part(out)
+    part = part_of_file(out)
     is_same = part is not None and factor.path is not None and os.path.samefile(part[0], factor.path)
     if is_same or factor.array is not None and np.may_share_memory(out, factor.array):
         raise UsageError(_SAME_PLACE)
@@ -133,7 +133,7 @@ def _as_columns(array: np.ndarray) -> np.ndarray:
     return array.reshape(len(array), 1) if array.ndim == 1 else array
 
 
-def _part(array: np.ndarray) -> tuple[str, int, tuple[int, int], tuple[int, int], str] | None:
+def part_of_file(array: np.ndarray) -> tuple[str, int, tuple[int, int], tuple[int, int], str] | None:
     """The part of a file that an array shows, if it is one that the engine reads and writes: its path, where it begins,
     rows and columns, the bytes between them, and what its elements are."""
     root = _root(array)

@@ -11,36 +11,47 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "AlgorithmResult",
+    "Expression",
     "Graph",
     "Matrix",
     "ProgramResult",
     "Runtime",
     "Table",
+    "__version__",
     "algorithms",
     "bytes_text",
+    "compute_arrays",
     "dense_shape",
     "eigs",
     "eigsh",
     "eigsh_complex",
     "estimate",
     "expm_multiply",
+    "gaussian_mixture",
+    "gaussian_nb",
     "generate",
     "import_files",
     "import_tables",
+    "kmeans",
+    "linear_regression",
+    "logistic_regression",
     "multiply_streamed",
     "nmf",
     "parse_bytes",
+    "pca",
     "plan_streamed",
-    "__version__",
     "program_raised",
     "program_symbols",
     "randomized_svd",
     "rank_rows",
+    "ridge",
     "run_algorithm",
     "shortest_paths",
     "solve",
     "spectral_embedding",
+    "standard_scaler",
     "svds",
+    "truncated_svd",
     "vertex_program",
 ]
 
@@ -298,3 +309,128 @@ def rank_rows(
 def shortest_paths(
     matrix: Matrix, sources: np.ndarray, directed: bool, unweighted: bool, results: np.ndarray
 ) -> dict[str, Any]: ...
+@final
+class Expression:
+    """A lazy array."""
+
+    @staticmethod
+    def of_numpy(given: np.ndarray) -> Expression: ...
+    @staticmethod
+    def of_image(path: str | os.PathLike[str], options: dict[str, Any]) -> Expression: ...
+    @staticmethod
+    def of_npy(path: str | os.PathLike[str], options: dict[str, Any]) -> Expression: ...
+    @staticmethod
+    def of_part(
+        path: str | os.PathLike[str],
+        offset_bytes: int,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        dtype: str,
+        options: dict[str, Any],
+    ) -> Expression: ...
+    @staticmethod
+    def full(shape: Sequence[int], value: bool | int | float, dtype: str) -> Expression: ...
+    @staticmethod
+    def range(start: int | float, step: int | float, count: int, dtype: str) -> Expression: ...
+    @staticmethod
+    def eye(rows: int, columns: int, diagonal: int, dtype: str) -> Expression: ...
+    @staticmethod
+    def random(
+        distribution: str,
+        shape: Sequence[int],
+        seed: int,
+        low: int = 0,
+        high: int = 0,
+        probability: float = 0.0,
+    ) -> Expression: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def long_axis(self) -> int | None: ...
+    @property
+    def operation(self) -> str: ...
+    def cast(self, dtype: str) -> Expression: ...
+    def unary(self, name: str) -> Expression: ...
+    def binary(self, name: str, other: Expression) -> Expression: ...
+    def select(self, left: Expression, right: Expression) -> Expression: ...
+    def fold(self, name: str, axes: Sequence[int] | None, keep: bool) -> Expression: ...
+    def mean(self, axes: Sequence[int] | None, keep: bool) -> Expression: ...
+    def variance(self, axes: Sequence[int] | None, correction: float, keep: bool) -> Expression: ...
+    def arg(self, is_max: bool, axis: int, keep: bool) -> Expression: ...
+    def cumulative(self, name: str, axis: int) -> Expression: ...
+    def matmul(self, other: Expression) -> Expression: ...
+    def inner(self, other: Expression, pair: str, name: str) -> Expression: ...
+    def co_moments(self) -> Expression: ...
+    def group_fold(self, name: str, labels: Expression, groups: int) -> Expression: ...
+    def gather(self, index: Expression) -> Expression: ...
+    def permute(self, order: Sequence[int]) -> Expression: ...
+    def slice(self, parts: Sequence[tuple[int, int | None, int] | None]) -> Expression: ...
+    def broadcast_to(self, shape: Sequence[int]) -> Expression: ...
+    def reshape(self, shape: Sequence[int]) -> Expression: ...
+    @staticmethod
+    def join(inputs: Sequence[Expression], axis: int) -> Expression: ...
+
+def compute_arrays(
+    values: Sequence[Expression],
+    images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
+    options: dict[str, Any],
+) -> tuple[list[np.ndarray], dict[str, Any]]: ...
+def kmeans(
+    x: Expression,
+    options: dict[str, Any],
+    *,
+    clusters: int,
+    centres: np.ndarray | None,
+    rounds: int,
+    starts: int,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    weights: Expression | None,
+) -> dict[str, Any]: ...
+def gaussian_mixture(
+    x: Expression,
+    options: dict[str, Any],
+    *,
+    components: int,
+    covariance: str,
+    start: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
+    starts: int,
+    max_iter: int,
+    tol: float,
+    regularisation: float,
+    seed: int,
+) -> dict[str, Any]: ...
+def pca(x: Expression, options: dict[str, Any], *, components: int | None, solver: str) -> dict[str, Any]: ...
+def truncated_svd(x: Expression, options: dict[str, Any], *, components: int, solver: str) -> dict[str, Any]: ...
+def linear_regression(
+    x: Expression, y: Expression, options: dict[str, Any], *, intercept: bool, weights: Expression | None
+) -> dict[str, Any]: ...
+def ridge(
+    x: Expression, y: Expression, options: dict[str, Any], *, alpha: float, intercept: bool, weights: Expression | None
+) -> dict[str, Any]: ...
+def logistic_regression(
+    x: Expression,
+    labels: Expression,
+    options: dict[str, Any],
+    *,
+    classes: int,
+    c: float,
+    intercept: bool,
+    max_iter: int,
+    tol: float,
+    weights: Expression | None,
+) -> dict[str, Any]: ...
+def gaussian_nb(
+    x: Expression,
+    labels: Expression,
+    options: dict[str, Any],
+    *,
+    classes: int,
+    smoothing: float,
+    priors: np.ndarray | None,
+    weights: Expression | None,
+) -> dict[str, Any]: ...
+def standard_scaler(x: Expression, options: dict[str, Any], *, weights: Expression | None) -> dict[str, Any]: ...

@@ -23,8 +23,8 @@ def stubs() -> str:
         if vars(module).get(name) is vars(outcore)[name]
     }
     lines += [f"from {home} import {name} as {name}" for name, home in homes.items()]
-    for name in vars(outcore)["_OF_SCIPY"]:
-        lines += [f"from outcore{'' if name == 'linalg' else '._matrix'} import {name} as {name}"]
+    lines += [f"from outcore._matrix import {name} as {name}" for name in vars(outcore)["_OF_SCIPY"]]
+    lines += [f"from outcore import {name} as {name}" for name in vars(outcore)["_MODULES"]]
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in outcore.__all__), "]"]
     for name in sorted(CLASSES):
         lines += ["", f"class {name}(AlgorithmResult):"]

@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 
 mod algorithms;
+mod array;
 mod chunks;
 mod columns;
 mod convert;
@@ -15,6 +16,7 @@ mod expm;
 mod generate;
 mod graph;
 mod import;
+mod learn;
 mod linalg;
 mod matrix;
 mod pagerank;
@@ -47,6 +49,8 @@ mod _outcore {
     #[pymodule_export]
     use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
     #[pymodule_export]
+    use super::array::{PyExpression, compute_arrays};
+    #[pymodule_export]
     use super::dense_files::{dense_shape, multiply_streamed, plan_streamed};
     #[pymodule_export]
     use super::embedding::spectral_embedding;
@@ -58,6 +62,11 @@ mod _outcore {
     use super::graph::PyGraph;
     #[pymodule_export]
     use super::import::{import_files, import_tables};
+    #[pymodule_export]
+    use super::learn::{
+        gaussian_mixture, gaussian_nb, kmeans, linear_regression, logistic_regression, pca, ridge, standard_scaler,
+        truncated_svd,
+    };
     #[pymodule_export]
     use super::linalg::{eigs, eigsh, eigsh_complex, nmf, randomized_svd, svds};
     #[pymodule_export]

@@ -129,6 +129,7 @@ impl Shown {
             Unit::Vertices => format!("{count} vertices"),
             Unit::Steps => format!("{count} steps"),
             Unit::Products => format!("{count} products"),
+            Unit::Rows => format!("{count} rows"),
         };
         let total = self.total.map_or_else(String::new, |total| format!(" of {}", amount(total)));
         format!("{}: {}{total}", self.name, amount(self.done))

@@ -11,8 +11,11 @@ import outcore as oc
 import pytest
 from outcore._stubs import stubs
 
-OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._OF_SCIPY)]
+OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._LATER)]
 OBJECTS += [(f"linalg.{name}", getattr(oc.linalg, name)) for name in oc.linalg.__all__]
+OBJECTS += [(f"ml.{name}", getattr(oc.ml, name)) for name in oc.ml.__all__]
+OBJECTS += [(f"array.{name}", value) for name in oc.array.__all__ if callable(value := getattr(oc.array, name))]
+OBJECTS += [(f"array.random.{name}", getattr(oc.array.random, name)) for name in oc.array.random.__all__]
 OBJECTS += [
     (f"{name}.{own}", value)
     for name, kind in OBJECTS
@@ -43,7 +46,9 @@ def test_every_public_object_is_documented():
 
 
 def test_stubs_agree_with_the_module(scratch):
-    command = [sys.executable, "-m", "mypy.stubtest", "outcore"]
+    # What scikit-learn adds to classes while they are made.
+    (scratch / "allowed.txt").write_text(r"outcore\.ml\..*\.set_(fit|score)_request" "\n")
+    command = [sys.executable, "-m", "mypy.stubtest", "outcore", "--allowlist", "allowed.txt"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,0 +1,233 @@
+"""Computing several arrays together, and arrays in files."""
+
+import os
+import pathlib
+import zipfile
+from collections.abc import Mapping
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from outcore._errors import InputError, UsageError
+from outcore._options import checked_options, limits
+from outcore._outcore import Expression, Runtime, compute_arrays
+from outcore.array import _array as core
+from outcore.array._array import Array, Operand
+
+Path = str | os.PathLike[str]
+# Results up to this size are kept with their arrays, so that they are computed once.
+MOST_KEPT_BYTES = 4096
+Goal = tuple[Expression, str, bool, list[str] | None]
+
+
+def _limits_of(
+    *,
+    runtime: Runtime | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    backend: Literal["auto", "uring", "posix"] = "auto",
+    temporary: Path | None = None,
+    progress: bool = False,
+) -> dict[str, Any]:
+    return limits(runtime, memory, threads, backend, temporary, progress)
+
+
+def _options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
+    """The limits of a computation: those that are given, within the runtime of its arrays."""
+    options = _limits_of(**checked_options(_limits_of, given)) if given else _limits_of()
+    if options["runtime"] is None and options["memory"] is None:
+        options["runtime"] = next((array._runtime for array in arrays if array._runtime is not None), None)
+    return options
+
+
+def _is_kept(array: Array) -> bool:
+    return array._values is not None and array._values.nbytes <= MOST_KEPT_BYTES
+
+
+@overload
+def compute(
+    *arrays: Operand, persist: Mapping[Path, Operand] | None = None, return_stats: Literal[False] = False, **limits: Any
+) -> tuple[np.ndarray, ...]: ...
+
+
+@overload
+def compute(
+    *arrays: Operand, persist: Mapping[Path, Operand] | None = None, return_stats: Literal[True], **limits: Any
+) -> tuple[tuple[np.ndarray, ...], dict[str, Any]]: ...
+
+
+def compute(
+    *arrays: Operand, persist: Mapping[Path, Operand] | None = None, return_stats: bool = False, **limits: Any
+) -> Any:
+    """The elements of arrays, as arrays of NumPy's, computed together.
+
+    What has the same number of rows is computed in one pass over the files, and what depends on results of that in
+    another one. Results have the same bits for all numbers of threads, all limits and back ends.
+
+    Args:
+        persist: Arrays that become images, by their paths, in the same passes; `open` opens these.
+        return_stats: Whether what it cost is returned too: passes, bytes read, seconds and so on.
+        runtime: The memory and workers to use; by default those of the arrays that were opened with some, or of the
+            process.
+        memory: A limit for this computation alone, in bytes or as text such as "1GiB". Pages of images are cached by
+            the runtime that opened them: `open` takes a limit for these.
+        threads: The number of workers; by default those of the runtime.
+        backend: How files are read: "uring", "posix", or "auto" for the best that works here.
+        temporary: Where temporary files go.
+        progress: Whether a bar shows how far it is.
+
+    Returns:
+        A tuple of arrays, one for each; with `return_stats` a pair of that and a dict. The arrays count under the limit
+        as long as they live.
+
+    Cost: every file is read once a pass; memory for blocks of rows and for the results.
+
+    Raises:
+        MemoryLimitError: Too little memory for the results, or for blocks of rows. It is raised before a pass begins.
+        UsageError: An operation that needs all rows of an array in a file at once; no vector or matrix to persist.
+        OSError: A file that cannot be read; a full disk. Then there are no images.
+
+    >>> x = oc.array.arange(1000)
+    >>> (total, most), stats = oc.array.compute(x.sum(), x.max(), return_stats=True)
+    >>> int(total), int(most), stats["passes"]
+    (499500, 999, 0.0)
+    """
+    given = [core.as_array(array) for array in arrays]
+    if not persist and not return_stats and all(_is_kept(array) for array in given):
+        return tuple(np.array(array._values) for array in given)
+    stored = {os.fspath(path): core.as_array(array) for path, array in (persist or {}).items()}
+    goals: list[Goal] = [(array._expression, path, False, None) for path, array in stored.items()]
+    values, stats = compute_arrays(
+        [array._expression for array in given], goals, _options(limits, [*given, *stored.values()])
+    )
+    for array, computed in zip(given, values):
+        if array._values is None and computed.nbytes <= MOST_KEPT_BYTES:
+            kept = core.of_numpy(computed.copy())
+            array._expression, array._values = kept._expression, kept._values
+    return (tuple(values), stats) if return_stats else tuple(values)
+
+
+def persist(
+    path: Path, array: Operand, *, names: list[str] | None = None, replace: bool = False, **limits: Any
+) -> Array:
+    """Computes an array into an image on the disk, in bounded memory, and opens that.
+
+    Args:
+        path: Where the image goes. It appears when it is complete.
+        array: A vector or a matrix.
+        names: The names of its columns.
+        replace: Whether it may replace an image that is there.
+        limits: `runtime`, `memory`, `threads`, `backend`, `temporary` and `progress`, as `compute` has them.
+
+    Raises:
+        ImageExistsError: Something has that name.
+        UsageError: An array of more axes, or of none.
+        OSError: A full disk, for one. Then there is no image.
+
+    >>> oc.array.persist("squares.oc", oc.array.arange(1000) ** 2)
+    <outcore.array.Array: squares.oc, shape (1000,), int64, long axis 0>
+    """
+    stored = core.as_array(array)
+    options = _options(limits, [stored])
+    compute_arrays([], [(stored._expression, os.fspath(path), bool(replace), names)], options)
+    return _opened(path, options, stored._runtime)
+
+
+def _opened(path: Path, options: dict[str, Any], runtime: Runtime | None) -> Array:
+    array = core.made(Expression.of_image(os.fspath(path), options | {"memory": None}))
+    array._runtime = runtime
+    return array
+
+
+def open(
+    path: Path,
+    *,
+    runtime: Runtime | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    backend: Literal["auto", "uring", "posix"] = "auto",
+) -> Array:
+    """An array in a file: an image that `persist` wrote, or a .npy file of a vector or a matrix, which is read in
+    place.
+
+    Args:
+        path: The file, or the folder of an image.
+        runtime: The memory and workers that compute with the array, unless `compute` is given others; by default those
+            of the process.
+        memory, threads, backend: Limits of a runtime of the array's own.
+
+    Cost: the head of the file. Nothing else is read before something is computed.
+
+    Raises:
+        FileNotFoundError: No such file.
+        InputError: Anything else than such a file; other elements than bool, integers, float32 and float64.
+        CorruptImageError: A damaged image.
+
+    >>> np.save("table.npy", np.arange(6.0).reshape(3, 2))
+    >>> oc.array.open("table.npy").sum(axis=0).compute()
+    array([6., 9.])
+    """
+    given = {"memory": memory, "threads": threads, "backend": backend}
+    own = {name: value for name, value in given.items() if value not in (None, "auto")}
+    if own and runtime is not None:
+        raise UsageError(f"expected runtime= or {next(iter(own))}=, found both")
+    if own:
+        runtime = Runtime(**own)  # type: ignore[arg-type]
+    options = limits(runtime, None, None, "auto", None, False)
+    file = pathlib.Path(path)
+    if file.is_dir() or not file.exists() and file.suffix != ".npy":
+        return _opened(path, options, runtime)
+    if zipfile.is_zipfile(file):
+        raise InputError(f"{file}: expected an image or a .npy file, found an archive; load_npz opens its members")
+    array = core.made(Expression.of_npy(os.fspath(path), options))
+    array._runtime = runtime
+    return array
+
+
+def load_npz(path: Path, *, runtime: Runtime | None = None) -> dict[str, Array]:
+    """The arrays of a .npz file that is not compressed, by their names, read in place.
+
+    Raises:
+        InputError: A file that is no such archive, or is compressed: `numpy.savez` writes one that is not.
+
+    >>> np.savez("tables.npz", x=np.arange(4), y=np.eye(2))
+    >>> tables = oc.array.load_npz("tables.npz")
+    >>> list(tables), tables["x"].sum().compute()
+    (['x', 'y'], array(6))
+    """
+    options = limits(runtime, None, None, "auto", None, False)
+    arrays = {}
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile:
+        raise InputError(f"{os.fspath(path)}: expected a .npz file, found something else") from None
+    with archive, pathlib.Path(path).open("rb") as file:
+        for member in archive.infolist():
+            if member.compress_type != zipfile.ZIP_STORED:
+                advice = "write it with numpy.savez, or load it with NumPy if it fits into memory"
+                found = f"found {member.filename} compressed"
+                raise InputError(f"{os.fspath(path)}: expected members as they are, {found}; {advice}")
+            name = member.filename.removesuffix(".npy")
+            arrays[name] = _member(file, member, os.fspath(path), options, runtime)
+    return arrays
+
+
+def _member(file: Any, member: zipfile.ZipInfo, path: str, options: dict[str, Any], runtime: Runtime | None) -> Array:
+    # The local head of a member ends with its name and an extra field, whose lengths are at 26 and 28.
+    file.seek(member.header_offset + 26)
+    lengths = np.frombuffer(file.read(4), "<u2")
+    file.seek(member.header_offset + 30 + int(lengths.sum()))
+    try:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(file)
+    except ValueError as error:
+        raise InputError(f"{path}: expected .npy files in it, found {member.filename}: {error}") from None
+    if len(shape) not in (1, 2) or 0 in shape:
+        file.seek(member.header_offset + 30 + int(lengths.sum()))
+        return core.of_numpy(np.lib.format.read_array(file))
+    size = dtype.itemsize
+    strides = [size] if len(shape) == 1 else [size, size * shape[0]] if by_columns else [size * shape[1], size]
+    array = core.made(Expression.of_part(path, file.tell(), list(shape), strides, dtype.str, options))
+    array._runtime = runtime
+    return array

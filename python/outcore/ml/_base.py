@@ -1,0 +1,213 @@
+"""What all estimators share: operands of NumPy's or of ours, limits, classes, and results of the given kind."""
+
+import numbers
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # type: ignore[import-untyped]
+from sklearn.utils import check_random_state  # type: ignore[import-untyped]
+from sklearn.utils.multiclass import check_classification_targets  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
+
+from outcore import array as xp
+from outcore._errors import UsageError
+from outcore.array import Array
+from outcore.array._compute import _options
+
+# Labels in a file are classes if they lie so near to each other.
+MOST_CLASSES = 1 << 16
+
+
+def is_lazy(given: Any) -> bool:
+    """Whether it is an array of ours, or the path of one."""
+    return isinstance(given, (Array, str, os.PathLike))
+
+
+def opened(given: Any) -> Array:
+    """An array of ours, which may be given as a path."""
+    return given if isinstance(given, Array) else xp.open(given)
+
+
+def flat(given: Any) -> np.ndarray:
+    """Numbers row by row, as the engine takes them."""
+    return np.ascontiguousarray(given, dtype=np.float64).reshape(-1)
+
+
+def counts(**options: Any) -> list[int]:
+    """Options that are whole numbers from 1 on.
+
+    Raises:
+        UsageError: Another value.
+    """
+    for name, value in options.items():
+        if not isinstance(value, numbers.Integral) or value < 1:
+            raise UsageError(f"expected {name} as a whole number from 1 on, found {value!r}")
+    return [int(value) for value in options.values()]
+
+
+def weights_of(weights: Any, rows: int) -> Array | None:
+    """The weights of rows, as an array of ours.
+
+    Raises:
+        UsageError: Another number of them; only zeros.
+    """
+    if weights is None:
+        return None
+    if is_lazy(weights):
+        array = opened(weights)
+    else:
+        given = np.asarray(weights, dtype=np.float64)
+        if given.size and not given.any():
+            raise UsageError("expected weights of which one is greater than 0, found only zeros")
+        array = xp.asarray(np.full(rows, given) if given.ndim == 0 else given)
+    if array.shape != (rows,):
+        raise UsageError(f"expected sample_weight as a vector of {rows} numbers, found shape {array.shape}")
+    return array
+
+
+class Model(BaseEstimator):  # type: ignore[misc]
+    """An estimator of the engine's."""
+
+    memory: int | str | None
+    threads: int | None
+    n_features_in_: int
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if not isinstance(value, Array)}
+
+    def _limits(self, *arrays: Array) -> dict[str, Any]:
+        """The limits of a computation, as the engine takes them."""
+        return _options({"memory": self.memory, "threads": self.threads}, list(arrays))
+
+    def _seed(self, random_state: Any) -> int:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+    def _observations(self, X: Any, *, reset: bool = False, least_rows: int = 1) -> Array:
+        """X as a matrix of ours."""
+        if not reset:
+            check_is_fitted(self)
+        if is_lazy(X):
+            return self._own(X, reset, least_rows)
+        types = [np.float64, np.float32]
+        return xp.asarray(validate_data(self, X, dtype=types, reset=reset, ensure_min_samples=least_rows))
+
+    def _own(self, X: Any, reset: bool, least_rows: int = 1) -> Array:
+        x = opened(X)
+        if x.ndim != 2 or x.shape[0] < least_rows or x.shape[1] < 1:
+            text = f"expected X as a matrix of at least {least_rows} rows and a column, found shape {x.shape}"
+            raise UsageError(text)
+        if reset:
+            self.n_features_in_ = x.shape[1]
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif x.shape[1] != self.n_features_in_:
+            wanted = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
+            raise UsageError(f"X has {x.shape[1]} features, but {wanted}")
+        return x
+
+    def _supervised(self, X: Any, y: Any, **checks: Any) -> tuple[Array, Any]:
+        """X and y of a fit: X as an array of ours, y as one of ours or of NumPy's."""
+        if is_lazy(X):
+            x = self._own(X, True)
+            if y is None:
+                raise UsageError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            y = opened(y) if is_lazy(y) else np.asarray(y)
+            if y.shape[:1] != x.shape[:1]:
+                raise UsageError(f"expected y of {x.shape[0]} rows, found shape {y.shape}")
+            return x, y
+        y = opened(y).compute() if is_lazy(y) else y
+        given, y = validate_data(self, X, y, dtype=[np.float64, np.float32], **checks)
+        return xp.asarray(given), y
+
+    def _delivered(self, X: Any, result: Array) -> Any:
+        """A result: lazy if X is an array of ours, and otherwise computed."""
+        return result if is_lazy(X) else result.compute(memory=self.memory, threads=self.threads)
+
+
+class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
+    """A model of classes."""
+
+    classes_: np.ndarray
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """X, and y as numbers of classes; sets `classes_`."""
+        x, y = self._supervised(X, y)
+        if isinstance(y, Array):
+            self.classes_, labels = self._classes(y)
+            return x, labels
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        check_classification_targets(y)
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        return x, xp.asarray(numbers.astype(np.int64))
+
+    def _classes(self, y: Array) -> tuple[np.ndarray, Array]:
+        if y.ndim != 1:
+            raise UsageError(f"expected y as a vector, found shape {y.shape}")
+        limits: dict[str, Any] = {"memory": self.memory, "threads": self.threads}
+        whole = y if y.dtype.kind == "f" else y.astype("int64")
+        least, most, is_whole = xp.compute(whole.min(), whole.max(), (whole == xp.floor(whole)).all(), **limits)
+        if not is_whole or most - least >= MOST_CLASSES:
+            text = f"expected classes as whole numbers of a range below {MOST_CLASSES}, found {least} to {most}"
+            raise UsageError(text)
+        span = int(most - least) + 1
+        places = (whole - least[()]).astype("int64")
+        present = np.flatnonzero(xp.bincount(places, span).compute(**limits))
+        table = np.zeros(span, np.int64)
+        table[present] = np.arange(len(present))
+        return (present + least).astype(y.dtype), xp.take(xp.asarray(table), places)
+
+    def _named(self, X: Any, numbers: Array) -> Any:
+        """Classes by their numbers."""
+        if not is_lazy(X):
+            return self.classes_[numbers.compute(memory=self.memory, threads=self.threads)]
+        if self.classes_.dtype.kind not in "biuf":
+            text = f"expected classes that are numbers, found {self.classes_.dtype}: lazy arrays hold no others"
+            raise UsageError(f"{text}; predict_proba gives their probabilities in the order of classes_")
+        return xp.take(xp.asarray(self.classes_), numbers)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The part of rows whose class is predicted, by their weights."""
+        if not is_lazy(X):
+            return super().score(X, y, sample_weight)
+        right = (self.predict(X) == (opened(y) if is_lazy(y) else np.asarray(y))).astype("float64")
+        weights = weights_of(sample_weight, right.shape[0])
+        return right.mean() if weights is None else (right * weights).sum() / weights.sum()
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithms of the probabilities of classes, `(n, k)`."""
+        proba = self.predict_proba(X)
+        return xp.log(proba) if isinstance(proba, Array) else np.log(proba)
+
+
+class Regressor(RegressorMixin, Model):  # type: ignore[misc]
+    """A model of numbers."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The coefficient of determination; the mean of those of several targets."""
+        if not is_lazy(X):
+            return super().score(X, y, sample_weight)
+        predicted = self.predict(X)
+        y = opened(y) if is_lazy(y) else xp.asarray(np.asarray(y, dtype=np.float64))
+        weights = weights_of(sample_weight, predicted.shape[0])
+        each: Any = 1.0
+        if weights is None:
+            mean = y.mean(axis=0)
+        else:
+            each = weights[:, None] if y.ndim == 2 else weights
+            mean = (each * y).sum(axis=0) / weights.sum()
+        left, all_ = (y - predicted) ** 2 * each, (y - mean) ** 2 * each
+        return (1.0 - left.sum(axis=0) / all_.sum(axis=0)).mean()
+
+
+def log_sum_exp(logs: Array) -> Array:
+    """The logarithms of the sums of exponentials of rows, as a column."""
+    most = xp.maximum(logs.max(axis=1, keepdims=True), float(np.finfo(np.float64).min))
+    return xp.log(xp.exp(logs - most).sum(axis=1, keepdims=True)) + most
+
+
+def softmax(logs: Array) -> Array:
+    """Rows as probabilities."""
+    return xp.exp(logs - log_sum_exp(logs))

@@ -1,0 +1,315 @@
+"""Estimators: scikit-learn's own checks, its models as oracles, and data on disk under small limits."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import outcore as oc
+import pytest
+import sklearn.cluster
+import sklearn.decomposition
+import sklearn.linear_model
+import sklearn.mixture
+import sklearn.naive_bayes
+import sklearn.preprocessing
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from outcore import ml
+
+xp = oc.array
+# Why the checks of scikit-learn's that fail do so; docs/ml.md has the same.
+CHANCE = "k-means|| picks rows by chance of their places, so rows that count twice are not picked as two rows are"
+EXPECTED = {
+    "KMeans": {
+        "check_sample_weight_equivalence_on_dense_data": CHANCE,
+    },
+}
+ESTIMATORS = [
+    ml.KMeans(), ml.GaussianMixture(), ml.PCA(), ml.TruncatedSVD(), ml.StandardScaler(), ml.LinearRegression(),
+    ml.Ridge(), ml.LogisticRegression(), ml.GaussianNB(),
+]  # fmt: skip
+
+
+def expected_failures(estimator):
+    return EXPECTED.get(type(estimator).__name__, {})
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+RNG = np.random.default_rng(0)
+N, P = 1300, 5
+# Clusters that overlap a little, far from 0.
+NUMBERS = RNG.integers(0, 3, N)
+X = RNG.normal(size=(N, P)) @ RNG.normal(size=(P, P)) + 4.0 * RNG.normal(size=(3, P))[NUMBERS] + 100.0
+Y = X @ RNG.normal(size=P) + RNG.normal(size=N)
+TARGETS = np.stack([Y, X[:, 0] ** 2], axis=1)
+BINARY = np.where(Y + 3.0 * Y.std() * RNG.normal(size=N) > np.median(Y), "yes", "no")
+WEIGHTS = RNG.random(N) * (RNG.random(N) < 0.9)
+
+
+def close(left, right, rtol=1e-7, atol=1e-9):
+    np.testing.assert_allclose(left, right, rtol=rtol, atol=atol)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """An array as an image on the disk, opened."""
+    count = iter(range(100))
+
+    def disk(values):
+        return xp.persist(tmp_path / f"{next(count)}.oc", xp.asarray(values))
+
+    return disk
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_kmeans(weights):
+    init = X[:4]
+    ours = ml.KMeans(4, init=init).fit(X, sample_weight=weights)
+    theirs = sklearn.cluster.KMeans(4, init=init, n_init=1, algorithm="lloyd").fit(X, sample_weight=weights)
+    close(ours.cluster_centers_, theirs.cluster_centers_)
+    close(ours.inertia_, theirs.inertia_)
+    assert (ours.labels_ == theirs.labels_).all() and ours.n_iter_ == theirs.n_iter_
+    close(ours.transform(X[:9]), theirs.transform(X[:9]))
+    close(ours.score(X, sample_weight=weights), theirs.score(X, sample_weight=weights))
+    assert list(ours.get_feature_names_out()) == ["kmeans0", "kmeans1", "kmeans2", "kmeans3"]
+
+
+def test_kmeans_by_chance():
+    one, two, other = (ml.KMeans(3, random_state=seed).fit(X) for seed in (1, 1, 2))
+    assert one.cluster_centers_.tobytes() == two.cluster_centers_.tobytes() != other.cluster_centers_.tobytes()
+    theirs = sklearn.cluster.KMeans(3, n_init=10, random_state=0).fit(X)
+    assert ml.KMeans(3, n_init=3, random_state=0).fit(X).inertia_ < 1.001 * theirs.inertia_
+    assert (one.labels_ == one.predict(X)).all() and (one.fit_predict(X) == one.labels_).all()
+    for wrong in ({"init": "random"}, {"init": X[:2]}, {"n_clusters": 0}, {"n_clusters": N + 1}, {"n_init": 0}, {"max_iter": -1}):
+        with pytest.raises(oc.UsageError):
+            ml.KMeans(**{"n_clusters": 3} | wrong).fit(X)
+
+
+PRECISIONS = {"full": np.stack([np.eye(P)] * 3), "tied": np.eye(P), "diag": np.ones((3, P)), "spherical": np.ones(3)}
+
+
+@pytest.mark.parametrize("kind", PRECISIONS)
+def test_gaussian_mixture(kind, disk):
+    start = {"weights_init": np.full(3, 1 / 3), "means_init": X[:3], "precisions_init": PRECISIONS[kind]}
+    options = {"covariance_type": kind, "max_iter": 40, **start}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours, theirs = (kind(3, **options).fit(X) for kind in (ml.GaussianMixture, sklearn.mixture.GaussianMixture))
+    assert ours.n_iter_ == theirs.n_iter_ and ours.converged_ == theirs.converged_
+    for name in "weights_ means_ covariances_ precisions_ precisions_cholesky_ lower_bound_".split():
+        close(getattr(ours, name), getattr(theirs, name), 1e-5, 1e-7)
+    assert (ours.predict(X) == theirs.predict(X)).all()
+    close(ours.predict_proba(X), theirs.predict_proba(X), 1e-5, 1e-7)
+    close(ours.score_samples(X), theirs.score_samples(X), 1e-6)
+    close([ours.score(X), ours.bic(X), ours.aic(X)], [theirs.score(X), theirs.bic(X), theirs.aic(X)], 1e-6)
+    stored = disk(X)
+    assert (ours.predict(stored).compute() == ours.predict(X)).all()
+    close(float(ours.score(stored)), ours.score(X))
+    with pytest.raises(oc.UsageError, match="precisions_init"):
+        ml.GaussianMixture(3, means_init=X[:3]).fit(X)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "full"])
+@pytest.mark.parametrize("count", [None, 2, 0.9])
+def test_pca(count, solver, whiten):
+    ours = ml.PCA(count, svd_solver=solver, whiten=whiten).fit(X)
+    theirs = sklearn.decomposition.PCA(count, svd_solver="full", whiten=whiten).fit(X)
+    names = "components_ explained_variance_ explained_variance_ratio_ singular_values_ mean_ noise_variance_"
+    for name in names.split():
+        close(np.abs(getattr(ours, name)), np.abs(getattr(theirs, name)))
+    assert (ours.n_components_, ours.n_samples_) == (theirs.n_components_, theirs.n_samples_)
+    close(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), 1e-6, 1e-7)
+    close(ours.inverse_transform(ours.transform(X)), theirs.inverse_transform(theirs.transform(X)))
+    with pytest.raises(oc.UsageError, match="n_components"):
+        ml.PCA(P + 1).fit(X)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "full"])
+def test_truncated_svd(algorithm):
+    centred = X - 99.0
+    ours = ml.TruncatedSVD(3, algorithm=algorithm).fit(centred)
+    theirs = sklearn.decomposition.TruncatedSVD(3, algorithm="arpack", random_state=0).fit(centred)
+    for name in "components_ explained_variance_ explained_variance_ratio_ singular_values_".split():
+        close(np.abs(getattr(ours, name)), np.abs(getattr(theirs, name)))
+    close(np.abs(ours.transform(centred)), np.abs(theirs.transform(centred)), 1e-6, 1e-7)
+    close(ours.inverse_transform(ours.transform(centred)), theirs.inverse_transform(theirs.transform(centred)))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("options", [{}, {"with_mean": False}, {"with_std": False}])
+def test_standard_scaler(options, weights):
+    table = np.concatenate([X, np.full((N, 1), 7.0)], axis=1)
+    ours = ml.StandardScaler(**options).fit(table, sample_weight=weights)
+    theirs = sklearn.preprocessing.StandardScaler(**options).fit(table, sample_weight=weights)
+    close(ours.mean_, theirs.mean_)
+    if ours.scale_ is None:
+        assert theirs.scale_ is None and ours.var_ is None
+    else:
+        close(ours.scale_, theirs.scale_), close(ours.var_, theirs.var_)
+    close(ours.transform(table), theirs.transform(table))
+    close(ours.inverse_transform(ours.transform(table)), table)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("name, options", [("LinearRegression", {}), ("Ridge", {"alpha": 30.0})])
+@pytest.mark.parametrize("y", [Y, TARGETS], ids=["vector", "matrix"])
+def test_linear_models(name, options, intercept, weights, y):
+    options = options | {"fit_intercept": intercept}
+    ours = getattr(ml, name)(**options).fit(X, y, sample_weight=weights)
+    theirs = getattr(sklearn.linear_model, name)(**options).fit(X, y, sample_weight=weights)
+    assert np.shape(ours.coef_) == np.shape(theirs.coef_)
+    close(ours.coef_, theirs.coef_, 1e-6), close(ours.intercept_, theirs.intercept_, 1e-6)
+    close(ours.predict(X), theirs.predict(X))
+    close(ours.score(X, y, weights), theirs.score(X, y, weights))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+@pytest.mark.parametrize("y", [BINARY, NUMBERS], ids=["two", "three"])
+def test_logistic_regression(y, C, intercept, weights):
+    table = X - 100.0
+    ours = ml.LogisticRegression(C, tol=1e-10, fit_intercept=intercept).fit(table, y, sample_weight=weights)
+    theirs = sklearn.linear_model.LogisticRegression(
+        C=C, tol=1e-10, max_iter=10000, solver="newton-cg", fit_intercept=intercept
+    ).fit(table, y, sample_weight=weights)
+    close(ours.coef_, theirs.coef_, 1e-4, 1e-5), close(ours.intercept_, theirs.intercept_, 1e-4, 1e-5)
+    close(ours.predict_proba(table), theirs.predict_proba(table), 1e-3, 1e-5)
+    close(ours.decision_function(table), theirs.decision_function(table), 1e-3, 1e-4)
+    close(ours.predict_log_proba(table), theirs.predict_log_proba(table), 1e-3, 1e-4)
+    assert (ours.predict(table) == theirs.predict(table)).mean() > 0.999
+    assert (ours.classes_ == theirs.classes_).all()
+
+
+@pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_gaussian_nb(weights, priors):
+    ours = ml.GaussianNB(priors=priors).fit(X, NUMBERS, sample_weight=weights)
+    theirs = sklearn.naive_bayes.GaussianNB(priors=priors).fit(X, NUMBERS, sample_weight=weights)
+    for name in "class_count_ class_prior_ theta_ var_".split():
+        close(getattr(ours, name), getattr(theirs, name))
+    close(ours.predict_proba(X), theirs.predict_proba(X), 1e-6)
+    close(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), 1e-6)
+    assert (ours.predict(X) == theirs.predict(X)).all()
+
+
+MODELS = {
+    "KMeans": lambda **limits: ml.KMeans(3, random_state=0, **limits),
+    "GaussianMixture": lambda **limits: ml.GaussianMixture(2, random_state=0, max_iter=4, **limits),
+    "PCA": lambda **limits: ml.PCA(2, **limits),
+    "TruncatedSVD": lambda **limits: ml.TruncatedSVD(2, **limits),
+    "StandardScaler": lambda **limits: ml.StandardScaler(**limits),
+    "LinearRegression": lambda **limits: ml.LinearRegression(**limits),
+    "Ridge": lambda **limits: ml.Ridge(**limits),
+    "LogisticRegression": lambda **limits: ml.LogisticRegression(**limits),
+    "GaussianNB": lambda **limits: ml.GaussianNB(**limits),
+}
+METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples"]
+
+
+def numbers_of(model):
+    """What a fit found, as bytes."""
+    attributes = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
+    kept = {name: value for name, value in attributes.items() if name not in ("stats_", "labels_", "classes_")}
+    return {name: np.asarray(value).tobytes() for name, value in kept.items() if value is not None}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_on_disk(name, disk, tmp_path):
+    """Images of 31 MB under 24 MiB, with one and two threads: the same bits, and what it is in memory."""
+    repeats = 600
+    long, labels = np.tile(X, (repeats, 1)), np.tile(NUMBERS, repeats)
+    model = MODELS[name](memory="24MiB", threads=1)
+    rows, y = disk(long), disk(labels)
+    one = clone(model).fit(rows, y)
+    two = clone(model).set_params(threads=2).fit(rows, y)
+    memory = clone(model).set_params(memory=None, threads=2).fit(long, labels)
+    assert numbers_of(one) == numbers_of(two)
+    for attribute in numbers_of(one):
+        close(getattr(one, attribute), getattr(memory, attribute), 1e-7, 1e-9)
+    assert one.stats_["memory_limit_bytes"] == 24 << 20 < long.nbytes <= one.stats_["bytes_read"]
+    assert one.n_features_in_ == P
+    again = pickle.loads(pickle.dumps(one))
+    assert numbers_of(again) == numbers_of(one) and not hasattr(again, "labels_")
+    for method in METHODS:
+        if hasattr(one, method):
+            lazy = getattr(one, method)(rows)
+            assert isinstance(lazy, xp.Array)
+            expected = getattr(memory, method)(X)
+            found = lazy[-N:].compute()
+            assert found.dtype == expected.dtype
+            close(found, expected, 1e-6, 1e-7)
+            assert (getattr(again, method)(X) == getattr(one, method)(X)).all()
+    if hasattr(one, "score"):
+        lazy, expected = one.score(rows, y), memory.score(long, labels)
+        assert isinstance(lazy, xp.Array)
+        close(float(lazy), expected)
+        if name not in ("KMeans", "GaussianMixture"):
+            heavy = np.tile(WEIGHTS, repeats)
+            close(float(one.score(rows, y, disk(heavy))), memory.score(long, labels, heavy))
+    if name == "KMeans":
+        assert isinstance(one.labels_, xp.Array) and (one.labels_.compute() == memory.labels_).all()
+    with pytest.raises(oc.UsageError, match="features"):
+        getattr(one, "predict" if hasattr(one, "predict") else "transform")(rows[:, :2])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_paths_and_weights(name, disk, tmp_path):
+    xp.persist(tmp_path / "x.oc", xp.asarray(X))
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", NUMBERS)
+    by_image, by_file = (MODELS[name]().fit(tmp_path / x, str(tmp_path / "y.npy")) for x in ("x.oc", "x.npy"))
+    assert numbers_of(by_image) == numbers_of(by_file) == numbers_of(MODELS[name]().fit(X, NUMBERS))
+    if name in ("PCA", "TruncatedSVD", "GaussianMixture"):
+        return
+    lazy = MODELS[name]().fit(disk(X), NUMBERS, sample_weight=disk(WEIGHTS))
+    assert numbers_of(lazy) == numbers_of(MODELS[name]().fit(X, NUMBERS, sample_weight=WEIGHTS))
+    with pytest.raises(oc.UsageError, match="sample_weight"):
+        MODELS[name]().fit(disk(X), NUMBERS, sample_weight=WEIGHTS[1:])
+
+
+def test_classes_in_files(disk):
+    rows = disk(X)
+    for labels in (2 * NUMBERS - 3, (NUMBERS > 0), NUMBERS.astype(np.uint8), NUMBERS + 0.0):
+        lazy, memory = ml.GaussianNB().fit(rows, disk(labels)), ml.GaussianNB().fit(X, labels)
+        assert (lazy.classes_ == memory.classes_).all() and lazy.classes_.dtype == memory.classes_.dtype
+        assert (lazy.predict(rows).compute() == memory.predict(X)).all()
+    for wrong in (NUMBERS + 0.5, NUMBERS * 1e9, np.where(NUMBERS == 0, np.nan, 1.0)):
+        with pytest.raises(oc.UsageError, match="whole numbers"):
+            ml.GaussianNB().fit(rows, disk(wrong))
+    words = ml.GaussianNB().fit(rows, BINARY)
+    assert isinstance(words.predict_proba(rows), xp.Array)
+    with pytest.raises(oc.UsageError, match="classes that are numbers"):
+        words.predict(rows)
+    with pytest.raises(oc.UsageError, match="finite"):
+        ml.LinearRegression().fit(disk(np.where(X > X.max() - 1e-9, np.nan, X)), Y)
+
+
+def test_pipelines_and_searches(disk):
+    pipeline = make_pipeline(ml.StandardScaler(), ml.PCA(3), ml.LogisticRegression())
+    memory = clone(pipeline).fit(X, NUMBERS)
+    rows = disk(X)
+    lazy = clone(pipeline).fit(rows, NUMBERS)
+    close(lazy.predict_proba(rows).compute(), memory.predict_proba(X))
+    close(float(lazy.score(rows, NUMBERS)), memory.score(X, NUMBERS))
+    search = GridSearchCV(ml.Ridge(), {"alpha": [0.1, 1e6]}, cv=3).fit(X, Y)
+    assert search.best_params_ == {"alpha": 0.1}
+
+
+def test_it_is_imported_when_it_is_asked_for():
+    program = "import sys, outcore; assert 'sklearn' not in sys.modules; outcore.ml.KMeans"
+    program += "; assert 'sklearn' in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
