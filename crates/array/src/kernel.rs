@@ -1,1 +1,0 @@
-//! Functions of vectors of elements.
