@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most axes of an array.
 pub const MOST_AXES: usize = 16;
+/// Plans are made by functions that call themselves: more operations above one another would overflow the stack.
+const MOST_DEPTH: u32 = 500;
 /// Arrays in memory of more elements are computed with block by block, on all workers.
 const STREAMED_FROM: u64 = 512;
 /// An array of no more elements can be computed as a whole before it is used, whatever it is made of.
@@ -33,6 +35,8 @@ pub(crate) struct Node {
     shape: Vec<u64>,
     element: ElementType,
     long: Option<Long>,
+    /// How many operations lie above one another in it.
+    depth: u32,
     op: Op,
 }
 
@@ -213,8 +217,15 @@ impl Array {
         let is_small = shape.iter().product::<u64>() <= MOST_WHOLE;
         let long = long.filter(|long| shape[long.axis] > 1);
         let long = long.map(|long| Long { is_fixed: long.is_fixed && !is_small, ..long });
+        let depth = 1 + op.operands().iter().map(|operand| operand.0.depth).max().unwrap_or(0);
+        if depth > MOST_DEPTH {
+            let advice = "compute or persist an array in between";
+            return Err(Error::Usage(format!(
+                "expected at most {MOST_DEPTH} operations that use each other's results, found more; {advice}"
+            )));
+        }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Array(Arc::new(Node { id, shape, element, long, op })))
+        Ok(Array(Arc::new(Node { id, shape, element, long, depth, op })))
     }
 
     /// An array in memory.

@@ -338,6 +338,13 @@ fn what_cannot_be_streamed_or_has_no_memory_is_refused() {
     assert!(x.cumulative(Fold::Sum, 0).is_err());
     assert!(x.reshape(&[2, rows / 2, 4]).is_err());
     assert_eq!(x.reshape(&[rows, 2, 2]).unwrap().long_axis(), Some(0));
+    // Operations upon operations.
+    let deep = (0..600).try_fold(x.clone(), |x, _| x.unary(Unary::Negative));
+    assert!(deep.unwrap_err().to_string().contains("compute or persist"));
+    let deep = (0..480).try_fold(x.clone(), |x, _| x.unary(Unary::Negative)).unwrap();
+    let sums = [&deep, &x].map(|x| Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap()));
+    let sums = bits(&compute(&small, &sums).unwrap().values);
+    assert_eq!(sums[0], sums[1]);
     // A pass needs a row of every operand at once: the mean is a pass of its own.
     let centred = x.binary(Binary::Subtract, &x.mean(&[0], false).unwrap()).unwrap();
     let goal = [Goal::Value(centred.fold(Fold::Max, &[0], false).unwrap())];
