@@ -42,6 +42,16 @@ impl<'py> Facts<'py> {
         let array = PyArray1::from_slice(self.0.py(), numbers).reshape([rows, numbers.len() / rows.max(1)])?;
         self.set(name, array)
     }
+
+    /// Directions of data, and how long they are along them.
+    fn directions(&self, components: &[f64], singular_values: &[f64]) -> PyResult<&Self> {
+        self.matrix("components", components, singular_values.len())?.vector("singular_values", singular_values)
+    }
+
+    /// Variances along directions, and their shares.
+    fn variances(&self, variances: &[f64], ratios: &[f64]) -> PyResult<&Self> {
+        self.vector("explained_variance", variances)?.vector("explained_variance_ratio", ratios)
+    }
 }
 
 /// Fits a model under limits.
@@ -165,11 +175,9 @@ pub fn pca<'py>(
     let own = PcaOptions { components, solver: self::solver(py, solver)? };
     let found = fitted(py, options, |runtime| learn::pca(runtime, &x.array, &own))?;
     let facts = Facts::new(py, &found.stats)?;
-    facts.matrix("components", &found.components, found.singular_values.len())?;
-    facts.vector("explained_variance", &found.explained_variance)?;
-    facts.vector("explained_variance_ratio", &found.explained_variance_ratio)?;
-    facts.vector("singular_values", &found.singular_values)?.vector("mean", &found.mean)?;
-    facts.set("noise_variance", found.noise_variance)?;
+    facts.directions(&found.components, &found.singular_values)?;
+    facts.variances(&found.explained_variance, &found.explained_variance_ratio)?;
+    facts.vector("mean", &found.mean)?.set("noise_variance", found.noise_variance)?;
     Ok(facts.0)
 }
 
@@ -186,10 +194,8 @@ pub fn truncated_svd<'py>(
     let own = TruncatedSvdOptions { components, solver: self::solver(py, solver)? };
     let found = fitted(py, options, |runtime| learn::truncated_svd(runtime, &x.array, &own))?;
     let facts = Facts::new(py, &found.stats)?;
-    facts.matrix("components", &found.components, found.singular_values.len())?;
-    facts.vector("explained_variance", &found.explained_variance)?;
-    facts.vector("explained_variance_ratio", &found.explained_variance_ratio)?;
-    facts.vector("singular_values", &found.singular_values)?;
+    facts.directions(&found.components, &found.singular_values)?;
+    facts.variances(&found.explained_variance, &found.explained_variance_ratio)?;
     Ok(facts.0)
 }
 

@@ -5,6 +5,7 @@
 //! is computed, and all of it that has the same number of rows in the same pass.
 
 use crate::array::{Array, Op};
+use crate::elementwise::kept_axis;
 use crate::memory::Memory;
 use crate::pass::{pass_needs, run};
 use crate::plan::{Known, Plan, Request, Wanted, cannot_stream, outer};
@@ -181,18 +182,13 @@ impl<'a> Computation<'a> {
         let mut is_waiting = false;
         for (operand, axis) in requests(array, along) {
             let must_wait = self.find(operand, axis, ready, seen)?;
-            let is_whole = along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
+            let is_table = matches!(array.op(), Op::Gather { table, .. } if table.id() == operand.id());
+            let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
                 // What is the same for all rows is computed before the pass.
                 self.value(operand)?;
             }
             is_waiting |= must_wait;
-        }
-        if let Some(table) = table_of(array, if is_target { pass_axis(array) } else { axis.map(Along::Own) })
-            && !is_waiting
-        {
-            // It takes no pass, and must be in memory for the one that uses it.
-            self.value(table)?;
         }
         if is_target && !is_waiting && pass_axis(array).is_none() {
             // It takes no pass.
@@ -219,7 +215,7 @@ impl<'a> Computation<'a> {
             Op::CoMoments(_) | Op::GroupFold { .. } | Op::RowFold(..) => false,
             Op::Cumulative { axis: along, .. } if *along == axis => false,
             Op::Gather { index, .. } if axis >= index.axes() => false,
-            Op::Reshape(input) if kept_axis(input, array, axis).is_none() => false,
+            Op::Reshape(input) if kept_axis(array.shape(), axis, input.shape()).is_none() => false,
             _ => requests(array, Some(Along::Own(axis))).into_iter().all(|(operand, axis)| match axis {
                 Some(axis) if operand.shape()[axis] > 1 => self.can_stream(operand, axis),
                 _ => true,
@@ -412,23 +408,6 @@ fn pass_rows(array: &Array) -> u64 {
     }
 }
 
-/// The operand's axis that a reshaped array has as its own.
-fn kept_axis(input: &Array, array: &Array, axis: usize) -> Option<usize> {
-    let before = |sizes: &[u64]| sizes.iter().product::<u64>();
-    let (size, first) = (array.shape()[axis], before(&array.shape()[..axis]));
-    (0..input.axes()).find(|&own| input.shape()[own] == size && before(&input.shape()[..own]) == first)
-}
-
-/// The operand that must be in memory when an array is computed along an axis.
-fn table_of(array: &Array, along: Option<Along>) -> Option<&Array> {
-    match (array.op(), along) {
-        (Op::Gather { table, .. }, _) => Some(table),
-        (Op::MatMul(_, right), Some(Along::Own(0))) => Some(right),
-        (Op::MatMul(left, _), Some(Along::Own(_))) => Some(left),
-        _ => None,
-    }
-}
-
 /// How an array asks for its operands: each along an axis, or as a whole.
 fn requests(array: &Array, along: Option<Along>) -> Vec<(&Array, Option<usize>)> {
     let operands = array.op().operands();
@@ -448,7 +427,7 @@ fn requests(array: &Array, along: Option<Along>) -> Vec<(&Array, Option<usize>)>
     };
     match array.op() {
         Op::View { input, axes, .. } => vec![(input, axes[axis].axis)],
-        Op::Reshape(input) => vec![(input, kept_axis(input, array, axis))],
+        Op::Reshape(input) => vec![(input, kept_axis(array.shape(), axis, input.shape()))],
         Op::Fold { input, axes, .. } | Op::SquaredDeviations { input, axes } => {
             vec![(input, (0..input.axes()).filter(|own| !axes.contains(own)).nth(axis))]
         }

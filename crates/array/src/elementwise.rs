@@ -45,6 +45,14 @@ fn long_of(operands: &[&Array], axes: usize) -> Result<Option<Long>> {
     Ok(found)
 }
 
+/// The axis of another shape of the same elements that is an axis of this one, element by element: it is as long, and
+/// as many elements lie before it.
+pub(crate) fn kept_axis(shape: &[u64], axis: usize, other: &[u64]) -> Option<usize> {
+    let before = |sizes: &[u64]| sizes.iter().product::<u64>();
+    let (size, first) = (shape[axis], before(&shape[..axis]));
+    (0..other.len()).find(|&own| other[own] == size && before(&other[..own]) == first)
+}
+
 /// The error for operands of which each is streamed along an axis of its own.
 pub(crate) fn two_long_axes() -> Error {
     Error::Usage(
@@ -274,12 +282,10 @@ impl Array {
         if shape == self.shape() {
             return Ok(self.clone());
         }
-        let before = |sizes: &[u64]| sizes.iter().product::<u64>();
         let long = match self.long() {
             None => None,
             Some(long) => {
-                let (size, first) = (self.shape()[long.axis], before(&self.shape()[..long.axis]));
-                let axis = (0..shape.len()).find(|&axis| shape[axis] == size && before(&shape[..axis]) == first);
+                let axis = kept_axis(self.shape(), long.axis, shape);
                 match axis {
                     Some(axis) => Some(Long { axis, ..long }),
                     None if long.is_fixed => {

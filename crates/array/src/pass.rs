@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// A partition is about so much of all files together.
 const PARTITION_BYTES: u64 = 1 << 20;
-/// The rows of a partition of arrays in memory.
+/// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
 /// How many partitions a worker reads ahead, at most.
 const DEPTH: usize = 4;
@@ -44,10 +44,10 @@ fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u6
 
 /// How many rows a partition has: as many blocks as make about a MiB of what is read, and whole pages of what is most.
 pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
-    let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
     if plan.sources.is_empty() {
-        return MEMORY_BLOCKS.next_multiple_of(8) * BLOCK_ROWS as u64;
+        return MEMORY_BLOCKS * BLOCK_ROWS as u64;
     }
+    let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
     let bytes = |rows: u64| plan.sources.iter().map(|source| source.source.bytes_of(rows)).sum::<u64>();
     let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(4064) >= bytes(4064));
     let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);

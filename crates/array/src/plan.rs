@@ -8,6 +8,7 @@
 //! cache (`block.rs`). What is wanted more than once is computed for the whole block.
 
 use crate::array::{Array, ElementFunction, Op};
+use crate::elementwise::kept_axis;
 use crate::kernel::{self, Binary, Fold, Scalar, Unary};
 use crate::memory::Memory;
 use crate::random::Random;
@@ -577,14 +578,11 @@ impl Plan {
     }
 
     fn reshape(&mut self, array: &Array, input: &Array, request: Request, known: &Known) -> Result<View> {
-        let before = |sizes: &[u64]| sizes.iter().product::<u64>();
         let own = match request.axis {
             None => None,
             Some(axis) => {
-                let (size, first) = (array.shape()[axis], before(&array.shape()[..axis]));
-                let found =
-                    (0..input.axes()).find(|&own| input.shape()[own] == size && before(&input.shape()[..own]) == first);
-                Some(found.ok_or_else(|| cannot_stream(array))?)
+                let kept = kept_axis(array.shape(), axis, input.shape());
+                Some(kept.ok_or_else(|| cannot_stream(array))?)
             }
         };
         let view = self.add(input, request.at(own), known)?;

@@ -2,65 +2,67 @@
 //!
 //! A block of a tall matrix is vectors of adjacent elements, one per column, so it is a matrix in columns.
 
-use crate::kernel::Values;
+use crate::kernel::{self, Element, Fold, Scalar, Values};
 use crate::memory::Memory;
 use crate::plan::BLOCK_ROWS;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_format::ElementType;
 
-/// Real numbers that are multiplied.
-pub(crate) trait Real: faer::traits::ComplexField + bytemuck::Pod {
+/// Real numbers that are multiplied, and whose sums are computed in float64.
+pub(crate) trait Real: faer::traits::ComplexField + Element + std::ops::Sub<Output = Self> {
     const ONE: Self;
-    /// The numbers of a vector of this type.
-    fn of<'a>(values: &Values<'a>) -> &'a [Self];
     fn wide(self) -> f64;
+    fn narrow(value: f64) -> Self;
+    fn values(values: &[Self]) -> Values<'_>;
+
+    /// The sum of a vector.
+    fn sum(values: &[Self]) -> f64 {
+        kernel::reduce(Fold::Sum, Self::values(values), Scalar::zero(Self::TYPE)).to_f64()
+    }
 }
 
 impl Real for f64 {
     const ONE: Self = 1.0;
 
-    fn of<'a>(values: &Values<'a>) -> &'a [Self] {
-        match values {
-            Values::Float64(values) => values,
-            _ => unreachable!("a matrix of float64"),
-        }
-    }
-
     fn wide(self) -> f64 {
         self
+    }
+
+    fn narrow(value: f64) -> Self {
+        value
+    }
+
+    fn values(values: &[Self]) -> Values<'_> {
+        Values::Float64(values)
     }
 }
 
 impl Real for f32 {
     const ONE: Self = 1.0;
 
-    fn of<'a>(values: &Values<'a>) -> &'a [Self] {
-        match values {
-            Values::Float32(values) => values,
-            _ => unreachable!("a matrix of float32"),
-        }
-    }
-
     fn wide(self) -> f64 {
         f64::from(self)
+    }
+
+    fn narrow(value: f64) -> Self {
+        value as f32
+    }
+
+    fn values(values: &[Self]) -> Values<'_> {
+        Values::Float32(values)
     }
 }
 
 /// Vectors as a matrix in columns, one behind the other.
 pub(crate) fn packed<T: Real>(vectors: &[Values<'_>], rows: usize, room: &mut Vec<T>) {
     room.clear();
-    for vector in vectors {
-        room.extend_from_slice(&T::of(vector)[..rows]);
+    for &vector in vectors {
+        room.extend_from_slice(&T::slice(vector)[..rows]);
     }
 }
 
-/// All numbers of a matrix in memory, row by row.
-fn numbers<T: Real>(matrix: &Memory) -> Vec<T> {
-    bytemuck::allocation::pod_collect_to_vec(&matrix.to_vec())
-}
-
-/// Vectors of `left` times a matrix in memory, row by row: vectors of the product.
+/// Vectors of `left` times a matrix that lies row by row in memory: vectors of the product.
 pub(crate) fn tall_by_small(
     element: ElementType,
     left: &[Values<'_>],
@@ -79,9 +81,8 @@ pub(crate) fn tall_by_small(
 fn tall_by_small_of<T: Real>(left: &[Values<'_>], right: &Memory, rows: usize, columns: usize, to: &mut [u8]) {
     let (inner, mut room) = (left.len(), Vec::new());
     packed::<T>(left, rows, &mut room);
-    let right: Vec<T> = numbers(right);
     let left = MatRef::from_column_major_slice(&room, rows, inner);
-    let right = MatRef::from_row_major_slice(&right, inner, columns);
+    let right = MatRef::from_row_major_slice(right.slice::<T>(), inner, columns);
     let to: &mut [T] = bytemuck::cast_slice_mut(&mut to[..columns * BLOCK_ROWS * size_of::<T>()]);
     let to = MatMut::from_column_major_slice_with_stride_mut(to, rows, columns, BLOCK_ROWS);
     matmul(to, Accum::Replace, left, right, T::ONE, Par::Seq);

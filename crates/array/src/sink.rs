@@ -399,6 +399,11 @@ impl<T: Real> Partial for Product<T> {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
         let SinkKind::Product(right) = &sink.kind else { unreachable!("a product") };
         packed(&block.vectors(&sink.wanted.view, sink.wanted.sizes[0]), block.rows, &mut self.left);
+        // A matrix of sums of squares has the same vectors on both sides.
+        if right.view == sink.wanted.view && right.sizes == sink.wanted.sizes {
+            add_transposed_product(&self.left, &self.left, block.rows, &mut self.sums, &mut self.room);
+            return Ok(());
+        }
         packed(&block.vectors(&right.view, right.sizes[0]), block.rows, &mut self.right);
         add_transposed_product(&self.left, &self.right, block.rows, &mut self.sums, &mut self.room);
         Ok(())
@@ -453,7 +458,7 @@ impl<T: Real> CoMoments<T> {
     }
 }
 
-impl<T: Real + Narrow> Partial for CoMoments<T> {
+impl<T: Real> Partial for CoMoments<T> {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
         let vectors = block.vectors(&sink.wanted.view, sink.wanted.sizes[0]);
         packed(&vectors, block.rows, &mut self.values);
@@ -484,32 +489,6 @@ impl<T: Real + Narrow> Partial for CoMoments<T> {
 
     fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
         real_result(sink, budget, &self.sums)
-    }
-}
-
-/// Numbers whose sums are computed in float64.
-pub(crate) trait Narrow: std::ops::SubAssign + Copy {
-    fn narrow(value: f64) -> Self;
-    fn sum(values: &[Self]) -> f64;
-}
-
-impl Narrow for f64 {
-    fn narrow(value: f64) -> Self {
-        value
-    }
-
-    fn sum(values: &[Self]) -> f64 {
-        kernel::reduce(Fold::Sum, Values::Float64(values), Scalar::Float64(0.0)).to_f64()
-    }
-}
-
-impl Narrow for f32 {
-    fn narrow(value: f64) -> Self {
-        value as f32
-    }
-
-    fn sum(values: &[Self]) -> f64 {
-        kernel::reduce(Fold::Sum, Values::Float32(values), Scalar::Float32(0.0)).to_f64()
     }
 }
 

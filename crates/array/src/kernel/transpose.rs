@@ -58,6 +58,35 @@ macro_rules! bits {
 }
 bits!(u8 u16 u32 u64);
 
+/// What moves elements from rows to columns, or back.
+trait Squares {
+    /// Moves the element of a row and a column.
+    fn one(&mut self, row: usize, column: usize);
+    /// Moves the square that begins there.
+    fn square(&mut self, row: usize, column: usize);
+}
+
+/// Moves all elements: whole squares, and then what is left.
+#[inline(always)]
+fn move_all(mut squares: impl Squares, rows: usize, columns: usize) {
+    let (whole_rows, whole_columns) = (rows / SIDE * SIDE, columns / SIDE * SIDE);
+    for column in (0..whole_columns).step_by(SIDE) {
+        for row in (0..whole_rows).step_by(SIDE) {
+            squares.square(row, column);
+        }
+    }
+    for column in whole_columns..columns {
+        for row in 0..whole_rows {
+            squares.one(row, column);
+        }
+    }
+    for row in whole_rows..rows {
+        for column in 0..columns {
+            squares.one(row, column);
+        }
+    }
+}
+
 struct ToColumns<'a, T, const SWAP: bool> {
     from: &'a [u8],
     shape: RowMajor,
@@ -65,8 +94,7 @@ struct ToColumns<'a, T, const SWAP: bool> {
     column_stride: usize,
 }
 
-impl<T: Bits, const SWAP: bool> ToColumns<'_, T, SWAP> {
-    /// Moves the element of a row and a column.
+impl<T: Bits, const SWAP: bool> Squares for ToColumns<'_, T, SWAP> {
     #[inline(always)]
     fn one(&mut self, row: usize, column: usize) {
         let start = row * self.shape.row_stride_bytes + column * size_of::<T>();
@@ -74,7 +102,6 @@ impl<T: Bits, const SWAP: bool> ToColumns<'_, T, SWAP> {
         self.to[column * self.column_stride + row] = if SWAP { bits.swapped() } else { bits };
     }
 
-    /// Moves a square.
     #[inline(always)]
     fn square(&mut self, row: usize, column: usize) {
         let size = size_of::<T>();
@@ -95,20 +122,9 @@ impl<T: Bits, const SWAP: bool> Loop for ToColumns<'_, T, SWAP> {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self) {
-        let (rows, columns) = (self.shape.rows, self.shape.columns);
-        let (whole_rows, whole_columns) = (rows / SIDE * SIDE, columns / SIDE * SIDE);
-        for column in (0..whole_columns).step_by(SIDE) {
-            for row in (0..whole_rows).step_by(SIDE) {
-                self.square(row, column);
-            }
-        }
-        for column in whole_columns..columns {
-            (0..whole_rows).for_each(|row| self.one(row, column));
-        }
-        for row in whole_rows..rows {
-            (0..columns).for_each(|column| self.one(row, column));
-        }
+    fn run(self) {
+        let RowMajor { rows, columns, .. } = self.shape;
+        move_all(self, rows, columns);
     }
 }
 
@@ -119,7 +135,7 @@ struct ToRows<'a, T, const SWAP: bool> {
     to: &'a mut [u8],
 }
 
-impl<T: Bits, const SWAP: bool> ToRows<'_, T, SWAP> {
+impl<T: Bits, const SWAP: bool> Squares for ToRows<'_, T, SWAP> {
     #[inline(always)]
     fn one(&mut self, row: usize, column: usize) {
         let bits = self.from[column * self.column_stride + row];
@@ -150,20 +166,9 @@ impl<T: Bits, const SWAP: bool> Loop for ToRows<'_, T, SWAP> {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self) {
-        let (rows, columns) = (self.shape.rows, self.shape.columns);
-        let (whole_rows, whole_columns) = (rows / SIDE * SIDE, columns / SIDE * SIDE);
-        for column in (0..whole_columns).step_by(SIDE) {
-            for row in (0..whole_rows).step_by(SIDE) {
-                self.square(row, column);
-            }
-        }
-        for column in whole_columns..columns {
-            (0..whole_rows).for_each(|row| self.one(row, column));
-        }
-        for row in whole_rows..rows {
-            (0..columns).for_each(|column| self.one(row, column));
-        }
+    fn run(self) {
+        let RowMajor { rows, columns, .. } = self.shape;
+        move_all(self, rows, columns);
     }
 }
 
