@@ -31,8 +31,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // Decoders of other formats allocate on their own; algorithms keep what they have.
-    if matches!(cli.command, Command::Import(_)) {
+    // Steps of an import, and decoders of other formats, allocate on their own; algorithms keep what they have.
+    if matches!(cli.command, Command::Import(_) | Command::Generate(_)) {
         outcore::io::give_back_freed_memory();
     }
     let outcome = match &cli.command {
