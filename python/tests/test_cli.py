@@ -751,7 +751,7 @@ def test_memory_is_kept_whatever_reads(tmp_path, backend):
 
 def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
     """The image is at least eight times the limit; a memory cgroup kills whoever holds more, where there is one."""
-    image, limit = tmp_path / "k.oc", 28 << 20
+    image, limit = tmp_path / "k.oc", 26 << 20
     cgroup = pathlib.Path("/sys/fs/cgroup/memory") / f"outcore-test-{os.getpid()}"
     try:
         cgroup.mkdir()

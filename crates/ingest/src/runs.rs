@@ -280,7 +280,9 @@ pub struct MergePlan {
 }
 
 /// The least and the most memory for one buffer.
-const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=256 << 10;
+const BUFFER_BYTES: std::ops::RangeInclusive<u64> = PAGE_BYTES..=256 << 10;
+/// A page of memory.
+const PAGE_BYTES: u64 = 4 << 10;
 /// Buffers beside two for each run that is merged: those of the merged run.
 const MORE_BUFFERS: u64 = 2;
 
@@ -300,7 +302,9 @@ pub fn merge_all<K: RunId>(
     let merged = runs.len().min(width) as u64;
     let _ids = runtime.budget().reserve("merging ids", (merged + 1) * id_bytes)?;
     let buffers_bytes = plan.memory_bytes.saturating_sub((merged + 1) * id_bytes);
-    let buffer_bytes = (buffers_bytes / (2 * merged + more)).clamp(least_bytes, *BUFFER_BYTES.end()) as usize;
+    let buffer_bytes = (buffers_bytes / (2 * merged + more)).clamp(least_bytes, *BUFFER_BYTES.end());
+    // Whole pages: a page that a buffer uses a little of is held as well, and there may be two thousand buffers.
+    let buffer_bytes = (buffer_bytes - buffer_bytes % PAGE_BYTES) as usize;
     let positions = plan.positions;
     let merge = Merge { runtime, runs: &plan.runs, positions: &positions, signed: plan.signed, buffer_bytes };
     let leaf = |(i, run): (usize, &Run)| Node {
