@@ -751,7 +751,7 @@ def test_memory_is_kept_whatever_reads(tmp_path, backend):
 
 def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
     """The image is at least eight times the limit; a memory cgroup kills whoever holds more, where there is one."""
-    image, limit = tmp_path / "k.oc", 26 << 20
+    image, limit = tmp_path / "k.oc", 24 << 20
     cgroup = pathlib.Path("/sys/fs/cgroup/memory") / f"outcore-test-{os.getpid()}"
     try:
         cgroup.mkdir()
@@ -761,7 +761,7 @@ def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
         print(f"no memory cgroup here ({error}): the limit is enforced by rlimit instead")
         enter = limit_address_space(limit * 4)
     try:
-        size = ["--scale", 18, "--edge-factor", 1024, "--memory", limit]
+        size = ["--scale", 18, "--edge-factor", 840, "--memory", limit]
         said = outcore("generate", "kronecker", image, *size, preexec_fn=enter).stderr
         assert float(re.search(r"peak memory ([\d.]+) MiB", said)[1]) <= limit / (1 << 20), said
         info = json.loads(outcore("info", image, "--json").stdout)

@@ -147,6 +147,25 @@ fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
         .unwrap();
 }
 
+#[test]
+fn chunks_of_ids_in_no_order_count_in_the_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("graph.oc");
+    // Ids that hardly come twice, for which there is the least dictionary: a chunk has some thousand edges.
+    let first = table(20_000, u64::MAX / 7, false);
+    let schema = first.schema();
+    let batches = (0..1 << 20)
+        .map(move |number| Ok(if number == 0 { first.clone() } else { table(20_000 + number, u64::MAX / 7, false) }));
+    let runtime = Runtime::new(options(1, 8)).unwrap();
+    let source = from_batches(Box::new(RecordBatchIterator::new(batches, schema)), "edges", &InputOptions::default());
+    let error = import(&runtime, source.unwrap(), &image, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("chunks of edges whose ids a dictionary holds") && error.contains("raise the limit"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
 /// Counts the steps that begin, and how far they come together.
 #[derive(Default)]
 struct Steps {

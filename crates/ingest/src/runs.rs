@@ -289,17 +289,19 @@ const MORE_BUFFERS: u64 = 2;
 /// Merges runs; `visit` sees every vertex with its counts.
 pub fn merge_all<K: RunId>(
     runtime: &Runtime,
-    runs: &[Run],
+    runs: impl IntoIterator<Item = Run>,
     plan: MergePlan,
     mut visit: impl FnMut(&K, u64, u64) -> Result<()>,
 ) -> Result<Vertices> {
+    let leaf = |(i, run)| Node { run, children: Vec::new(), leaf: Some(i), positions_bytes: 0, numbers_bytes: 0 };
+    let mut nodes: Vec<Node> = runs.into_iter().enumerate().map(leaf).collect();
     // Every run that is merged has a buffer for reading it and one for positions, then numbers, and its next id in
     // memory, which has grown to at most twice its length.
     let (least_bytes, more) = (*BUFFER_BYTES.start(), MORE_BUFFERS);
-    let id_bytes = 2 * runs.iter().map(|run| run.longest_id_bytes).max().unwrap_or(0);
+    let id_bytes = 2 * nodes.iter().map(|node| node.run.longest_id_bytes).max().unwrap_or(0);
     let most = plan.memory_bytes.saturating_sub(more * least_bytes + 2 * id_bytes) / (2 * least_bytes + id_bytes);
     let width = most.clamp(2, 1024) as usize;
-    let merged = runs.len().min(width) as u64;
+    let merged = nodes.len().min(width) as u64;
     let _ids = runtime.budget().reserve("merging ids", (merged + 1) * id_bytes)?;
     let buffers_bytes = plan.memory_bytes.saturating_sub((merged + 1) * id_bytes);
     let buffer_bytes = (buffers_bytes / (2 * merged + more)).clamp(least_bytes, *BUFFER_BYTES.end());
@@ -307,14 +309,6 @@ pub fn merge_all<K: RunId>(
     let buffer_bytes = (buffer_bytes - buffer_bytes % PAGE_BYTES) as usize;
     let positions = plan.positions;
     let merge = Merge { runtime, runs: &plan.runs, positions: &positions, signed: plan.signed, buffer_bytes };
-    let leaf = |(i, run): (usize, &Run)| Node {
-        run: run.clone(),
-        children: Vec::new(),
-        leaf: Some(i),
-        positions_bytes: 0,
-        numbers_bytes: 0,
-    };
-    let mut nodes: Vec<Node> = runs.iter().enumerate().map(leaf).collect();
     while nodes.len() > width {
         let mut merged = Vec::new();
         let mut rest = nodes.into_iter().peekable();
@@ -569,7 +563,7 @@ mod tests {
         let plan =
             MergePlan { runs: Arc::new(spill("merged")), positions: spill("positions"), memory_bytes: 0, signed };
         let mut found = Vec::new();
-        let mut vertices = merge_all::<u64>(&runtime, &runs, plan, |&id, sources, targets| {
+        let mut vertices = merge_all::<u64>(&runtime, runs.clone(), plan, |&id, sources, targets| {
             let id = if signed { i128::from((id ^ SIGN) as i64) } else { i128::from(id) };
             found.push((id, (sources, targets)));
             Ok(())
@@ -615,7 +609,7 @@ mod tests {
         // Room for the ids of three runs, beside that of the run they become and the one that is visited.
         let plan = MergePlan { runs: merged, positions, memory_bytes: 5 * (1 << 19) + (64 << 10), signed: false };
         let mut order = Vec::new();
-        let vertices = merge_all::<Vec<u8>>(&runtime, &runs, plan, |id, _, _| {
+        let vertices = merge_all::<Vec<u8>>(&runtime, runs, plan, |id, _, _| {
             order.push(id[0]);
             Ok(())
         })

@@ -41,9 +41,34 @@ pub fn limit_arenas(count: usize) {
     }
 }
 
-/// The memory that the process holds now, in bytes.
+/// The memory that the process holds now beside the code of this program, in bytes: code is part of what operations
+/// leave free for it, however much of it has run so far.
 pub fn current_memory_bytes() -> u64 {
-    status_bytes("VmRSS:")
+    status_bytes("VmRSS:").saturating_sub(code_bytes(&read_to_string("/proc/self/smaps").unwrap_or_default()))
+}
+
+/// The memory that the file holds which this function is in: the command, or the module of Python's.
+fn code_bytes(mappings: &str) -> u64 {
+    let place = code_bytes as *const () as u64;
+    // A mapping is a line such as `5581-55a2 r-xp 0000 08:01 1234 /usr/bin/outcore`, and fields on lines of their own.
+    let head = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let (start, end) = words.next()?.split_once('-')?;
+        let range = u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?;
+        let (device, inode) = (words.nth(2)?, words.next()?);
+        (inode != "0").then(|| (range, format!("{device} {inode}")))
+    };
+    let file = mappings.lines().filter_map(head).find(|(range, _)| range.contains(&place)).map(|(_, file)| file);
+    let (mut is_own, mut bytes) = (false, 0u64);
+    for line in mappings.lines() {
+        if !line.split_ascii_whitespace().next().is_some_and(|word| word.ends_with(':')) {
+            is_own = file.is_some() && head(line).map(|(_, file)| file) == file;
+        } else if is_own {
+            bytes += field_bytes(line, "Rss:").unwrap_or(0);
+            bytes = bytes.saturating_sub(field_bytes(line, "Anonymous:").unwrap_or(0));
+        }
+    }
+    bytes
 }
 
 /// The most memory that the process ever held, in bytes.
@@ -136,6 +161,8 @@ mod tests {
     fn the_process_holds_memory_and_the_machine_has_some_left() {
         assert!(current_memory_bytes() > 100_000);
         assert!(peak_memory_bytes() >= current_memory_bytes() / 2);
+        let code = code_bytes(&read_to_string("/proc/self/smaps").unwrap());
+        assert!(code > 64 << 10 && current_memory_bytes() + code <= peak_memory_bytes(), "{code} bytes of code");
         assert!(free_memory_bytes() > 1 << 20);
         assert_eq!(field_bytes("A: 1 kB\nVmRSS:\t  12 kB\n", "VmRSS:"), Some(12 * 1024));
     }

@@ -13,7 +13,7 @@
 
 use super::options::Duplicates;
 use super::read::Reading;
-use outcore_image::Result;
+use outcore_image::{Result, Workspace};
 use outcore_ingest::Facts;
 use outcore_io::buffer::raw_bytes_mut;
 use outcore_io::{Array, Error, Runtime, Writer};
@@ -37,9 +37,10 @@ pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
     }
 }
 
-/// A file of edges.
+/// A file of edges. There may be thousands, so that it is no longer than it must be.
 pub(super) struct Segment {
-    path: PathBuf,
+    /// The worker that wrote it, and which of that worker's segments it is.
+    name: (u32, u32),
     pub words: u64,
     /// Weights are real numbers.
     pub real: bool,
@@ -47,21 +48,32 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Calls `visit` with all words, in runs of whole edges, and removes the file.
-    pub(super) fn consume(&self, runtime: &Runtime, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        self.read(runtime, visit)?;
-        Ok(runtime.backend().remove(&self.path)?)
+    pub(super) fn consume(
+        &self,
+        runtime: &Runtime,
+        workspace: &Workspace,
+        visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        self.read(runtime, workspace, visit)?;
+        Ok(runtime.backend().remove(&path(workspace, self.name))?)
     }
 
     /// Calls `visit` with all words, in runs of whole edges.
-    pub(super) fn read(&self, runtime: &Runtime, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    pub(super) fn read(
+        &self,
+        runtime: &Runtime,
+        workspace: &Workspace,
+        mut visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let path = path(workspace, self.name);
         let mut buffer: Array<u64> = Array::zeroed(runtime.budget(), "reading edges", READ_BYTES / 8)?;
-        let mut input = runtime.backend().input(&self.path)?;
+        let mut input = runtime.backend().input(&path)?;
         let mut left = self.words;
         while left > 0 {
             runtime.cancel().check()?;
             let take = left.min(buffer.len() as u64) as usize;
             let read = input.read_exact(raw_bytes_mut(&mut buffer[..take]));
-            read.map_err(|error| Error::file(&self.path, "read", error))?;
+            read.map_err(|error| Error::file(&path, "read", error))?;
             visit(&buffer[..take])?;
             left -= take as u64;
         }
@@ -69,27 +81,26 @@ impl Segment {
     }
 }
 
+fn path(workspace: &Workspace, (worker, number): (u32, u32)) -> PathBuf {
+    workspace.temporary(&format!("edges-{worker}-{number}"))
+}
+
 /// Writes one worker's edges.
 pub(super) struct EdgeFile<'a> {
     reading: &'a Reading<'a>,
-    worker: usize,
     buffer_bytes: usize,
     real: bool,
-    segment: Option<OpenSegment>,
+    segment: Option<Writer>,
     closed: Vec<Segment>,
-    count: u64,
+    /// The name of the segment that is written, or of the next one.
+    name: (u32, u32),
     pub written_bytes: u64,
-}
-
-struct OpenSegment {
-    writer: Writer,
-    path: PathBuf,
 }
 
 impl<'a> EdgeFile<'a> {
     pub(super) fn new(reading: &'a Reading<'a>, worker: usize, buffer_bytes: usize) -> Self {
         let (segment, closed) = (None, Vec::new());
-        EdgeFile { reading, worker, buffer_bytes, real: false, segment, closed, count: 0, written_bytes: 0 }
+        EdgeFile { reading, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0), written_bytes: 0 }
     }
 
     /// Says of what kind the weights of the following edges are.
@@ -109,24 +120,24 @@ impl<'a> EdgeFile<'a> {
             None => self.open()?,
         };
         for word in edges.flatten() {
-            segment.writer.put_array(&word.to_ne_bytes())?;
+            segment.put_array(&word.to_ne_bytes())?;
         }
-        if segment.writer.position_bytes() >= SEGMENT_BYTES { self.close() } else { Ok(()) }
+        if segment.position_bytes() >= SEGMENT_BYTES { self.close() } else { Ok(()) }
     }
 
     #[cold]
-    fn open(&mut self) -> Result<&mut OpenSegment> {
-        let path = self.reading.workspace.temporary(&format!("edges-{}-{}", self.worker, self.count));
+    fn open(&mut self) -> Result<&mut Writer> {
+        let path = path(self.reading.workspace, self.name);
         let writer = Writer::create_temporary(self.reading.runtime, "writing edges", &path, self.buffer_bytes)?;
-        self.count += 1;
-        Ok(self.segment.insert(OpenSegment { writer, path }))
+        Ok(self.segment.insert(writer))
     }
 
     fn close(&mut self) -> Result<()> {
-        if let Some(OpenSegment { writer, path }) = self.segment.take() {
+        if let Some(writer) = self.segment.take() {
             let len_bytes = writer.close()?;
             self.written_bytes += len_bytes;
-            self.closed.push(Segment { path, words: len_bytes / 8, real: self.real });
+            self.closed.push(Segment { name: self.name, words: len_bytes / 8, real: self.real });
+            self.name.1 += 1;
         }
         Ok(())
     }

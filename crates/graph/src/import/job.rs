@@ -20,7 +20,9 @@ use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use outcore_ingest::{Choice, Facts, Plan, Source};
 use outcore_io::backend::{FileKind, Location};
-use outcore_io::{Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes};
+use outcore_io::{
+    Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes, trim_freed_memory,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -125,6 +127,7 @@ impl<'a> Job<'a> {
         self.stats.chunks = input.chunks.len() as u64;
         self.stats.temporary_bytes = input.written_bytes;
         let mut merged = self.merge::<K>(&input)?;
+        trim_freed_memory();
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
         let weights = self.weight_type(&input)?;
@@ -210,8 +213,10 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Seconds since the last call.
+    /// Seconds since the last call, between steps that hold nothing of each other's.
     fn lap(&mut self) -> f64 {
+        // Thousands of runs leave small pieces behind: they would count beside the large ones of the next step.
+        trim_freed_memory();
         let seconds = self.step.elapsed().as_secs_f64();
         self.step = Instant::now();
         seconds
@@ -223,12 +228,9 @@ impl<'a> Job<'a> {
 
     /// Merges the runs of all dictionaries, and what the format declares, into the vertices.
     fn merge<K: JobId>(&self, input: &Input) -> Result<Merged> {
-        let mut runs: Vec<Run> = input.chunks.iter().map(|chunk| chunk.run.clone()).collect();
-        if let Some((first, count)) = input.declared
-            && !self.facts.string_ids
-        {
-            runs.push(self.declared_run(first, count, input.signed)?);
-        }
+        let declared = input.declared.filter(|_| !self.facts.string_ids);
+        let declared = declared.map(|(first, count)| self.declared_run(first, count, input.signed)).transpose()?;
+        let runs = input.chunks.iter().map(|chunk| chunk.run.clone()).chain(declared);
         let plan = MergePlan {
             runs: Arc::new(self.spill("vertices")?),
             positions: self.spill("positions")?,
@@ -237,7 +239,7 @@ impl<'a> Job<'a> {
         };
         let (mut classes, mut isolated, mut fingerprint) = (Classes::new(self.rows.unwrap_or(0)), 0, 0);
         let (mut count, mut first, mut gap) = (0u64, None, false);
-        let vertices = merge_all::<K>(self.runtime, &runs, plan, |id, sources, targets| {
+        let vertices = merge_all::<K>(self.runtime, runs, plan, |id, sources, targets| {
             classes.add(sources + targets);
             isolated += u64::from(sources + targets == 0);
             fingerprint = id.fingerprint(fingerprint);
@@ -350,6 +352,7 @@ impl<'a> Job<'a> {
         let pairs = self.spill("pairs")?;
         let edges = ReadEdges {
             runtime: self.runtime,
+            workspace: &self.workspace,
             workers: self.plan.workers,
             chunks,
             numbers,
@@ -392,6 +395,7 @@ impl<'a> Job<'a> {
     ) -> Result<Partitioned> {
         let translation = Translation {
             runtime: self.runtime,
+            workspace: &self.workspace,
             plan: &self.plan,
             order: numbered.order,
             strings: self.facts.string_ids,

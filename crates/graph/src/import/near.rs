@@ -19,7 +19,7 @@ use super::edges::{READ_BYTES, Segment};
 use super::order::{Classes, Cutter, class};
 use super::read::Chunk;
 use super::translate::{AHEAD, groups, locals};
-use outcore_image::{Error, Result};
+use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Numbers, RunId, Vertices};
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
@@ -52,6 +52,7 @@ pub(super) fn may_suit(classes: &Classes, vertices: u64) -> bool {
 /// Edges in locals, as they were read.
 pub(super) struct ReadEdges<'a> {
     pub runtime: &'a Runtime,
+    pub workspace: &'a Workspace,
     pub workers: usize,
     pub chunks: &'a [Chunk],
     pub numbers: &'a Numbers,
@@ -76,7 +77,7 @@ impl ReadEdges<'_> {
                 let mut pairs = SpillAppender::new(self.runtime, file, READ_BYTES)?;
                 while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                     segment
-                        .read(self.runtime, |words| self.append_pairs(words, &ids, &mut pairs))
+                        .read(self.runtime, self.workspace, |words| self.append_pairs(words, &ids, &mut pairs))
                         .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
                 }
                 Ok::<(), Error>(pairs.finish()?)

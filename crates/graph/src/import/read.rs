@@ -10,13 +10,15 @@ use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use outcore_ingest::runs::{Run, RunWriter};
 use outcore_ingest::{Block, EdgeBatch, Facts, Ids, Parser, Plan, Source, Weights, mixed_ids};
-use outcore_io::{Runtime, Spill, Task, Unit};
-use outcore_io::{into_inner, lock};
+use outcore_io::{Reservation, Runtime, Spill, Task, Unit, into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A chunk ends after so many edges, so that its counts fit 32 bits.
 const MOST_EDGES: u64 = 1 << 31;
+/// What a chunk takes in memory, its file of edges and its place among the runs that are merged included.
+const CHUNK_BYTES: u64 = 512;
+const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
 /// A range of ids is direct if it is at most so many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
 /// Whole numbers up to this size are exact in both kinds of weights.
@@ -41,6 +43,8 @@ pub(super) struct Reading<'a> {
 /// What was read.
 pub(super) struct Input {
     pub chunks: Vec<Chunk>,
+    /// The memory that chunks take, their runs while these are merged included.
+    _chunks_memory: Vec<Reservation>,
     pub sample: Sample,
     pub edges: u64,
     pub self_loops: u64,
@@ -134,6 +138,8 @@ fn mirror(batch: &mut EdgeBatch) {
 
 /// The edges that were mapped by one dictionary.
 pub(super) struct Chunk {
+    /// Which of all workers' chunks it is.
+    number: u32,
     pub run: Run,
     pub segments: Vec<Segment>,
 }
@@ -239,6 +245,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
     let queue = into_inner(shared.queue);
     let mut input = Input {
         chunks: Vec::new(),
+        _chunks_memory: Vec::new(),
         sample: Sample::new(),
         edges: 0,
         self_loops: 0,
@@ -252,7 +259,6 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         written_bytes: 0,
     };
     let mut huge = false;
-    let mut chunks = Vec::new();
     let mut first = u64::MAX;
     for part in parts {
         if let Some((sequence, edges)) = part.first_edges
@@ -261,7 +267,8 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
             (first, input.first_edges) = (sequence, edges);
         }
         input.edges_read += part.edges_read;
-        chunks.extend(part.chunks);
+        input.chunks.extend(part.chunks);
+        input._chunks_memory.push(part.chunks_memory);
         input.sample.merge(part.sample);
         input.edges += part.edges;
         input.self_loops += part.self_loops;
@@ -270,10 +277,9 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         input.weights.merge(part.weights);
         input.written_bytes += part.written_bytes;
     }
-    chunks.sort_by_key(|&(number, _)| number);
+    input.chunks.sort_unstable_by_key(|chunk| chunk.number);
     // Numbers without a gap: the sample refers to chunks by them.
-    debug_assert!(chunks.iter().enumerate().all(|(i, &(number, _))| number as usize == i));
-    input.chunks.extend(chunks.into_iter().map(|(_, chunk)| chunk));
+    debug_assert!(input.chunks.iter().enumerate().all(|(i, chunk)| chunk.number as usize == i));
     if input.signed && huge {
         return Err(
             mixed_ids(&path, None).advise("read them as strings: --ids string, or columns of strings in a table")
@@ -284,7 +290,8 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
 
 /// What one worker read.
 struct Part {
-    chunks: Vec<(u32, Chunk)>,
+    chunks: Vec<Chunk>,
+    chunks_memory: Reservation,
     sample: Sample,
     edges: u64,
     edges_read: u64,
@@ -329,6 +336,7 @@ impl<'a> Worker<'a> {
             runs: Arc::new(runs),
             part: Part {
                 chunks: Vec::new(),
+                chunks_memory: runtime.budget().reserve(CHUNKS_PURPOSE, 0)?,
                 sample: Sample::new(),
                 edges: 0,
                 edges_read: 0,
@@ -571,11 +579,15 @@ impl<'a> Worker<'a> {
             return Ok(());
         };
         let Reading { runtime, plan, .. } = self.shared.reading;
+        if !self.part.chunks_memory.grow(CHUNK_BYTES) {
+            let found_bytes = self.part.chunks_memory.bytes();
+            return Err(runtime.budget().refusal(CHUNKS_PURPOSE, plan.memory_bytes, found_bytes).into());
+        }
         let writer = RunWriter::new(runtime, &self.runs, plan.run_buffer_bytes)?;
         let run = dictionary.finish(writer)?;
         let segments = self.edges.finish_chunk()?;
         if let Some(number) = self.chunk.take() {
-            self.part.chunks.push((number, Chunk { run, segments }));
+            self.part.chunks.push(Chunk { number, run, segments });
         }
         self.chunk_edges = 0;
         Ok(())

@@ -8,7 +8,7 @@ use super::edges::Segment;
 use super::partition::Layout;
 use super::read::Chunk;
 use outcore_format::Order;
-use outcore_image::{Error, Result};
+use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::Plan;
 use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Locals, Numbers};
@@ -25,6 +25,7 @@ pub(super) const AHEAD: usize = 24;
 /// What translating needs to know.
 pub(super) struct Translation<'a> {
     pub runtime: &'a Runtime,
+    pub workspace: &'a Workspace,
     pub plan: &'a Plan,
     pub order: Order,
     pub strings: bool,
@@ -123,7 +124,7 @@ impl Translation<'_> {
             let mut state = lock(state);
             while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                 segment
-                    .consume(self.runtime, |words| {
+                    .consume(self.runtime, self.workspace, |words| {
                         progress.advance(8 * words.len() as u64);
                         match (self.whole_weights, self.layouts) {
                             (None, [both]) => state.edges::<false>(table, both, both, words),
