@@ -5,8 +5,8 @@
 //! counts as available, and they shrink before a reservation is refused. If that is not enough, whoever is [`Spare`]
 //! gives back what it holds and does not use.
 //!
-//! **Invariant:** `reserved <= limit - what the process held at the start, code of ours apart - slack`. A limit for the
-//! runtime alone leaves out what the process held.
+//! **Invariant:** `reserved <= limit - what the process held at the start, most code of ours apart - slack`. A limit
+//! for the runtime alone leaves out what the process held.
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Memory that operations leave to code, stacks and small things. Most of it is code, which counts here and not in what
-/// the process holds at its start: that of all kernels together takes 6.5 MiB.
+/// Memory that operations leave to code, stacks and small things. Most of it is code, of which most counts here and not
+/// in what the process holds at its start: an algorithm and its verifier run 9 MiB of it at most.
 pub(crate) const SLACK_BYTES: u64 = 9 << 20;
 /// The least limit that a refusal advises: with less an image opens, and little else works.
 pub const LEAST_ADVICE_BYTES: u64 = 24 << 20;
