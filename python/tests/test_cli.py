@@ -751,7 +751,7 @@ def test_memory_is_kept_whatever_reads(tmp_path, backend):
 
 def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
     """The image is at least eight times the limit; a memory cgroup kills whoever holds more, where there is one. It counts
-    pages of files that are not written yet as well, which are nobody's memory and cannot be dropped: 8 MiB are for them."""
+    pages of files that are being written, which are nobody's memory and cannot be dropped: 8 MiB are for them."""
     image, limit = tmp_path / "k.oc", 24 << 20
     cgroup = pathlib.Path("/sys/fs/cgroup/memory") / f"outcore-test-{os.getpid()}"
     try:
