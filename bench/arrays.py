@@ -20,14 +20,16 @@ file or in Parquet without compression.
 - tall: correlation of many columns of float32. It has files of its own, and is not run unless it is named.
 
 Each run is a process of its own (arrays_run.py). Contestants alternate, and nobody always follows the same one. Of runs
-from the disk every process is under the memory limit, Outcore's too: that of a control group where one can be made,
-which counts the page cache, or that of RLIMIT_DATA, which does not; the first line says which. Outcore is given it less
-what the interpreter and libraries hold, and 16 MiB. Runs in memory have most of what is free as their limit, so that
-one that takes too much is killed before anything else is. Imports are not timed, nor is loading for those in memory,
-which run once before they are timed; but libraries are read anew behind a dropped page cache, some MiB.
+from the disk every process is under the memory limit, Outcore's too: that of a control group, which counts the page
+cache. Where none can be made it is RLIMIT_DATA, which does not, but counts memory that is reserved and never used, so
+that some are refused who need less; the first line says which it is. Outcore's own limit is less by what interpreter
+and libraries hold, and by 16 MiB. Runs in memory have most of what is free as their limit, so that one that takes too
+much is killed before anything else is. Imports are not timed, nor is loading for those in memory, which run once before
+they are timed; but libraries are read anew behind a dropped page cache, some MiB.
 
-An iteration of a model ("estimator", "sklearn") is what a fit with two more of them takes longer, by two. All other
-contestants of k-means make one pass from given centres to the next ones and to the sizes of clusters.
+"outcore" writes k-means as the documents do, with differences of rows and centres; "by products" multiplies them, as
+all others but Polars and DuckDB do. Each is one pass from given centres to the next ones and to the sizes of clusters.
+An iteration of a model ("estimator", "sklearn") is what a fit with two more of them takes longer, by two.
 
 "times" is a contestant's seconds by those of the first one in the same round. "differs" is how far, by the greatest
 absolute value, an answer is from the first one's; it must not be more than 1e-8, and answers of Outcore from the same
@@ -43,8 +45,10 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -56,6 +60,7 @@ import numpy as np
 PEERS = {"dask": "dask", "numpy_blocks": "numpy, map", "polars": "polars", "duckdb": "duckdb"}
 COLUMNS = (8, 16, 32, 64, 128, 256, 512)
 CLUSTERS = (2, 4, 8, 16, 32, 64)
+EXCEPTION = re.compile(r"[\w.]+(Error|Exception)\b")
 UNITS = {"": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
 
 
@@ -144,7 +149,9 @@ class Bench:
                 if process.returncode:
                     errors.seek(0)
                     lines = errors.read().strip().splitlines() or ["no word"]
-                    return f"refused: {lines[-1][:300]}", None
+                    # Some exceptions have several lines.
+                    reason = next((line for line in reversed(lines) if EXCEPTION.match(line)), lines[-1])
+                    return f"refused: {reason[:300]}", None
             said, answer = json.loads((folder / "said.json").read_text()), folder / "answer.npz"
             return said, list(np.load(answer).values()) if answer.exists() else None
 
@@ -293,6 +300,7 @@ def disk(bench, data):
     for what in ("summary", "correlation", "kmeans"):
         entrants = {"outcore": data.disk("outcore", what)}
         if what == "kmeans":
+            entrants["outcore, by products"] = data.disk("outcore", "kmeans products")
             entrants["estimator"] = data.disk("estimator", what)
         entrants["outcore, .npy in place"] = data.disk("outcore", what, file=data.base["npy"])
         entrants |= {PEERS[who]: data.disk(who, what) for who in bench.peers}
@@ -305,6 +313,7 @@ def memory(bench, data):
     for what in ("summary", "correlation", "kmeans"):
         entrants = {"outcore": data.held("outcore", what)}
         if what == "kmeans":
+            entrants["outcore, by products"] = data.held("outcore", "kmeans products")
             entrants["estimator"] = data.held("estimator", what)
         entrants |= {"numpy": data.held("numpy", what), "numpy, blocks": data.held("numpy_blocks", what)}
         if what != "summary":
@@ -455,6 +464,8 @@ def main():
     for name, known in (*((one, WHAT) for one in what), *((one, PEERS) for one in peers)):
         if name not in known:
             parser.error(f"expected some of {', '.join(known)}, found {name}")
+    # Files and control groups go also when the end comes from outside.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench = Bench(options, peers)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         data = Data(bench, folder, options.rows, options.columns) if what != ["tall"] else None
