@@ -130,7 +130,7 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.options.folder) as name:
             folder = pathlib.Path(name)
             command = [sys.executable, str(pathlib.Path(__file__).with_name("arrays_run.py"))]
-            command.append(json.dumps(job | {"folder": name}, default=str))
+            command.append(json.dumps(job | {"folder": name}))
             threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
             # Those that have threads of their own need none of the library's.
             own = 1 if job["who"] in ("memory", "dask") else job["threads"]
@@ -160,10 +160,11 @@ class Bench:
         if isinstance(said, str):
             raise SystemExit(f"{job['who']} {job['what']}: {said}")
 
-    def need(self, size, folder):
-        free = shutil.disk_usage(folder).free
+    def need(self, size):
+        free = shutil.disk_usage(self.options.folder).free
         if size > free:
-            raise Unable(f"it needs {size / 2**30:.1f} GiB in {folder}, where {free / 2**30:.1f} are free")
+            text = f"it needs {size / 2**30:.1f} GiB in {self.options.folder}, where {free / 2**30:.1f} are free"
+            raise Unable(text)
 
     def contest(self, title, entrants, yardsticks=(), tolerance=1e-8):
         """Runs entrants, jobs by their names, in turn and prints a table. Yardsticks are jobs by their names, with what
@@ -179,15 +180,15 @@ class Bench:
             found = {}
             for name in names:
                 said, answer = self.run(jobs[name])
-                self.note(title, name, jobs[name], number, said)
                 if isinstance(said, str):
                     print(f"    {name:24}{said}", flush=True)
-                    del jobs[name]
+                    self.note(title, name, jobs.pop(name), number, {"failed": said})
                     continue
                 if answer is not None and tolerance is not None:
                     if reference is None:
                         reference, first = answer, jobs[name]
                     said["differs"] = self.difference(title, name, reference, answer, first, jobs[name], tolerance)
+                self.note(title, name, jobs[name], number, said)
                 found[name] = said
             rounds.append(found)
             # What ran before leaves its traces: nobody always follows the same one.
@@ -210,9 +211,8 @@ class Bench:
 
     def note(self, title, name, job, number, said):
         if self.json:
-            result = {"failed": said} if isinstance(said, str) else said
-            line = {"title": title, "name": name, "round": number} | job | result
-            print(json.dumps(line, default=str), file=self.json, flush=True)
+            line = {"title": title, "name": name, "round": number} | job | said
+            print(json.dumps(line), file=self.json, flush=True)
 
     def show(self, entrants, yardsticks, rounds):
         print(f"    {'':24}{'seconds':>28}{'times':>28}{'MiB read':>10}{'written':>9}{'peak MiB':>9}{'differs':>9}")
@@ -268,7 +268,7 @@ class Data:
             "file": str(self.image), "npy": str(self.folder / "x.npy"), "parquet": str(self.folder / "x.parquet"),
         }  # fmt: skip
         # Heads and checksums take 0.8 %.
-        bench.need(self.size * 1.02, self.folder)
+        bench.need(self.size * 1.02)
         bench.must(self.held("outcore", "make", out=str(self.image)))
         self.pages = max(self.image.iterdir(), key=lambda file: file.stat().st_size)
 
@@ -285,7 +285,7 @@ class Data:
 
     def copied(self, kind):
         if not pathlib.Path(self.base[kind]).exists():
-            self.bench.need(self.size * 1.02, self.folder)
+            self.bench.need(self.size * 1.02)
             self.bench.must(self.held("copy", kind, where="disk"))
         return self
 
@@ -346,7 +346,7 @@ def fused(bench, data):
 
 
 def persist(bench, data):
-    bench.need(data.size * 1.02, data.folder)
+    bench.need(data.size * 1.02)
     for what in ("persist random", "persist expression"):
         entrants = {"outcore": data.disk("outcore", what)}
         title = f"{what}, {data.shape}, limit {bench.options.memory}"
@@ -468,9 +468,11 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench = Bench(options, peers)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        data = Data(bench, folder, options.rows, options.columns) if what != ["tall"] else None
+        data = None
         for name in what:
             try:
+                if data is None and name != "tall":
+                    data = Data(bench, folder, options.rows, options.columns)
                 WHAT[name](bench, data)
             except Unable as reason:
                 print(f"\n{name}: skipped, {reason}", flush=True)

@@ -581,7 +581,7 @@ def memory(job):
 
 def products(job):
     """Operations per second, two for each product that is added, of products of square matrices by NumPy's BLAS."""
-    a = np.random.default_rng(1).random((4096, 4096)).astype(job["what"])
+    a = np.random.default_rng(1).random((2048, 2048)).astype(job["what"])
     b, out = a.copy(), np.empty_like(a)
 
     def rate(_):
