@@ -377,6 +377,13 @@ def compute_arrays(
     images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
     options: dict[str, Any],
 ) -> tuple[list[np.ndarray], dict[str, Any]]: ...
+def element_function(
+    name: str,
+    code: tuple[int, Any],
+    again: Callable[[Sequence[bytes]], None],
+    operands: Sequence[Expression],
+    dtype: str,
+) -> Expression: ...
 def kmeans(
     x: Expression,
     options: dict[str, Any],
