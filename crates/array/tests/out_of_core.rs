@@ -389,7 +389,7 @@ fn assertions_of_the_engine_stay_panics_and_leave_nothing() {
 fn a_computation_under_a_smaller_limit_shrinks_the_cache_that_an_image_has() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.oc");
-    let (large, small) = (runtime(), runtime_with(20 * MIB, 2, None));
+    let (large, small) = (runtime(), runtime_with(28 * MIB, 2, None));
     store(&large, &normal(750_000, 4, 1), &path).unwrap();
     let source = Arc::new(ImageSource::open(&large, &path).unwrap());
     let x = Array::from_source(Arc::clone(&source) as Arc<dyn Source>).unwrap();
