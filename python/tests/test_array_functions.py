@@ -40,7 +40,7 @@ def same(x):
 
 
 def sum_of_all(b, i1, i2, i4, i8, u1, u2, u4, u8, f4, f8):
-    return float(b) + i1 + i2 + i4 + i8 + float(u1) + u2 + u4 + float(u8) + f4 + f8
+    return f8 + b + i1 + i2 + i4 + i8 + u1 + u2 + u4 + u8 + f4
 
 
 def test_all_types_go_in_and_out():

@@ -25,7 +25,7 @@ for work in [
     lambda: oc.array.persist('x.oc', own[:20_000_000]),
 ]:
     try:
-        print("ready", flush=True)
+        print(input(), flush=True)
         work()
     except KeyboardInterrupt:
         print("interrupted", int(oc.array.arange(10).sum()), flush=True)
@@ -34,13 +34,14 @@ for work in [
 
 def test_ctrl_c_is_heard_and_leaves_nothing(tmp_path):
     code, pipe = [sys.executable, "-c", INTERRUPTED], subprocess.PIPE
-    process = subprocess.Popen(code, stdout=pipe, stderr=pipe, text=True, cwd=tmp_path)
+    process = subprocess.Popen(code, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=tmp_path)
     # Work that does not hear it would go on for hours.
     guard = threading.Timer(120, process.kill)
     guard.start()
     try:
         for _ in range(5):
-            assert process.stdout.readline() == "ready\n", process.communicate()[1]
+            print("go", file=process.stdin, flush=True)
+            assert process.stdout.readline() == "go\n", process.communicate()[1]
             time.sleep(0.3)
             process.send_signal(signal.SIGINT)
             assert process.stdout.readline() == "interrupted 45\n", process.communicate()[1]
