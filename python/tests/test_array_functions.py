@@ -115,7 +115,8 @@ def test_exceptions_name_the_function_and_the_elements(tmp_path, threads):
         return x
 
     x = xp.arange(100_000)
-    with pytest.raises(oc.UsageError, match=r"expected picky .* it raised ValueError for \(\d+, 7\): too large") as found:
+    text = r"expected picky .* it raised ValueError for \(\d+, 7\): too large"
+    with pytest.raises(oc.UsageError, match=text) as found:
         xp.apply(picky, x, 7).sum().compute(threads=threads)
     assert isinstance(found.value.__cause__, ValueError)
     with pytest.raises(oc.UsageError, match="picky"):

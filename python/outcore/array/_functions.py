@@ -23,7 +23,8 @@ def apply(f: Callable[..., Any], *operands: Operand, dtype: Any = None) -> Array
         f: A function of as many numbers as there are operands, which returns one: a plain function, or one that
             `numba.jit`, `numba.vectorize` or `numba.cfunc` made, which is compiled anew. Calls for different elements
             are made in any order and at the same time.
-        operands: Arrays or numbers, from 1 to 30. They keep their types; numbers of Python's are bool, int64 or float64.
+        operands: From 1 to 30 arrays or numbers. They keep their types; numbers of Python's are bool, int64 or
+            float64.
         dtype: The type of the results; by default that which Numba finds. It is cast to as `astype` does.
 
     Cost: nothing before it is computed, but for compiling, once for a function and types of operands.
