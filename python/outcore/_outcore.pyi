@@ -24,6 +24,7 @@ __all__ = [
     "dense_shape",
     "eigs",
     "eigsh",
+    "element_function",
     "eigsh_complex",
     "estimate",
     "expm_multiply",
