@@ -46,6 +46,11 @@ class UsageError(OutcoreError, ValueError):
     """A question that the graph cannot answer, or an option that cannot be."""
 
 
+def without_numba(function: str) -> UsageError:
+    """The error of a function for which Numba must be there."""
+    return UsageError(f"{function} needs Numba, which is not installed: pip install outcore[all]")
+
+
 class NoImageError(UsageError, FileNotFoundError):
     """A path where there is no image."""
 

@@ -1,20 +1,23 @@
-"""How Numba compiles the functions of vertex programs: as C functions, with `vertex` a handle that the engine's
-functions take."""
+"""How Numba compiles functions of users': those of vertex programs as C functions, with `vertex` a handle that the
+engine's functions take, and those of elements of arrays within C functions that loop over vectors."""
 
 # Numba has no types of its own: what it is given must not have any.
 # mypy: allow-untyped-calls, allow-untyped-defs
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
 import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
+from numba.core.ccallback import CFunc
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, is_jitted, models, overload_attribute, overload_method, register_model
+from numba.np.numpy_support import as_dtype
+from numba.np.ufunc.dufunc import DUFunc
 
 from outcore import _outcore
 from outcore._errors import UsageError
@@ -154,6 +157,14 @@ def _request(is_in: int) -> Callable[..., Any]:
 overload_method(VertexType, "request_out")(_request(0))
 overload_method(VertexType, "request_in")(_request(1))
 
+
+def _jitted(given: Callable[..., Any], **defaults: Any) -> Any:
+    """A function of a user's as compiled code calls it: an index out of bounds is an error in it."""
+    options = dict(given.targetoptions) if is_jitted(given) else {"nopython": True}
+    plain = given.py_func if is_jitted(given) else given
+    return numba.jit(**defaults | options | {"boundscheck": True})(plain)
+
+
 _HANDLERS = ("on_list", "on_message", "on_iteration_end")
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda before, after: before + after,
@@ -186,9 +197,8 @@ def _all_compiled(functions: dict[str, Any], types_of: Any) -> dict[str, Any]:
 
 
 def _compile(name: str, given: Callable[..., Any], entry: types.Type, vertex: VertexType, weights: bool) -> Any:
-    """A function of a program as a C function, in which an index out of bounds is an error."""
-    options = dict(given.targetoptions) if is_jitted(given) else {"nopython": True}
-    function = numba.jit(**options | {"boundscheck": True})(given.py_func if is_jitted(given) else given)
+    """A function of a program as a C function."""
+    function = _jitted(given)
     kind, states = vertex.message, types.CPointer(entry)
     own = (types.uint32, states, types.uint64)
     if name in ("run", "on_iteration_end"):
@@ -229,3 +239,124 @@ def _compile(name: str, given: Callable[..., Any], entry: types.Type, vertex: Ve
 
 
 _compiled = lru_cache(maxsize=256)(_compile)
+
+
+class Loop(NamedTuple):
+    """A function of elements within a C function that calls it for vectors (`Loop` in `python/src/element.rs`)."""
+
+    compiled: Any
+    """The C function."""
+    dtype: np.dtype[Any]
+    """The type of results."""
+    again: Callable[[Sequence[bytes]], None]
+    """Calls the function as Python for the elements of vectors, to raise its exception once more."""
+
+
+def element_loop(given: Callable[..., Any], *kinds: np.dtype[Any]) -> Loop:
+    """A function of as many elements as there are types, for as many vectors."""
+    return _element_loop(given, kinds)
+
+
+def fold_loop(given: Callable[..., Any], kind: np.dtype[Any], count: int, initial: Any) -> Loop:
+    """A function of a result and an element, for so many vectors of one type that are folded into one."""
+    first = np.asarray(initial)
+    # By its bytes, for 0 and -0.0 are equal.
+    return _fold_loop(given, kind, count, first.tobytes(), first.dtype)
+
+
+def function_name(given: Any) -> str:
+    """What a function is called in errors."""
+    return str(getattr(given, "__name__", None) or repr(given))
+
+
+_SIGNATURE = types.int32(types.intp, types.voidptr, types.CPointer(types.voidptr))
+
+
+def _make_element_loop(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...]) -> Loop:
+    function, dtype = _element_function(given, kinds)
+    places = range(len(kinds))
+    lines = [
+        "def loop(count, results, operands):",
+        "    out = carray(results, count, dtype)",
+        *(f"    x{i} = carray(operands[{i}], count, kind{i})" for i in places),
+        "    try:",
+        "        for i in range(count):",
+        f"            out[i] = function({', '.join(f'x{i}[i]' for i in places)})",
+        "    except Exception:",
+        "        return 1",
+        "    return 0",
+    ]
+    names = {"carray": carray, "dtype": dtype, "function": function} | {f"kind{i}": kinds[i] for i in places}
+    exec("\n".join(lines), names)  # The text is made of nothing but how many operands there are.
+    again = _caller(given, kinds, lambda elements: function(*elements))
+    return Loop(numba.cfunc(_SIGNATURE)(names["loop"]), dtype, again)
+
+
+_element_loop = lru_cache(maxsize=256)(_make_element_loop)
+
+
+def _make_fold_loop(
+    given: Callable[..., Any], kind: np.dtype[Any], vectors: int, initial: bytes, dtype: np.dtype[Any]
+) -> Loop:
+    first, name = np.frombuffer(initial, dtype)[0], function_name(given)
+    # The type of results is one that the function makes of itself: of 0 and real numbers float64, for one.
+    function, found = _element_function(given, (dtype, kind))
+    while found != dtype:
+        if not np.can_cast(dtype, found):
+            raise UsageError(f"expected {name} to return {dtype}, of which its first element is, found {found}")
+        dtype = found
+        function, found = _element_function(given, (dtype, kind))
+    first = dtype.type(first)
+
+    def loop(count, results, operands):
+        out = carray(results, count, dtype)
+        try:
+            for i in range(count):
+                out[i] = first
+            for k in range(vectors):
+                x = carray(operands[k], count, kind)
+                for i in range(count):
+                    out[i] = function(out[i], x[i])
+        except Exception:
+            return 1
+        return 0
+
+    again = _caller(given, (kind,) * vectors, lambda elements: reduce(function, elements, first))
+    return Loop(numba.cfunc(_SIGNATURE)(loop), dtype, again)
+
+
+_fold_loop = lru_cache(maxsize=256)(_make_fold_loop)
+
+
+def _element_function(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...]) -> tuple[Any, np.dtype[Any]]:
+    """A function of elements, compiled, and the type of its results. A number divided by 0 is what NumPy makes of
+    it."""
+    name, taken = function_name(given), ", ".join(kind.name for kind in kinds)
+    expected = f"expected {name} as a function of {len(kinds)} elements ({taken}) that Numba compiles"
+    try:
+        plain = given.__wrapped__ if isinstance(given, (CFunc, DUFunc)) else given  # type: ignore[union-attr]
+        function = _jitted(plain, error_model="numpy")
+        # As a call in compiled code does: with all forms of parameters that there are.
+        *_, taken_types, _ = function.get_call_template(tuple(numba.from_dtype(kind) for kind in kinds), {})
+    except Exception as error:  # Numba compiles what a user wrote: whatever it raises is about that.
+        said = [line for line in str(error).splitlines() if line and not line.startswith("Failed in nopython")]
+        raise UsageError(f"{expected}, found {type(error).__name__}: {said[0] if said else ''}") from error
+    result = types.unliteral(function.overloads[taken_types].signature.return_type)
+    if not isinstance(result, (types.Boolean, types.Integer, types.Float)):
+        raise UsageError(f"{expected} and that returns bool, an integer, float32 or float64, found {result}")
+    return function, as_dtype(result)
+
+
+def _caller(
+    given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...], call: Callable[[Iterable[Any]], Any]
+) -> Callable[[Sequence[bytes]], None]:
+    def again(vectors: Sequence[bytes]) -> None:
+        for elements in zip(*map(np.frombuffer, vectors, kinds), strict=True):
+            try:
+                call(elements)
+            except Exception as error:
+                found = ", ".join(str(element) for element in elements)
+                text = f"expected {function_name(given)} to return a result, found that it raised"
+                raise UsageError(f"{text} {type(error).__name__} for ({found}): {error}") from error
+
+    return again

@@ -24,6 +24,7 @@ __all__ = [
     "dense_shape",
     "eigs",
     "eigsh",
+    "element_function",
     "eigsh_complex",
     "estimate",
     "expm_multiply",
@@ -377,6 +378,13 @@ def compute_arrays(
     images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
     options: dict[str, Any],
 ) -> tuple[list[np.ndarray], dict[str, Any]]: ...
+def element_function(
+    name: str,
+    code: tuple[int, Any],
+    again: Callable[[Sequence[bytes]], None],
+    operands: Sequence[Expression],
+    dtype: str,
+) -> Expression: ...
 def kmeans(
     x: Expression,
     options: dict[str, Any],

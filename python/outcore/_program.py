@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from outcore import _outcore
-from outcore._errors import UsageError
+from outcore._errors import UsageError, without_numba
 from outcore._options import checked
 from outcore._outcore import Graph, ProgramResult
 
@@ -110,7 +110,7 @@ def vertex_program(
     try:
         from outcore._numba import compiled
     except ImportError as error:
-        raise UsageError("vertex_program needs Numba, which is not installed: pip install numba") from error
+        raise without_numba("vertex_program") from error
     if not (isinstance(state, np.ndarray) and state.shape == (graph.vertices,)):
         raise UsageError(f"expected a state with an entry for each of {graph.vertices} vertices, found {_shape(state)}")
     if not (state.flags.c_contiguous and state.flags.writeable):

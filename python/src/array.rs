@@ -118,7 +118,7 @@ fn fold(py: Python<'_>, name: &str) -> PyResult<Fold> {
 }
 
 impl PyExpression {
-    fn of(py: Python<'_>, made: Result<Array>) -> PyResult<Self> {
+    pub(crate) fn of(py: Python<'_>, made: Result<Array>) -> PyResult<Self> {
         made.map(|array| PyExpression { array }).map_err(|error| raise(py, error))
     }
 }

@@ -9,6 +9,7 @@ mod chunks;
 mod columns;
 mod convert;
 mod dense_files;
+mod element;
 mod embedding;
 mod errors;
 mod exit;
@@ -52,6 +53,8 @@ mod _outcore {
     use super::array::{PyExpression, compute_arrays};
     #[pymodule_export]
     use super::dense_files::{dense_shape, multiply_streamed, plan_streamed};
+    #[pymodule_export]
+    use super::element::element_function;
     #[pymodule_export]
     use super::embedding::spectral_embedding;
     #[pymodule_export]

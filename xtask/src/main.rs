@@ -55,6 +55,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/linalg/src/kernels.rs",
     "crates/matrix/src/kernel.rs",
     "python/src/array.rs",
+    "python/src/element.rs",
     "python/src/program.rs",
     "python/src/stream.rs",
 ];

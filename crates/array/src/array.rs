@@ -48,7 +48,7 @@ pub(crate) struct Long {
     pub is_fixed: bool,
 }
 
-/// A function of several vectors of elements that a user wrote.
+/// A function of several vectors of elements that a user wrote. If it panics, that is an error with its name.
 pub trait ElementFunction: Send + Sync {
     /// Its name, for plans and errors.
     fn name(&self) -> &str;

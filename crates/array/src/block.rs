@@ -10,6 +10,7 @@ use crate::plan::{BLOCK_ROWS, Kind, Plan, Rows, Step, View, strides};
 use crate::source::Landed;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Memory for a vector.
 #[derive(Clone)]
@@ -531,12 +532,17 @@ impl Block<'_> {
         registers: &mut [Register],
     ) -> Result<()> {
         // Every operand has a register of its own.
-        let mut slots = vec![Register::new(); views.len()];
-        let mut operands = Vec::with_capacity(views.len());
-        for (view, slot) in views.iter().zip(&mut slots) {
-            operands.push(self.fetch_vector(view, index, slot, registers)?);
+        let (mut operands, mut rest) = (Vec::with_capacity(views.len()), registers);
+        for view in views {
+            let (slot, more) = rest.split_first_mut().expect("as many registers as the plan says");
+            operands.push(self.fetch_vector(view, index, slot, more)?);
+            rest = more;
         }
-        function.call(&operands, to)
+        catch_unwind(AssertUnwindSafe(|| function.call(&operands, to))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            Err(Error::Usage(format!("expected {} to return, found that it panicked: {text}", function.name())))
+        })
     }
 
     /// Random elements are numbered along the first axis first.

@@ -239,7 +239,8 @@ impl<'a> Computation<'a> {
         {
             // The cache gets what is left beside readers and results.
             let _set_aside = budget.reserve("computing arrays", needs.readers_bytes + results)?;
-            plan.sources.iter().try_for_each(|own| own.source.use_cache())?;
+            let most_bytes = budget.available_bytes();
+            plan.sources.iter().try_for_each(|own| own.source.use_cache(most_bytes))?;
         }
         let (partials, sweep) = run(&plan, &sinks, self.runtime)?;
         self.device_pages = self.device_pages.max(sweep.pages_wanted);

@@ -115,9 +115,27 @@ impl Source for ImageSource {
         self.ring_bytes(most_rows, depth)
     }
 
-    fn use_cache(&self) -> Result<()> {
-        self.image.use_cache(self.image.runtime().budget().available_bytes())
+    fn use_cache(&self, most_bytes: u64) -> Result<()> {
+        // The cache is that of the runtime which opened the image; a pass may run under a smaller limit.
+        let runtime = self.image.runtime();
+        self.image.use_cache(runtime.budget().available_bytes().min(most_bytes))?;
+        limit_cache(runtime, most_bytes)
     }
+}
+
+/// Has the page cache of a runtime give back what it holds beyond `most_bytes`, whatever images wanted it.
+fn limit_cache(runtime: &Runtime, most_bytes: u64) -> Result<()> {
+    // A share of next to nothing leads to the cache.
+    let share = runtime.cache_share(0);
+    share.fill(runtime.budget(), 1)?;
+    if let Some(cache) = share.cache() {
+        let excess_bytes = cache.memory_bytes().saturating_sub(most_bytes);
+        if excess_bytes > 0 {
+            cache.give_back(excess_bytes);
+        }
+    }
+    share.clear();
+    Ok(())
 }
 
 struct ImageReader<'a> {

@@ -9,11 +9,11 @@ use crate::block::{Block, BlockMemory};
 use crate::plan::{BLOCK_ROWS, Kind, Plan};
 use crate::sink::{Partial, Sink};
 use crate::source::{Landed, SourceReader};
-use outcore_image::{Error, Result, SweepStats};
+use outcore_image::{Result, SweepStats};
 use outcore_io::{Runtime, Unit, lock};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -197,6 +197,8 @@ impl Pass<'_> {
             let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
             let mut first_row = rows.start;
             while first_row < rows.end {
+                // A function of the user's may take long for a block.
+                self.runtime.cancel().check()?;
                 // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
                 let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
                 let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
@@ -259,17 +261,13 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
     let workers = (pass.partitions().clamp(1, threads as u64)) as usize;
     let outcome = runtime.run_on(workers, |_| {
         // A worker that is gone would leave the others waiting for its partition.
-        let outcome = catch_unwind(AssertUnwindSafe(|| pass.work(&task))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            let text = text.unwrap_or_else(|| "no message".to_owned());
-            Err(Error::Usage(format!("a function panicked while arrays were computed: {text}")))
-        });
-        if outcome.is_err() {
+        let outcome = catch_unwind(AssertUnwindSafe(|| pass.work(&task)));
+        if !matches!(outcome, Ok(Ok(_))) {
             pass.stop.store(true, Ordering::Relaxed);
             pass.merger.merged.notify_all();
         }
-        outcome
+        // A panic that comes so far is no user function's: it stays one.
+        outcome.unwrap_or_else(|panic| resume_unwind(panic))
     });
     let mut stats = SweepStats::default();
     outcome?.iter().for_each(|own| stats.add(own));

@@ -22,7 +22,7 @@ pub struct RowBlock<'a> {
     pub operands: Vec<Vec<Values<'a>>>,
 }
 
-/// A fold of the rows of vectors and matrices into numbers.
+/// A fold of the rows of vectors and matrices into numbers. A panic in it goes on as one, in the thread that computes.
 pub trait RowFold: Send + Sync + 'static {
     /// What some rows were folded into.
     type State: Send + 'static;

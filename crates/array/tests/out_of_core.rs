@@ -3,12 +3,14 @@
 
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{
-    Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute,
-    explain,
+    Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Landed, Memory, Random,
+    Source, SourceReader, compute, explain,
 };
-use outcore_image::{Error, Result};
+use outcore_image::{Error, Result, SweepStats};
 use outcore_io::backend::{Backend, Faults, Posix, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -291,12 +293,119 @@ fn functions_that_fail_or_panic_are_errors() {
         for panics in [false, true] {
             let wrong = Array::user(Arc::new(Wrong { panics }), std::slice::from_ref(&x), ElementType::Int64).unwrap();
             let error = compute(&runtime, &[Goal::Value(wrong.fold(Fold::Sum, &[0], false).unwrap())]).unwrap_err();
-            let expected = if panics { "a function of a test panics" } else { "a function of a test fails" };
-            assert!(error.to_string().contains(expected), "{error}");
+            let panicked = "expected wrong to return, found that it panicked: a function of a test panics";
+            assert_eq!(error.to_string(), if panics { panicked } else { "a function of a test fails" });
         }
         // The memory is there again.
         compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())]).unwrap();
     }
+}
+
+/// A file whose reader breaks.
+struct Broken;
+
+/// How many ranges of rows it has read.
+#[derive(Default)]
+struct BrokenReader(usize);
+
+impl Source for Broken {
+    fn shape(&self) -> &[u64] {
+        &[1 << 21]
+    }
+
+    fn element(&self) -> ElementType {
+        ElementType::Float64
+    }
+
+    fn describe(&self) -> String {
+        "broken".to_owned()
+    }
+
+    fn unit_rows(&self) -> u64 {
+        508
+    }
+
+    fn bytes_of(&self, rows: u64) -> u64 {
+        8 * rows
+    }
+
+    fn reader<'a>(&'a self, _runtime: &Runtime, _rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
+        Ok(Box::new(BrokenReader::default()))
+    }
+
+    fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
+        0
+    }
+}
+
+impl SourceReader for BrokenReader {
+    fn push(&mut self, _rows: Range<u64>) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
+        self.0 += 1;
+        assert!(self.0 < 3, "an assertion of a test");
+        Ok(Box::new(Zeros))
+    }
+
+    fn take_stats(&mut self) -> SweepStats {
+        SweepStats::default()
+    }
+}
+
+struct Zeros;
+
+impl Landed for Zeros {
+    fn vector(&self, _column: usize, _rows: Range<u64>) -> Option<&[u8]> {
+        None
+    }
+
+    fn copy(&self, _first: u64, _step: i64, _count: usize, to: &mut [u8], _stride_bytes: usize) -> Result<()> {
+        to.fill(0);
+        Ok(())
+    }
+}
+
+#[test]
+fn assertions_of_the_engine_stay_panics_and_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for threads in [1, 3] {
+        let runtime = runtime_with(64 * MIB, threads, None);
+        let available = runtime.budget().available_bytes();
+        let x = Array::from_source(Arc::new(Broken)).unwrap();
+        let sum = || compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false)?)]);
+        let image = || store(&runtime, &x, &folder.path().join("x.oc"));
+        for work in [&sum as &dyn Fn() -> Result<Computed>, &image] {
+            let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("the reader panics");
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"an assertion of a test"));
+        }
+        assert_eq!(runtime.budget().available_bytes(), available);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_computation_under_a_smaller_limit_shrinks_the_cache_that_an_image_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    let (large, small) = (runtime(), runtime_with(28 * MIB, 2, None));
+    store(&large, &normal(750_000, 4, 1), &path).unwrap();
+    let source = Arc::new(ImageSource::open(&large, &path).unwrap());
+    let x = Array::from_source(Arc::clone(&source) as Arc<dyn Source>).unwrap();
+    let sum = |runtime| {
+        let sum = x.fold(Fold::Sum, &[0], false).unwrap();
+        (bits(&compute(runtime, &[Goal::Value(sum)]).unwrap().values), source.image().cache_bytes())
+    };
+    let (expected, cached) = sum(&large);
+    assert!(cached > 20 * MIB, "{cached}");
+    let (found, cached) = sum(&small);
+    // The readers of two workers take some MiB of what is left.
+    assert!(cached > 0 && cached < small.budget().available_bytes() - 4 * MIB, "{cached}");
+    assert_eq!(found, expected);
+    let (found, cached) = sum(&large);
+    assert!(cached > 20 * MIB, "{cached}");
+    assert_eq!(found, expected);
 }
 
 #[test]

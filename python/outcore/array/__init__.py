@@ -159,6 +159,7 @@ from outcore.array._manipulation import (
     tile,
     unstack,
 )
+from outcore.array._functions import apply, reduce
 from outcore.array._products import corrcoef, cov, inner_product, matmul, outer, tensordot, vecdot
 from outcore.array._searching import argmax, argmin, isin, searchsorted
 from outcore.array._statistics import (
@@ -191,6 +192,7 @@ __all__ = [
     "add",
     "all",
     "any",
+    "apply",
     "arange",
     "argmax",
     "argmin",
@@ -308,6 +310,7 @@ __all__ = [
     "prod",
     "random",
     "real",
+    "reduce",
     "reciprocal",
     "remainder",
     "repeat",

@@ -69,8 +69,8 @@ def compute(
         return_stats: Whether what it cost is returned too: passes, bytes read, seconds and so on.
         runtime: The memory and workers to use; by default those of the arrays that were opened with some, or of the
             process.
-        memory: A limit for this computation alone, in bytes or as text such as "1GiB". Pages of images are cached by
-            the runtime that opened them: `open` takes a limit for these.
+        memory: A limit for this computation alone, in bytes or as text such as "1GiB". Pages of images stay in the
+            cache of the runtime that opened them, which gives back what is more than this limit leaves.
         threads: The number of workers; by default those of the runtime.
         backend: How files are read: "uring", "posix", or "auto" for the best that works here.
         temporary: Where temporary files go.

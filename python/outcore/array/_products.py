@@ -6,7 +6,7 @@ import numpy as np
 
 from outcore._errors import UsageError
 from outcore.array import _array as core
-from outcore.array import _elementwise, _manipulation, _statistics
+from outcore.array import _elementwise, _functions, _manipulation, _statistics
 from outcore.array._array import Array, Operand
 
 FOLDS = ("sum", "prod", "min", "max", "any", "all")
@@ -89,13 +89,17 @@ def outer(x1: Operand, x2: Operand) -> Array:
     return _elementwise.multiply(left[:, None], right[None, :])
 
 
-def inner_product(A: Operand, B: Operand, pair: Any = "multiply", fold: str = "sum") -> Array:
+def inner_product(
+    A: Operand, B: Operand, pair: Any = "multiply", fold: Any = "sum", *, initial: float | None = None
+) -> Array:
     """The product of two matrices with other operations: `pair` of an element of a row and one of a column, and `fold`
     over these pairs. One of the matrices is small.
 
     Args:
-        pair: The name of a function of two elements, such as "subtract", or the function itself.
-        fold: "sum", "prod", "min", "max", "any" or "all".
+        pair: The name of a function of two elements, such as "subtract", or the function itself; or a function of the
+            user's, which Numba compiles, see `apply`.
+        fold: "sum", "prod", "min", "max", "any" or "all"; or a function of the user's, see `reduce`.
+        initial: What a fold of the user's begins with.
 
     >>> A, B = oc.array.asarray([[0.0, 2.0]]), oc.array.asarray([[1.0, 5.0], [1.0, 4.0]])
     >>> oc.array.inner_product(A, B, oc.array.maximum, "sum").compute()
@@ -103,13 +107,20 @@ def inner_product(A: Operand, B: Operand, pair: Any = "multiply", fold: str = "s
     """
     left, right = core.as_array(A), core.as_array(B)
     name = pair if isinstance(pair, str) else getattr(pair, "__name__", repr(pair))
-    if fold not in FOLDS:
-        raise UsageError(f"expected fold as one of {', '.join(FOLDS)}, found {fold!r}")
+    if callable(fold) == (initial is None) or not callable(fold) and fold not in FOLDS:
+        expected = f"expected fold as one of {', '.join(FOLDS)}, or as a function together with initial"
+        raise UsageError(f"{expected}, found {fold!r} and {initial!r}")
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
         raise UsageError(f"expected matrices that can be multiplied, found {left.shape} and {right.shape}")
-    if not callable(getattr(_elementwise, name, None)):
+    own = getattr(_elementwise, name, None)
+    if callable(pair) and pair is not own and not isinstance(pair, np.ufunc):
+        pairs = _functions.apply(pair, left[:, :, None], right[None, :, :])
+    elif callable(own):
+        pairs = _elementwise.binary(name, left[:, :, None], right[None, :, :])
+    else:
         raise UsageError(f"expected pair as a function of two elements, found {name!r}")
-    pairs = _elementwise.binary(name, left[:, :, None], right[None, :, :])
+    if initial is not None:
+        return _functions.reduce(fold, pairs, 1, initial)
     return core.made(pairs._expression.fold(fold, [1], False), pairs)
 
 
