@@ -114,7 +114,7 @@ def quantile(
     """Quantiles of the columns of a matrix, or of a vector, by a sketch of sorted samples, in one pass.
 
     The rank of a result is wrong by no more than `error` times the number of rows: it lies between the quantiles of the
-    probabilities `q - error` and `q + error`. Few rows, such as a thousand by the default error, fit the sketch as they
+    probabilities `q - error` and `q + error`. Few rows, such as 500 by the default error, fit the sketch as they
     are: then results are exact. They have the same bits for all numbers of threads and limits.
 
     Args:
