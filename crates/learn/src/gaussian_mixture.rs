@@ -340,6 +340,6 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
     };
     let all = format!("those of k-means, 1, and up to {most_iterations} iterations");
-    let passes = format!("{all}; {starts} times, and one to write rows");
+    let passes = format!("{all}, for each of {starts} starts; one to write rows");
     Ok(Plan { pass, passes, output, run: Box::new(run) })
 }

@@ -285,26 +285,11 @@ impl KMeans {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        self.scores(x)?.1.arg(false, 1, false)
-    }
-
-    /// The distances from all centres (`n x k`), lazily.
-    ///
-    /// # Errors
-    /// Another number of columns.
-    pub fn transform(&self, x: &Array) -> Result<Array> {
-        let (shifted, scores) = self.scores(x)?;
-        let own = shifted.unary(Unary::Square)?.fold(Fold::Sum, &[1], true)?;
-        scores.binary(Binary::Add, &own)?.binary(Binary::Maximum, &scalar(0.0))?.unary(Unary::Sqrt)
-    }
-
-    fn scores(&self, x: &Array) -> Result<(Array, Array)> {
         let p = self.shift.len();
         let shifted = matrix(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
         let centres: Vec<f64> =
             self.centres.iter().enumerate().map(|(place, centre)| centre - self.shift[place % p]).collect();
-        let scores = scores(&shifted, &centres)?;
-        Ok((shifted, scores))
+        scores(&shifted, &centres)?.arg(false, 1, false)
     }
 }
 
@@ -361,6 +346,6 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
     };
     let all = format!("7 to begin, up to {most_iterations} iterations, and 1 or 2 more");
-    let passes = format!("{all}; {starts} times, and one to write labels");
+    let passes = format!("{all}, for each of {starts} starts; one to write labels");
     Ok(Plan { pass, passes, output, run: Box::new(run) })
 }

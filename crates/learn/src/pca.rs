@@ -180,16 +180,6 @@ impl Pca {
         let centred = matrix(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
         projected(&centred, &self.components, p)
     }
-
-    /// The observations that have some places along the components (`n x p`), lazily.
-    ///
-    /// # Errors
-    /// Another number of components.
-    pub fn inverse_transform(&self, z: &Array) -> Result<Array> {
-        let p = self.mean.len();
-        let components = array(&self.components, &[self.components.len() / p, p]);
-        matrix(z)?.matmul(&components)?.binary(Binary::Add, &array(&self.mean, &[p]))
-    }
 }
 
 /// The product with the transpose of vectors that are rows.
