@@ -52,6 +52,8 @@ fn described<'py>(py: Python<'py>, option: &Parameter) -> PyResult<Bound<'py, Py
     let (kind, bits) = match option.kind {
         Kind::Whole { bits, .. } => ("whole", bits),
         Kind::Real => ("real", 0),
+        Kind::Reals => ("reals", 0),
+        Kind::Column => ("column", 0),
         Kind::Flag => ("flag", 0),
         Kind::Choice(names) => {
             choices = names();
@@ -104,8 +106,9 @@ fn values_of(algorithm: &Algorithm, given: &Bound<'_, PyDict>) -> PyResult<Vec<(
             _ if found.is_none() => continue,
             Kind::Whole { .. } => Value::Whole(found.extract()?),
             Kind::Real => Value::Real(found.extract()?),
+            Kind::Reals => Value::Reals(found.extract()?),
             Kind::Flag => Value::Flag(found.extract()?),
-            Kind::Choice(_) | Kind::Weight { .. } => Value::Name(found.extract()?),
+            Kind::Choice(_) | Kind::Column | Kind::Weight { .. } => Value::Name(found.extract()?),
             Kind::Vertex => Value::Vertex(id_text(&found)?),
             Kind::Vertices => Value::Vertices(found.try_iter()?.map(|id| id_text(&id?)).collect::<PyResult<_>>()?),
             Kind::Seeds => {

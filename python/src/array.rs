@@ -8,6 +8,7 @@ use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore::array::{
     Array, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, Part, Random, compute,
 };
+use outcore::learn::{self, QuantilesOptions};
 use outcore::{DenseLayout, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
@@ -308,7 +309,23 @@ impl PyExpression {
     }
 
     fn co_moments(&self, py: Python<'_>) -> PyResult<Self> {
-        PyExpression::of(py, self.array.co_moments())
+        PyExpression::of(py, learn::co_moments(&self.array))
+    }
+
+    /// The counts of bins of every column, `(p, b)`.
+    fn bins(&self, py: Python<'_>, edges: Vec<f64>) -> PyResult<Self> {
+        PyExpression::of(py, learn::bins(&self.array, &edges))
+    }
+
+    /// For every probability the quantiles of all columns, and then by how much ranks may be wrong.
+    fn quantiles(&self, py: Python<'_>, probabilities: Vec<f64>, error: f64) -> PyResult<Self> {
+        PyExpression::of(py, learn::sketched(&self.array, &probabilities, &QuantilesOptions { error }))
+    }
+
+    /// What describes every column: extremes, means, deviations, norms, counts of non-zeros.
+    fn figures(&self, py: Python<'_>) -> PyResult<Vec<Self>> {
+        let all = learn::figures(&self.array).map_err(|error| raise(py, error))?;
+        Ok(all.into_iter().map(|array| PyExpression { array }).collect())
     }
 
     fn group_fold(&self, py: Python<'_>, name: &str, labels: &PyExpression, groups: u64) -> PyResult<Self> {

@@ -375,6 +375,38 @@ def test_sorted_places(n, side, seed):
     check(xp.isin(values, xp.asarray(table), invert=True), np.isin(values, table, invert=True))
 
 
+@FEW
+@given(n=st.sampled_from([1, 2, 1000, 40_000]), error=st.sampled_from([0.5, 0.01]), seed=st.integers(0, 99))
+def test_quantiles(n, error, seed):
+    x = np.random.default_rng(seed).integers(0, 99, (n, 2)) / 8
+    q = np.array([0, 0.1, 0.5, 1])
+    found, wrong = xp.quantile(x, q, error=error, return_error=True)
+    assert (found.shape, found.dtype, wrong.shape) == ((4, 2), np.float64, ())
+    found, wrong = xp.compute(found, wrong)
+    assert 0 <= wrong <= error * n and (n > 2 or wrong == 0)
+    ranks = q * (n - 1)
+    ordered = np.sort(x, axis=0)
+    low, high = (np.clip(ends, 0, n - 1).astype(int) for ends in (np.floor(ranks) - wrong, np.ceil(ranks) + wrong))
+    assert (ordered[low] <= found).all() and (found <= ordered[high]).all()
+    if wrong == 0:
+        np.testing.assert_allclose(found, np.quantile(x, q, axis=0))
+    check(xp.quantile(x[:, 0].astype("float32"), 1.0), x[:, 0].max())
+
+
+def test_quantiles_that_cannot_be():
+    x = xp.ones((5, 2))
+    for given in [dict(q=1.5), dict(q=np.nan), dict(q=[[0.5]]), dict(q=0.5, axis=1), dict(q=0.5, error=0)]:
+        with pytest.raises(oc.UsageError):
+            xp.quantile(x, **given)
+    with pytest.raises(oc.UsageError, match="rows|observations"):
+        xp.quantile(xp.ones((0, 2)), 0.5)
+    with pytest.raises(oc.UsageError, match="finite numbers"):
+        xp.quantile(np.array([1.0, np.nan]), 0.5).compute()
+    for function in (np.median, lambda x: np.quantile(x, 0.5), lambda x: np.percentile(x, 50)):
+        with pytest.raises(TypeError, match="outcore.array.quantile"):
+            function(x)
+
+
 def test_description():
     x = np.random.default_rng(1).normal(size=(1000, 3))
     x[::5] = 0

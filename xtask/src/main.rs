@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("matrix", &["outcore-io", "outcore-graph"]),
     ("linalg", &["outcore-io", "outcore-graph", "outcore-algo", "outcore-matrix"]),
     ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-matrix"]),
-    ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-array"]),
+    ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-algo", "outcore-array"]),
     (
         "outcore",
         &[

@@ -59,6 +59,10 @@ pub enum Kind {
     Flag,
     /// One of these names, each with what it means.
     Choice(fn() -> Vec<(&'static str, &'static str)>),
+    /// Real numbers, with commas between them.
+    Reals,
+    /// A column of an array, by its name or its number.
+    Column,
     /// The id of a vertex.
     Vertex,
     /// The ids of vertices.
@@ -89,9 +93,11 @@ pub enum Value {
     Whole(u64),
     /// A real number.
     Real(f64),
+    /// Real numbers.
+    Reals(Vec<f64>),
     /// Yes or no.
     Flag(bool),
-    /// A name of a choice, or of weights.
+    /// A name of a choice, of weights, or of a column.
     Name(String),
     /// An id.
     Vertex(String),
@@ -141,15 +147,12 @@ impl Parameter {
         let wrong = |what: &str| Err(format!("expected {what}, found {text}"));
         let value = match self.kind {
             Kind::Whole { bits, .. } => text.parse().map(Value::Whole).or_else(|_| wrong(&whole_words(bits)))?,
-            Kind::Real => match text.parse().ok() {
-                Some(value) if !is_rounded_away(text, value) => Value::Real(value),
-                Some(_) => wrong("0 or a number from 4.9e-324 to 1.7e308, whatever its sign")?,
-                None => wrong("a number")?,
-            },
+            Kind::Real => Value::Real(real_of(text)?),
+            Kind::Reals => Value::Reals(text.split(',').map(real_of).collect::<std::result::Result<_, _>>()?),
             Kind::Flag => text.parse().map(Value::Flag).or_else(|_| wrong("true or false"))?,
             // Nothing, where a name is expected, is the name of no weights.
             Kind::Weight { .. } if text.is_empty() => Value::Unweighted,
-            Kind::Choice(_) | Kind::Weight { .. } => Value::Name(text.to_owned()),
+            Kind::Choice(_) | Kind::Column | Kind::Weight { .. } => Value::Name(text.to_owned()),
             Kind::Vertex => Value::Vertex(text.to_owned()),
             Kind::Vertices => Value::Vertices(ids_of(text)?),
             Kind::Seeds => Value::Seeds(vec![ids_of(text)?.into_iter().map(|id| (id, 1.0)).collect()]),
@@ -177,8 +180,9 @@ impl Parameter {
             }
             (Kind::Whole { .. }, Value::Whole(_))
             | (Kind::Real, Value::Real(_))
+            | (Kind::Reals, Value::Reals(_))
             | (Kind::Flag, Value::Flag(_))
-            | (Kind::Choice(_) | Kind::Weight { .. }, Value::Name(_))
+            | (Kind::Choice(_) | Kind::Column | Kind::Weight { .. }, Value::Name(_))
             | (Kind::Weight { .. }, Value::Unweighted)
             | (Kind::Vertex, Value::Vertex(_))
             | (Kind::Vertices, Value::Vertices(_) | Value::Counted(_))
@@ -194,6 +198,15 @@ pub(crate) fn option_of(owner: &str, options: &'static [Parameter], name: &str) 
     let all = || options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ");
     let missing = || Error::Usage(format!("{owner} has no option '{name}'; it has {}", all()));
     options.iter().find(is).ok_or_else(missing)
+}
+
+/// The real number of a text.
+fn real_of(text: &str) -> std::result::Result<f64, String> {
+    match text.parse().ok() {
+        Some(value) if !is_rounded_away(text, value) => Ok(value),
+        Some(_) => Err(format!("expected 0 or a number from 4.9e-324 to 1.7e308, whatever its sign, found {text}")),
+        None => Err(format!("expected a number, found {text}")),
+    }
 }
 
 /// Whether a text is a number that doubles do not come near: it would be 0 or infinite.
@@ -401,6 +414,22 @@ impl Values {
     /// A real number that has a default.
     pub fn real(&self, name: &str) -> f64 {
         self.some_real(name).unwrap_or_else(|| unreachable!("{name} has a default"))
+    }
+
+    /// Real numbers, if they were given.
+    pub fn some_reals(&self, name: &str) -> Option<&[f64]> {
+        match self.get(name)? {
+            Value::Reals(values) => Some(values),
+            other => unreachable!("{name} is a list of numbers, not {other:?}"),
+        }
+    }
+
+    /// A name, if it was given or has a default: of a choice, or of a column.
+    pub fn some_name(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Value::Name(value) => Some(value),
+            other => unreachable!("{name} is a name, not {other:?}"),
+        }
     }
 
     /// Whether a flag is set.

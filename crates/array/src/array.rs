@@ -118,8 +118,6 @@ pub(crate) enum Op {
     },
     /// The product of two matrices.
     MatMul(Array, Array),
-    /// The sums of products of deviations from the means of columns: a matrix of `p x p`.
-    CoMoments(Array),
     /// Rows of a table, which an array of indices picks.
     Gather {
         table: Array,
@@ -153,7 +151,7 @@ impl Op {
             Op::Memory(_) | Op::Source(_) | Op::Full(_) | Op::Range { .. } | Op::Eye { .. } | Op::Random(_) => vec![],
             Op::Cast(input) | Op::Unary(_, input) | Op::View { input, .. } | Op::Reshape(input) => vec![input],
             Op::Fold { input, .. } | Op::Arg { input, .. } | Op::SquaredDeviations { input, .. } => vec![input],
-            Op::CoMoments(input) | Op::Cumulative { input, .. } => vec![input],
+            Op::Cumulative { input, .. } => vec![input],
             Op::Binary(_, left, right) | Op::MatMul(left, right) => vec![left, right],
             Op::Select(condition, left, right) => vec![condition, left, right],
             Op::User(_, inputs) | Op::RowFold(_, inputs) | Op::Join { inputs, .. } => inputs.iter().collect(),
@@ -182,7 +180,6 @@ impl Op {
             Op::Arg { is_max, .. } => if *is_max { "argmax" } else { "argmin" }.to_owned(),
             Op::SquaredDeviations { .. } => "squared deviations".to_owned(),
             Op::MatMul(..) => "matmul".to_owned(),
-            Op::CoMoments(_) => "co-moments".to_owned(),
             Op::Gather { .. } => "take".to_owned(),
             Op::GroupFold { fold, .. } => format!("groupby {}", fold.name()),
             Op::RowFold(fold, _) => fold.name().to_owned(),

@@ -212,7 +212,7 @@ impl<'a> Computation<'a> {
         }
         let can = match array.op() {
             Op::Source(_) => axis == 0,
-            Op::CoMoments(_) | Op::GroupFold { .. } | Op::RowFold(..) => false,
+            Op::GroupFold { .. } | Op::RowFold(..) => false,
             Op::Cumulative { axis: along, .. } if *along == axis => false,
             Op::Gather { index, .. } if axis >= index.axes() => false,
             Op::Reshape(input) if kept_axis(array.shape(), axis, input.shape()).is_none() => false,
@@ -274,7 +274,7 @@ impl<'a> Computation<'a> {
         let wanted: Vec<&Wanted> = sinks.iter().flat_map(Sink::wanted).collect();
         let together: Vec<usize> = sinks
             .iter()
-            .filter(|sink| matches!(sink.kind, SinkKind::Product(_) | SinkKind::CoMoments | SinkKind::Rows { .. }))
+            .filter(|sink| matches!(sink.kind, SinkKind::Product(_) | SinkKind::Rows { .. }))
             .flat_map(Sink::wanted)
             .map(|wanted| wanted.view.step)
             .collect();
@@ -318,7 +318,6 @@ impl<'a> Computation<'a> {
                 let (right, _) = wanted(right, &[], 0)?;
                 (SinkKind::Product(right), left)
             }
-            (Op::CoMoments(input), _) => (SinkKind::CoMoments, wanted(input, &[], 0)?),
             (Op::GroupFold { fold, input, labels, groups }, _) => {
                 let (labels, _) = wanted(labels, &[], 0)?;
                 (SinkKind::Group { fold: *fold, labels, groups: *groups as usize }, wanted(input, &[], 0)?)
@@ -392,7 +391,7 @@ pub(crate) fn pass_axis(array: &Array) -> Option<Along> {
         Op::Fold { input, axes, .. } | Op::SquaredDeviations { input, axes } => over_long(input, axes),
         Op::Arg { input, axis, .. } => over_long(input, &[*axis]),
         Op::MatMul(..) if array.long_axis().is_none() => Some(Along::Folded(1)),
-        Op::CoMoments(_) | Op::GroupFold { .. } | Op::RowFold(..) => Some(Along::Folded(0)),
+        Op::GroupFold { .. } | Op::RowFold(..) => Some(Along::Folded(0)),
         Op::Source(_) => return Some(Along::Own(0)),
         _ => None,
     };

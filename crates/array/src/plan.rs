@@ -426,7 +426,7 @@ impl Plan {
             Op::Gather { .. } | Op::Cumulative { .. } | Op::Join { .. } => {
                 return self.arranged(array, request, known);
             }
-            Op::CoMoments(_) | Op::GroupFold { .. } | Op::RowFold(..) => return Err(cannot_stream(array)),
+            Op::GroupFold { .. } | Op::RowFold(..) => return Err(cannot_stream(array)),
         };
         Ok(self.step(kind, shape, element, &array.op().name()))
     }

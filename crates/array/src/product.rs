@@ -2,7 +2,7 @@
 //!
 //! A block of a tall matrix is vectors of adjacent elements, one per column, so it is a matrix in columns.
 
-use crate::kernel::{self, Element, Fold, Scalar, Values};
+use crate::kernel::{Element, Values};
 use crate::memory::Memory;
 use crate::plan::BLOCK_ROWS;
 use faer::linalg::matmul::matmul;
@@ -10,16 +10,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 use outcore_format::ElementType;
 
 /// Real numbers that are multiplied, and whose sums are computed in float64.
-pub(crate) trait Real: faer::traits::ComplexField + Element + std::ops::Sub<Output = Self> {
+pub(crate) trait Real: faer::traits::ComplexField + Element {
     const ONE: Self;
     fn wide(self) -> f64;
-    fn narrow(value: f64) -> Self;
-    fn values(values: &[Self]) -> Values<'_>;
-
-    /// The sum of a vector.
-    fn sum(values: &[Self]) -> f64 {
-        kernel::reduce(Fold::Sum, Self::values(values), Scalar::zero(Self::TYPE)).to_f64()
-    }
 }
 
 impl Real for f64 {
@@ -28,14 +21,6 @@ impl Real for f64 {
     fn wide(self) -> f64 {
         self
     }
-
-    fn narrow(value: f64) -> Self {
-        value
-    }
-
-    fn values(values: &[Self]) -> Values<'_> {
-        Values::Float64(values)
-    }
 }
 
 impl Real for f32 {
@@ -43,14 +28,6 @@ impl Real for f32 {
 
     fn wide(self) -> f64 {
         f64::from(self)
-    }
-
-    fn narrow(value: f64) -> Self {
-        value as f32
-    }
-
-    fn values(values: &[Self]) -> Values<'_> {
-        Values::Float32(values)
     }
 }
 

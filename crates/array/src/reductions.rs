@@ -278,22 +278,6 @@ impl Array {
         self.with_axis(2)?.binary(pair, &other.with_axis(0)?)?.fold(fold, &[1], false)
     }
 
-    /// The sums of products of deviations of columns from their means, `p x p`, of a matrix of `n x p`: what
-    /// covariances are made of. One pass; parts are merged, so that means far from 0 do no harm.
-    ///
-    /// # Errors
-    /// Anything else than a matrix.
-    pub fn co_moments(&self) -> Result<Self> {
-        let real = self.to_real()?;
-        let &[_, columns] = real.shape() else {
-            return Err(Error::Usage(format!("expected a matrix, found {} axes", self.axes())));
-        };
-        if real.long().is_some_and(|long| long.axis == 1 && long.is_fixed) {
-            return Err(Error::Usage("expected observations along the long axis, found variables".to_owned()));
-        }
-        Array::of(Op::CoMoments(real), vec![columns, columns], ElementType::Float64, None)
-    }
-
     /// Rows folded by their labels: row `k` of the result is made of the rows whose label is `k`, of `groups` groups.
     /// What has no label from 0 to below `groups` is left out.
     ///

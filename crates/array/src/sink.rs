@@ -40,7 +40,6 @@ pub(crate) enum SinkKind {
     SquaredDeviations,
     /// The transpose of the vectors times others.
     Product(Wanted),
-    CoMoments,
     Group {
         fold: Fold,
         labels: Wanted,
@@ -68,7 +67,6 @@ impl SinkKind {
             SinkKind::Arg { is_max: false } => "argmin",
             SinkKind::SquaredDeviations => "squared deviations",
             SinkKind::Product(_) => "product",
-            SinkKind::CoMoments => "co-moments",
             SinkKind::Group { .. } => "groups",
             SinkKind::Rows { .. } => "fold of rows",
             SinkKind::Collect { .. } => "array",
@@ -105,7 +103,7 @@ impl Sink {
         match &self.kind {
             SinkKind::Fold(_) | SinkKind::Arg { .. } => 16 * vectors,
             SinkKind::SquaredDeviations => 24 * vectors,
-            SinkKind::Product(_) | SinkKind::CoMoments => 8 * self.shape.iter().product::<u64>(),
+            SinkKind::Product(_) => 8 * self.shape.iter().product::<u64>(),
             SinkKind::Group { groups, .. } => *groups as u64 * vectors * size,
             SinkKind::Rows { fold, .. } => fold.state_bytes(partition_rows),
             SinkKind::Collect { .. } | SinkKind::Store(_) => partition_rows * vectors * size,
@@ -142,10 +140,6 @@ impl Sink {
                     _ => Box::new(Product::<f64>::new(p, q)),
                 }
             }
-            SinkKind::CoMoments => match self.wanted.element {
-                ElementType::Float32 => Box::new(CoMoments::<f32>::new(vectors)),
-                _ => Box::new(CoMoments::<f64>::new(vectors)),
-            },
             SinkKind::Group { fold, groups, .. } => Box::new(Groups::new(*fold, self.element, vectors, *groups)),
             SinkKind::Rows { fold, .. } => Box::new(FoldedRows { state: fold.begin() }),
             SinkKind::Collect { .. } => Box::new(Collected::default()),
@@ -412,74 +406,6 @@ impl<T: Real> Partial for Product<T> {
     fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
         let next: Product<T> = same(next);
         self.sums.iter_mut().zip(&next.sums).for_each(|(sum, next)| *sum += next);
-        Ok(())
-    }
-
-    fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {
-        self
-    }
-
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
-        real_result(sink, budget, &self.sums)
-    }
-}
-
-struct CoMoments<T> {
-    count: f64,
-    means: Vec<f64>,
-    sums: Vec<f64>,
-    values: Vec<T>,
-    room: Vec<T>,
-}
-
-impl<T: Real> CoMoments<T> {
-    fn new(columns: usize) -> Self {
-        let (means, sums) = (vec![0.0; columns], vec![0.0; columns * columns]);
-        CoMoments { count: 0.0, means, sums, values: Vec::new(), room: Vec::new() }
-    }
-
-    /// What two sets of rows have together, of which the sums of products are added already.
-    fn join(&mut self, count: f64, means: &[f64]) {
-        let all = self.count + count;
-        if count == 0.0 {
-            return;
-        }
-        let weight = self.count * count / all;
-        let distances: Vec<f64> = means.iter().zip(&self.means).map(|(next, own)| next - own).collect();
-        if self.count > 0.0 {
-            for (sums, &distance) in self.sums.chunks_exact_mut(means.len().max(1)).zip(&distances) {
-                let scaled = distance * weight;
-                sums.iter_mut().zip(&distances).for_each(|(sum, &other)| *sum += scaled * other);
-            }
-        }
-        let share = count / all;
-        self.means.iter_mut().zip(&distances).for_each(|(mean, &distance)| *mean += distance * share);
-        self.count = all;
-    }
-}
-
-impl<T: Real> Partial for CoMoments<T> {
-    fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
-        let vectors = block.vectors(&sink.wanted.view, sink.wanted.sizes[0]);
-        packed(&vectors, block.rows, &mut self.values);
-        let mut means = Vec::with_capacity(vectors.len());
-        for column in self.values.chunks_exact_mut(block.rows) {
-            let mean = T::narrow(T::sum(column) / block.rows as f64);
-            column.iter_mut().for_each(|value| *value -= mean);
-            // What rounding the mean left.
-            means.push(mean.wide() + T::sum(column) / block.rows as f64);
-        }
-        let mut room = std::mem::take(&mut self.room);
-        add_transposed_product(&self.values, &self.values, block.rows, &mut self.sums, &mut room);
-        self.room = room;
-        self.join(block.rows as f64, &means);
-        Ok(())
-    }
-
-    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
-        let next: CoMoments<T> = same(next);
-        self.sums.iter_mut().zip(&next.sums).for_each(|(sum, next)| *sum += next);
-        self.join(next.count, &next.means);
         Ok(())
     }
 

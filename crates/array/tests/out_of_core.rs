@@ -63,7 +63,6 @@ fn goals(x: &Array, centres: &Array) -> Result<Vec<Goal>> {
         x.fold(Fold::Max, &[0, 1], false)?,
         x.variance(&[0], 1.0, false)?,
         x.arg(true, 0, false)?,
-        x.co_moments()?,
         x.permute(&[1, 0])?.matmul(x)?,
         x.group_fold(Fold::Sum, &labels, centres.shape()[0])?,
         distances.fold(Fold::Min, &[1], false)?.fold(Fold::Sum, &[0], false)?,

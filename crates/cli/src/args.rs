@@ -321,6 +321,32 @@ pub struct Common {
     /// The report
     #[arg(skip)]
     pub answer: Answer,
+    /// The report goes to the standard error, as it does beside statistics
+    #[arg(skip)]
+    pub aside: bool,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// What every statistic or model of an array takes.
+#[derive(Args)]
+pub struct OfArray {
+    /// The array: a .npy file, which is read in place, or an image
+    pub array: PathBuf,
+    /// Write the result
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write all that was found as one JSON object; `-` is the standard output, and then the report goes to the
+    /// standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Say what memory, passes and bytes will be needed, and stop
+    #[arg(long)]
+    pub explain: bool,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

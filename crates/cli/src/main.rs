@@ -19,6 +19,7 @@ mod gap;
 mod graph500;
 mod graphalytics;
 mod image;
+mod learn;
 mod options;
 mod progress;
 mod run;

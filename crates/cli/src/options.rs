@@ -1,12 +1,14 @@
 //! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
 
 use crate::args::Common;
+use crate::learn::{LearnArgs, learn_command};
 use crate::solve::{SolverArgs, solver_command};
 use clap::builder::{
     BoolValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser, ValueParser,
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::learn::STATISTICS;
 use outcore::linalg::{Declaration, SOLVERS};
 use outcore::{ALGORITHMS, Algorithm, DefaultValue, Kind, Parameter, Value};
 
@@ -21,6 +23,8 @@ pub enum RunArgs {
     Algorithm(Box<AlgorithmArgs>),
     /// A solver over a matrix.
     Solver(Box<SolverArgs>),
+    /// A statistic or a model over an array.
+    Learn(Box<LearnArgs>),
 }
 
 /// `outcore run` and an algorithm.
@@ -39,7 +43,8 @@ impl Args for RunArgs {
     fn augment_args(command: Command) -> Command {
         let command = command.subcommand_required(true).arg_required_else_help(true);
         let command = command.subcommands(ALGORITHMS.iter().map(|algorithm| command_of(algorithm)));
-        command.subcommands(SOLVERS.iter().map(|solver| solver_command(solver)))
+        let command = command.subcommands(SOLVERS.iter().map(|solver| solver_command(solver)));
+        command.subcommands(STATISTICS.iter().map(learn_command))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -53,6 +58,9 @@ impl FromArgMatches for RunArgs {
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
         if let Some(solver) = Declaration::named(name) {
             return Ok(RunArgs::Solver(Box::new(SolverArgs::of(solver, matches)?)));
+        }
+        if let Some(statistic) = outcore::learn::Declaration::named(name) {
+            return Ok(RunArgs::Learn(Box::new(LearnArgs::of(statistic, matches)?)));
         }
         let algorithm = Algorithm::named(name).ok_or_else(missing)?;
         let given = values_of(algorithm.options, matches);
@@ -113,6 +121,8 @@ pub fn arg_of(option: &'static Parameter) -> Arg {
             let names = names().into_iter().map(|(name, meaning)| PossibleValue::new(name).help(meaning));
             arg.value_name("NAME").value_parser(PossibleValuesParser::new(names).map(Value::Name))
         }
+        Kind::Reals => arg.value_name("X,X,...").allow_hyphen_values(true).value_parser(parsed),
+        Kind::Column => arg.value_name("COLUMN").value_parser(parsed),
         Kind::Weight { .. } => arg.value_name("NAME").value_parser(StringValueParser::new().map(Value::Name)),
         Kind::Vertex => arg.value_name("ID").allow_hyphen_values(true).value_parser(parsed),
         Kind::Vertices | Kind::Seeds => {

@@ -2,12 +2,13 @@
 
 use crate::args::Common;
 use crate::convert::output_error;
+use crate::learn::learn;
 use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
 use crate::solve::solve;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::{
-    Column, Error, Estimate, Graph, GraphOptions, Image, Result, Say, Stats, Table, Unconverged, Values, cell_text,
+    Column, Error, Estimate, Graph, GraphOptions, Result, Runtime, Say, Stats, Table, Unconverged, Values, cell_text,
 };
 use std::cell::RefCell;
 use std::fmt::{Arguments, Display};
@@ -26,6 +27,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     match args {
         RunArgs::Algorithm(args) => run_algorithm(args),
         RunArgs::Solver(args) => solve(args),
+        RunArgs::Learn(args) => learn(args),
     }
 }
 
@@ -80,7 +82,7 @@ fn not_converged(
         "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
          ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
     );
-    write_stats(graph, stats, common)?;
+    write_stats(graph.runtime(), stats, common)?;
     Ok(ExitCode::from(UNCONVERGED))
 }
 
@@ -122,6 +124,7 @@ impl Common {
         match &self.stats {
             _ if self.limits.quiet => {}
             Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
+            _ if self.aside => note!("{}", escaped(line)),
             _ => self.answer.say(line),
         }
     }
@@ -137,11 +140,8 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         graph.check_output(output, &estimate.columns)?;
     }
     if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
-        let backend = graph.runtime().backend();
-        let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
-        if common.output.as_ref().is_some_and(|output| place(output) == place(file)) {
-            let text = format!("expected different files for --output and --stats, found {} for both", file.display());
-            return Err(Error::Usage(text));
+        if let Some(output) = &common.output {
+            check_different(graph.runtime(), &[("--output", output), ("--stats", file)])?;
         }
         outcore::check_file(graph, file)?;
     }
@@ -188,7 +188,7 @@ fn finish(table: &Table, stats: &Stats, common: &Common) -> Result<()> {
     if let Some(output) = &common.output {
         table.write(output)?;
     }
-    write_stats(table.image(), stats, common)?;
+    write_stats(table.image().runtime(), stats, common)?;
     common.answer.heard()
 }
 
@@ -215,15 +215,33 @@ pub fn report(stats: &Stats, common: &Common) {
 }
 
 /// Writes statistics where they are wanted.
-pub fn write_stats(image: &Image, stats: &Stats, common: &Common) -> Result<()> {
+pub fn write_stats(runtime: &Arc<Runtime>, stats: &Stats, common: &Common) -> Result<()> {
     let Some(file) = &common.stats else { return Ok(()) };
     let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
-    let text = serde_json::to_string_pretty(&stats).map_err(Error::custom)? + "\n";
+    write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)
+}
+
+/// Writes an object as JSON, to a file or, for `-`, to the standard output.
+pub fn write_json(runtime: &Arc<Runtime>, object: &serde_json::Value, file: &Path, answer: &Answer) -> Result<()> {
+    let text = serde_json::to_string_pretty(object).map_err(Error::custom)? + "\n";
     match file == Path::new("-") {
         true => {
-            common.answer.write(text);
+            answer.write(text);
             Ok(())
         }
-        false => outcore::write_file(image.runtime(), file, text.as_bytes()),
+        false => outcore::write_file(runtime, file, text.as_bytes()),
     }
+}
+
+/// Refuses two options that name one file.
+pub fn check_different(runtime: &Runtime, files: &[(&str, &Path)]) -> Result<()> {
+    let backend = runtime.backend();
+    let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
+    for (i, (option, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, other)| place(other) == place(file)) {
+            let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
+            return Err(Error::Usage(text));
+        }
+    }
+    Ok(())
 }

@@ -165,7 +165,7 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan) -> Resul
     if let Some(output) = &args.values {
         write_columns(image, &values, output)?;
     }
-    write_stats(image, &stats, common)?;
+    write_stats(image.runtime(), &stats, common)?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -184,7 +184,7 @@ fn not_converged(
          --allow-unconverged",
         options.join(" or ")
     );
-    write_stats(matrix.graph(), stats, &args.common)?;
+    write_stats(matrix.graph().runtime(), stats, &args.common)?;
     Ok(ExitCode::from(UNCONVERGED))
 }
 

@@ -34,7 +34,11 @@ impl AtomicFile {
         AtomicFile::within(image.runtime(), target)
     }
 
-    fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+    /// The same for what belongs to no image of a graph.
+    ///
+    /// # Errors
+    /// As with [`AtomicFile::create`].
+    pub fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
         let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
         let (temporary, writer) = Partial::file(runtime.backend(), target, create)?;
         let (runtime, target) = (Arc::clone(runtime), target.to_owned());

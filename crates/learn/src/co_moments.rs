@@ -3,12 +3,15 @@
 //!
 //! *Idea.* Every block is centred by its own means and multiplied with itself; sets of rows are joined as Chan, Golub
 //! and LeVeque have it (1979, see `class_moments.rs`), so that means far from 0 do no harm. A row of weight `w` counts
-//! as `w` rows. *Cost.* One pass, `n p^2` multiplications; `p^2` numbers per partition.
+//! as `w` rows. Of a matrix of float32 blocks are multiplied in float32, and added up in float64. *Cost.* One pass, `n
+//! p^2` multiplications, half of which symmetry saves; `p^2` numbers per partition.
 
 use crate::common::{
-    add, add_half, add_square, columns, finite, mirror, no_overflow, operands, pack, positive, weights,
+    add, add_half, add_square, add_square_of_float32, columns, finite, mirror, no_overflow, operands, pack, positive,
+    total, weights,
 };
-use outcore_array::{Array, RowBlock, RowFold};
+use outcore_array::kernel::Values;
+use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_image::Result;
 
 /// The fold: operands are matrices of observations, whose columns count on, and then weights.
@@ -16,33 +19,47 @@ pub(crate) struct CoMoments {
     pub columns: usize,
     pub matrices: usize,
     pub is_weighted: bool,
+    /// Whether NaN and infinities spread to the results of their columns; otherwise they are refused.
+    pub spreads_nan: bool,
+}
+
+/// What some rows were folded into, and room for a block.
+pub(crate) struct State {
+    /// The sum of weights, the means, and the lower half of the sums of products.
+    numbers: Vec<f64>,
+    columns: usize,
+    room: (Vec<f64>, Vec<f64>, Vec<f32>, Vec<f32>),
 }
 
 /// Means and co-moments.
 pub(crate) struct Moments {
     pub weight: f64,
-    /// How many rows have a weight that is not 0.
-    pub count: f64,
     pub means: Vec<f64>,
-    /// Row by row; of a state only the lower half.
+    /// Row by row.
     pub sums: Vec<f64>,
-    room: (Vec<f64>, Vec<f64>),
+}
+
+/// The sums of products of deviations of columns from their means, `p x p`, of a matrix of `n x p`, lazily. One pass.
+/// NaN and infinities spread to the results of their columns.
+///
+/// # Errors
+/// Anything else than a matrix; one that is streamed along its columns.
+pub fn co_moments(x: &Array) -> Result<Array> {
+    let &[_, p] = x.shape() else {
+        return crate::common::usage(format!("expected a matrix, found {} axes", x.axes()));
+    };
+    let x = if x.element() == ElementType::Float32 { x.clone() } else { x.cast(ElementType::Float64)? };
+    let fold = CoMoments { columns: p as usize, matrices: 1, is_weighted: false, spreads_nan: true };
+    let sums = Part::Range { start: 1 + p as i64, step: 1, count: p * p };
+    Array::fold_rows(fold, &[x])?.slice(&[Some(sums)])?.reshape(&[p, p])
 }
 
 impl Moments {
-    fn new(columns: usize) -> Self {
-        let (means, sums) = (vec![0.0; columns], vec![0.0; columns * columns]);
-        Moments { weight: 0.0, count: 0.0, means, sums, room: Default::default() }
-    }
-
     /// The moments that a pass found.
     pub fn of(numbers: &[f64], columns: usize) -> Result<Self> {
         no_overflow(numbers)?;
-        let (means, sums) = numbers[2..].split_at(columns);
-        let mut sums = sums.to_vec();
-        mirror(&mut sums, columns);
-        let weight = positive(numbers[0])?;
-        Ok(Moments { weight, count: numbers[1], means: means.to_vec(), sums, room: Default::default() })
+        let (means, sums) = numbers[1..].split_at(columns);
+        Ok(Moments { weight: positive(numbers[0])?, means: means.to_vec(), sums: sums.to_vec() })
     }
 
     /// The lazy moments of observations.
@@ -53,30 +70,37 @@ impl Moments {
             count += columns(targets);
             all.insert(1, targets.clone());
         }
-        let matrices = 1 + usize::from(targets.is_some());
-        Array::fold_rows(CoMoments { columns: count, matrices, is_weighted: own_weights.is_some() }, &all)
+        let (matrices, is_weighted) = (1 + usize::from(targets.is_some()), own_weights.is_some());
+        Array::fold_rows(CoMoments { columns: count, matrices, is_weighted, spreads_nan: false }, &all)
+    }
+}
+
+impl State {
+    fn sums(&mut self) -> &mut [f64] {
+        &mut self.numbers[1 + self.columns..]
     }
 
     /// What two sets of rows have together, of which the sums of products are added already.
-    fn join(&mut self, weight: f64, count: f64, means: &[f64]) {
-        self.count += count;
+    fn join(&mut self, weight: f64, means: &[f64]) {
+        let (head, rest) = self.numbers.split_at_mut(1);
+        let (own_means, sums) = rest.split_at_mut(self.columns);
         if weight == 0.0 {
             return;
         }
-        if self.weight == 0.0 {
-            self.weight = weight;
-            self.means.copy_from_slice(means);
+        let own = head[0];
+        head[0] += weight;
+        if own == 0.0 {
+            own_means.copy_from_slice(means);
             return;
         }
-        let share = weight / (self.weight + weight);
-        let distances: Vec<f64> = means.iter().zip(&self.means).map(|(next, own)| next - own).collect();
+        let share = weight / head[0];
+        let distances: Vec<f64> = means.iter().zip(&*own_means).map(|(next, own)| next - own).collect();
         for (row, &distance) in distances.iter().enumerate() {
-            let scaled = distance * (self.weight * share);
-            let sums = &mut self.sums[row * distances.len()..][..=row];
+            let scaled = distance * (own * share);
+            let sums = &mut sums[row * distances.len()..][..=row];
             sums.iter_mut().zip(&distances).for_each(|(sum, &other)| *sum += scaled * other);
         }
-        self.means.iter_mut().zip(&distances).for_each(|(mean, &distance)| *mean += distance * share);
-        self.weight += weight;
+        own_means.iter_mut().zip(&distances).for_each(|(mean, &distance)| *mean += distance * share);
     }
 }
 
@@ -84,11 +108,15 @@ impl Moments {
 pub(crate) fn centre(packed: &mut [f64], rows: usize, shares: Option<&[f64]>, weight: f64, means: &mut Vec<f64>) {
     means.clear();
     for column in packed.chunks_exact_mut(rows) {
-        let first = column[0];
-        let sum: f64 = match shares {
-            None => column.iter().map(|value| value - first).sum(),
-            Some(shares) => column.iter().zip(shares).map(|(value, share)| (value - first) * share).sum(),
+        let Some(shares) = shares else {
+            let mean = total(column) / weight;
+            column.iter_mut().for_each(|value| *value -= mean);
+            // What rounding the mean left.
+            means.push(mean + total(column) / weight);
+            continue;
         };
+        let first = column[0];
+        let sum: f64 = column.iter().zip(shares).map(|(value, share)| (value - first) * share).sum();
         let mean = if weight > 0.0 { first + sum / weight } else { first };
         column.iter_mut().for_each(|value| *value -= mean);
         means.push(mean);
@@ -96,64 +124,74 @@ pub(crate) fn centre(packed: &mut [f64], rows: usize, shares: Option<&[f64]>, we
 }
 
 impl RowFold for CoMoments {
-    type State = Moments;
+    type State = State;
 
     fn name(&self) -> &str {
         "co-moments"
     }
 
     fn results(&self) -> usize {
-        2 + self.columns * (self.columns + 1)
+        1 + self.columns * (self.columns + 1)
     }
 
     fn state_bytes(&self, _rows: u64) -> u64 {
-        8 * (self.results() + 2 * 508 * self.columns) as u64
+        // Room for float32 takes as much as that for scaled rows, and a product.
+        8 * (self.results() + 2 * 508 * self.columns) as u64 + 4 * (self.columns * self.columns) as u64
     }
 
-    fn begin(&self) -> Moments {
-        Moments::new(self.columns)
+    fn begin(&self) -> State {
+        State { numbers: vec![0.0; self.results()], columns: self.columns, room: Default::default() }
     }
 
-    fn add(&self, state: &mut Moments, block: &RowBlock<'_>) -> Result<()> {
-        (0..self.matrices).try_for_each(|operand| finite(block, operand))?;
+    fn add(&self, state: &mut State, block: &RowBlock<'_>) -> Result<()> {
+        if !self.spreads_nan {
+            (0..self.matrices).try_for_each(|operand| finite(block, operand))?;
+        }
         let shares = weights(block, self.is_weighted.then_some(self.matrices))?;
-        let (mut packed, mut scaled) = std::mem::take(&mut state.room);
-        pack(&block.operands[..self.matrices].concat(), None, &mut packed);
-        let mut means = Vec::with_capacity(self.columns);
+        let (mut packed, mut scaled, mut narrow, mut product) = std::mem::take(&mut state.room);
+        let all = block.operands[..self.matrices].concat();
+        pack(&all, None, &mut packed);
+        let (rows, mut means) = (block.rows, Vec::with_capacity(self.columns));
         match shares {
             None => {
-                centre(&mut packed, block.rows, None, block.rows as f64, &mut means);
-                add_square(&packed, block.rows, &mut state.sums);
-                state.join(block.rows as f64, block.rows as f64, &means);
+                centre(&mut packed, rows, None, rows as f64, &mut means);
+                if matches!(all.first(), Some(Values::Float32(_))) {
+                    narrow.clear();
+                    narrow.extend(packed.iter().map(|&value| value as f32));
+                    add_square_of_float32(&narrow, rows, state.sums(), &mut product);
+                } else {
+                    add_square(&packed, rows, state.sums());
+                }
+                state.join(rows as f64, &means);
             }
             Some(shares) => {
                 let weight = shares.iter().sum();
-                centre(&mut packed, block.rows, Some(shares), weight, &mut means);
+                centre(&mut packed, rows, Some(shares), weight, &mut means);
                 scaled.clear();
-                for column in packed.chunks_exact(block.rows) {
+                for column in packed.chunks_exact(rows) {
                     scaled.extend(column.iter().zip(shares).map(|(value, share)| value * share));
                 }
-                add_half(&packed, &scaled, block.rows, &mut state.sums);
-                let count = shares.iter().filter(|share| **share > 0.0).count();
-                state.join(weight, count as f64, &means);
+                add_half(&packed, &scaled, rows, state.sums());
+                state.join(weight, &means);
             }
         }
-        state.room = (packed, scaled);
+        state.room = (packed, scaled, narrow, product);
         Ok(())
     }
 
-    fn close(&self, state: &mut Moments) -> Result<()> {
+    fn close(&self, state: &mut State) -> Result<()> {
         state.room = Default::default();
         Ok(())
     }
 
-    fn merge(&self, state: &mut Moments, next: Moments) -> Result<()> {
-        add(&mut state.sums, &next.sums);
-        state.join(next.weight, next.count, &next.means);
+    fn merge(&self, state: &mut State, mut next: State) -> Result<()> {
+        add(state.sums(), next.sums());
+        state.join(next.numbers[0], &next.numbers[1..=self.columns]);
         Ok(())
     }
 
-    fn finish(&self, state: Moments) -> Result<Vec<f64>> {
-        Ok([vec![state.weight, state.count], state.means, state.sums].concat())
+    fn finish(&self, mut state: State) -> Result<Vec<f64>> {
+        mirror(state.sums(), self.columns);
+        Ok(state.numbers)
     }
 }

@@ -1,7 +1,7 @@
 //! What all models share: operands that are checked, packed blocks of rows, results as numbers, small matrices.
 
 use faer::{Accum, MatMut, MatRef, Par};
-use outcore_array::kernel::{Scalar, Values};
+use outcore_array::kernel::{self, Fold, Scalar, Values};
 use outcore_array::{Array, Bytes, Computed, ElementType, Goal, Memory, RowBlock, compute};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
@@ -118,7 +118,10 @@ pub(crate) fn pack(columns: &[Values<'_>], shifts: Option<&[f64]>, to: &mut Vec<
     to.clear();
     for (column, values) in columns.iter().enumerate() {
         match shifts {
-            None => to.extend_from_slice(reals(values)),
+            None => match values {
+                Values::Float32(values) => to.extend(values.iter().map(|&value| f64::from(value))),
+                values => to.extend_from_slice(reals(values)),
+            },
             Some(shifts) => to.extend(reals(values).iter().map(|value| value - shifts[column])),
         }
     }
@@ -153,14 +156,27 @@ fn rows(block: &RowBlock<'_>) -> String {
 /// Refuses NaN and infinities.
 pub(crate) fn finite(block: &RowBlock<'_>, operand: usize) -> Result<()> {
     for (column, values) in block.operands[operand].iter().enumerate() {
-        // A product with 0 is 0 or NaN, and its sums cannot overflow.
-        let is_finite = reals(values).iter().map(|value| value * 0.0).sum::<f64>() == 0.0;
-        if !is_finite {
+        if !are_finite(reals(values)) {
             let text = "expected finite numbers, found NaN or an infinity in column";
             return usage(format!("{text} {column}, {}", rows(block)));
         }
     }
     Ok(())
+}
+
+/// Whether there is no NaN and no infinity: a product with 0 is 0 or NaN, and its sums cannot overflow.
+fn are_finite(values: &[f64]) -> bool {
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value * 0.0);
+    }
+    lanes.iter().chain(rest).map(|value| value * 0.0).sum::<f64>() == 0.0
+}
+
+/// The sum of some numbers, in the lanes of all vectors.
+pub(crate) fn total(values: &[f64]) -> f64 {
+    kernel::reduce(Fold::Sum, Values::Float64(values), Scalar::Float64(0.0)).to_f64()
 }
 
 /// Refuses results that overflowed.
@@ -192,14 +208,35 @@ pub(crate) fn add_square(left: &[f64], rows: usize, sums: &mut [f64]) {
 
 /// The lower half of a product that is symmetric.
 pub(crate) fn add_half(left: &[f64], right: &[f64], rows: usize, sums: &mut [f64]) {
+    half_product(left, right, rows, sums, Accum::Add, 1.0);
+}
+
+/// As [`add_square`], of float32: the product of the block has that type, and is added in float64.
+pub(crate) fn add_square_of_float32(left: &[f32], rows: usize, sums: &mut [f64], product: &mut Vec<f32>) {
+    let p = left.len() / rows;
+    product.resize(p * p, 0.0);
+    half_product(left, left, rows, product, Accum::Replace, 1.0);
+    for row in 0..p {
+        let places = row * p..row * p + row + 1;
+        sums[places.clone()].iter_mut().zip(&product[places]).for_each(|(sum, &term)| *sum += f64::from(term));
+    }
+}
+
+fn half_product<T: faer::traits::ComplexField>(
+    left: &[T],
+    right: &[T],
+    rows: usize,
+    to: &mut [T],
+    accum: Accum,
+    one: T,
+) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let p = left.len() / rows;
     let left = MatRef::from_column_major_slice(left, rows, p);
     let right = MatRef::from_column_major_slice(right, rows, p);
-    let sums = MatMut::from_row_major_slice_mut(sums, p, p);
-    let all = BlockStructure::Rectangular;
-    let half = BlockStructure::TriangularLower;
-    matmul(sums, half, Accum::Add, left.transpose(), all, right, all, 1.0, Par::Seq);
+    let to = MatMut::from_row_major_slice_mut(to, p, p);
+    let (all, half) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    matmul(to, half, accum, left.transpose(), all, right, all, one, Par::Seq);
 }
 
 /// Copies the lower half of a square matrix to its upper half.

@@ -5,6 +5,8 @@
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, columns, matrix, usage};
+use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
+use outcore_algo::Values;
 use outcore_array::Array;
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -87,4 +89,55 @@ fn moments(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result
     let mut costs = Costs::default();
     let found = costs.one(runtime, Moments::lazy(&x, None, weights)?)?;
     Ok((Moments::of(&found, columns(&x))?, costs.finish(None)))
+}
+
+/// The commands of the shell.
+pub(crate) const COV: Declaration = Declaration {
+    name: "cov",
+    aliases: &["covariance"],
+    summary: "Covariances of all columns, in one pass",
+    options: &[real("correction", 1.0, "What the count of rows is lessened by")],
+    output: "the covariances: a row and a column for each column",
+    must_converge: false,
+    plan: |data, values| {
+        let correction = values.real("correction");
+        square(data, "covariance", move |runtime, x| {
+            let found = covariance(runtime, x, &CovarianceOptions { correction, weights: None })?;
+            Ok((found.covariance, found.stats))
+        })
+    },
+};
+pub(crate) const CORR: Declaration = Declaration {
+    name: "corr",
+    aliases: &["corrcoef", "correlation"],
+    summary: "Correlations (Pearson) of all columns, in one pass",
+    options: &[],
+    output: "the correlations: a row and a column for each column",
+    must_converge: false,
+    plan: |data, _: Values| {
+        square(data, "correlation", |runtime, x| {
+            let found = correlation(runtime, x, None)?;
+            Ok((found.correlation, found.stats))
+        })
+    },
+};
+
+fn square(
+    data: &Data,
+    name: &'static str,
+    of: impl Fn(&Arc<Runtime>, &Array) -> Result<(Vec<f64>, Stats)> + 'static,
+) -> Result<Plan> {
+    let (x, names, rows) = (data.array.clone(), data.names.clone(), data.rows());
+    let table = move |numbers: &[f64]| Table::of_rows(("column", names.clone()), names.clone(), numbers);
+    let (pass, output) = (vec![Moments::lazy(&matrix(&x)?, None, None)?], table(&[]).shape());
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let (numbers, stats) = of(runtime, &x)?;
+        let table = table(&numbers);
+        let columns = Fact::Names(table.names.clone());
+        let facts =
+            vec![("rows", Fact::Whole(rows)), ("columns", columns), (name, Fact::matrix(&numbers, table.names.len()))];
+        let lines = vec![format!("{name} of {rows} rows")];
+        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
+    };
+    Ok(Plan { pass, passes: "1".to_owned(), output, run: Box::new(run) })
 }

@@ -12,9 +12,14 @@
 
 use crate::common::{Costs, columns, matrix, no_overflow, scalar, usage};
 use crate::components::{Components, inverses};
+use crate::declare::{
+    Data, Declaration, Fact, Found, N_INIT, PROBA, Plan, SEED, Table, count, numbered, real, rows_shape, size,
+    unconverged,
+};
 use crate::gaussian_nb::{log_sum_exp, softmax};
 use crate::kmeans::{KMeansOptions, kmeans};
 use crate::mixture_sums::Sums;
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_image::{Result, Stats};
@@ -245,4 +250,96 @@ impl GaussianMixture {
     pub fn score_samples(&self, x: &Array) -> Result<Array> {
         log_sum_exp(&self.logs(x)?)?.without_axis(1)
     }
+}
+
+/// The command of the shell.
+pub(crate) const GMM: Declaration = Declaration {
+    name: "gmm",
+    aliases: &["gaussian_mixture"],
+    summary: "A mixture of normal distributions by expectation maximisation, one pass per iteration",
+    options: &[
+        count("n_components", 1, "How many components"),
+        Parameter::new(
+            "covariance_type",
+            Kind::Choice(|| {
+                vec![
+                    ("full", "Each component a matrix of its own"),
+                    ("tied", "All the same matrix"),
+                    ("diag", "Each component variances of its own"),
+                    ("spherical", "Each component one variance"),
+                ]
+            }),
+            DefaultValue::Name("full"),
+            "What covariances components have",
+        ),
+        real("tol", 1e-3, "It ends when the mean log-likelihood changes by less"),
+        real("reg_covar", 1e-6, "What is added to variances"),
+        count("max_iter", 100, "The most iterations"),
+        N_INIT,
+        SEED,
+        PROBA,
+    ],
+    output: "the number of every row's likeliest component",
+    must_converge: true,
+    plan,
+};
+
+fn plan(data: &Data, values: Values) -> Result<Plan> {
+    let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
+    let (k, p, proba) = (size(&values, "n_components"), columns.len(), values.flag("proba"));
+    let (starts, most_iterations, seed) = (size(&values, "n_init"), size(&values, "max_iter"), values.whole("seed"));
+    let (tolerance, regularisation) = (values.real("tol"), values.real("reg_covar"));
+    let (covariance, shape) = match values.some_name("covariance_type") {
+        Some("tied") => (CovarianceType::Tied, vec![p, p]),
+        Some("diag") => (CovarianceType::Diagonal, vec![k, p]),
+        Some("spherical") => (CovarianceType::Spherical, vec![k]),
+        _ => (CovarianceType::Full, vec![k, p, p]),
+    };
+    if k as u64 > rows {
+        return usage(format!("expected 1 to {rows} components, as many as rows at most, found {k}"));
+    }
+    let (weights, means, precisions_cholesky) = (vec![1.0; k], vec![0.0; k * p], vec![0.0; covariance.numbers(k, p)]);
+    let fold = Sums { columns: p, kind: covariance, means: means.clone() };
+    let start = Components { kind: covariance, weights, means, covariances: Vec::new(), precisions_cholesky };
+    let logs = start.logs(&x)?;
+    let pass = vec![Array::fold_rows(fold, &[x.clone(), softmax(&logs)?, log_sum_exp(&logs)?])?];
+    let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
+    let output = rows_shape(data, names.clone(), !proba);
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let start = MixtureStart::KMeans;
+        let options = GaussianMixtureOptions {
+            components: k,
+            covariance,
+            start,
+            starts,
+            most_iterations,
+            tolerance,
+            regularisation,
+            seed,
+        };
+        let found = gaussian_mixture(runtime, &x, &options)?;
+        let mut table = Table::of_rows(("component", numbered("", k)), columns.clone(), &found.means);
+        table.columns.insert(0, found.weights.clone());
+        table.names.insert(0, "weight".to_owned());
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(columns.clone())),
+            ("weights", Fact::vector(&found.weights)),
+            ("means", Fact::matrix(&found.means, k)),
+            ("covariances", Fact::Array(found.covariances.clone(), shape.clone())),
+            ("precisions_cholesky", Fact::Array(found.precisions_cholesky.clone(), shape.clone())),
+            ("lower_bound", Fact::Real(found.lower_bound)),
+            ("n_iter", Fact::Whole(found.iterations as u64)),
+            ("converged", Fact::Flag(found.converged)),
+        ];
+        let (iterations, bound) = (found.iterations, found.lower_bound);
+        let lines =
+            vec![format!("{k} components of {rows} rows, mean log-likelihood {bound}, {iterations} iterations")];
+        let likely = if proba { found.predict_proba(&x)? } else { found.predict(&x)? };
+        let (rows, unconverged) = (Some((likely, names.clone())), unconverged(found.converged, iterations));
+        Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
+    };
+    let all = format!("those of k-means, 1, and up to {most_iterations} iterations");
+    let passes = format!("{all}, for each of {starts} starts; one to write rows");
+    Ok(Plan { pass, passes, output, run: Box::new(run) })
 }

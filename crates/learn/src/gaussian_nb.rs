@@ -4,8 +4,11 @@
 //! `smoothing` times the greatest variance of a column is added.
 
 use crate::class_moments::{ClassMoments, Classes};
+use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
+use crate::declare::{Data, Declaration, Fact, Found, PROBA, Plan, TARGET, Table, real, rows_shape};
 use crate::pca::projected;
+use outcore_algo::Values;
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_image::{Result, Stats};
@@ -146,4 +149,59 @@ pub(crate) fn log_sum_exp(logs: &Array) -> Result<Array> {
 /// Rows as probabilities, lazily.
 pub(crate) fn softmax(logs: &Array) -> Result<Array> {
     logs.binary(Binary::Subtract, &log_sum_exp(logs)?)?.unary(Unary::Exp)
+}
+
+/// The command of the shell.
+pub(crate) const GAUSSIAN_NB: Declaration = Declaration {
+    name: "gaussian_nb",
+    aliases: &["naive_bayes"],
+    summary: "Naive Bayes with normal distributions, of classes that are whole numbers of a column; in one pass",
+    options: &[
+        TARGET,
+        real("var_smoothing", 1e-9, "The part of the greatest variance of a column that is added to all variances"),
+        PROBA,
+    ],
+    output: "the likeliest class of every row",
+    must_converge: false,
+    plan,
+};
+
+fn plan(data: &Data, values: Values) -> Result<Plan> {
+    let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
+    let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
+    let smoothing = values.real("var_smoothing");
+    // How many classes there are is not known yet.
+    let fold = ClassMoments { columns: columns.len(), classes: Some(2), is_weighted: false };
+    let pass = vec![Array::fold_rows(fold, &[x.clone(), vector(&x, &y, "labels")?])?];
+    let output = rows_shape(data, vec!["class".to_owned()], false);
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
+        let options = GaussianNbOptions { smoothing, ..GaussianNbOptions::default() };
+        let found = gaussian_nb(runtime, &x, &numbers, classes.len(), &options)?;
+        let mut costs = Costs::default();
+        costs.include(found.stats.clone());
+        costs.include(stats);
+        let (k, all) = (classes.len(), classes.iter().map(f64::to_string).collect::<Vec<_>>());
+        let mut table = Table::of_rows(("class", all.clone()), columns.clone(), &found.means);
+        table.columns.splice(0..0, [found.counts.clone(), found.priors.clone()]);
+        table.names.splice(0..0, ["count", "prior"].map(str::to_owned));
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(columns.clone())),
+            ("classes", Fact::vector(&classes)),
+            ("class_count", Fact::vector(&found.counts)),
+            ("class_prior", Fact::vector(&found.priors)),
+            ("theta", Fact::matrix(&found.means, k)),
+            ("var", Fact::matrix(&found.variances, k)),
+            ("epsilon", Fact::Real(found.epsilon)),
+        ];
+        let lines = vec![format!("{k} classes of {rows} rows")];
+        let rows = match proba {
+            true => (found.predict_proba(&x)?, all),
+            false => (named(&classes, &found.predict(&x)?)?, vec!["class".to_owned()]),
+        };
+        Ok(Found { lines, table, facts, rows: Some(rows), unconverged: None, stats: costs.finish(None) })
+    };
+    let passes = "2 over the target, 1, and one to write rows".to_owned();
+    Ok(Plan { pass, passes, output, run: Box::new(run) })
 }

@@ -4,7 +4,10 @@
 //! comparisons per element; `p b` numbers.
 
 use crate::common::{Costs, add, columns, matrix, operands, reals, usage, weights};
-use outcore_array::{Array, RowBlock, RowFold};
+use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, size};
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_array::kernel::Fold;
+use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -29,10 +32,10 @@ pub struct Histogram {
     pub stats: Stats,
 }
 
-/// Counts the elements of every column of `x` (`n x p`) between `edges`, which ascend. One pass.
+/// Counts the elements of every column of `x` (`n x p`) between `edges`, which do not fall. One pass.
 ///
 /// # Errors
-/// Edges that do not ascend, or fewer than two; weights below 0.
+/// Edges that fall, or fewer than two; weights below 0.
 pub fn histogram(
     runtime: &Arc<Runtime>,
     x: &Array,
@@ -40,16 +43,32 @@ pub fn histogram(
     options: &HistogramOptions<'_>,
 ) -> Result<Histogram> {
     let x = matrix(x)?;
-    // NaN is not less either.
-    if edges.len() < 2 || !edges.windows(2).all(|pair| pair[0] < pair[1]) {
-        return usage(format!("expected two edges or more, each greater than the one before, found {edges:?}"));
-    }
-    let fold = Bins { edges: edges.to_vec(), columns: columns(&x), is_weighted: options.weights.is_some() };
     let mut costs = Costs::default();
-    let found = costs.one(runtime, Array::fold_rows(fold, &operands(&x, options.weights)?)?)?;
+    let found = costs.one(runtime, lazy_bins(&x, edges, options.weights)?)?;
     let (counts, outside) = found.split_at(columns(&x) * (edges.len() - 1));
     let stats = costs.finish(None);
     Ok(Histogram { edges: edges.to_vec(), counts: counts.to_vec(), outside: outside.to_vec(), stats })
+}
+
+/// The counts of the bins between `edges` of every column of a matrix (`p x b`), lazily. One pass.
+///
+/// # Errors
+/// As with [`histogram`].
+pub fn bins(x: &Array, edges: &[f64]) -> Result<Array> {
+    let x = x.cast(ElementType::Float64)?;
+    let found = lazy_bins(&x, edges, None)?;
+    let (p, bins) = (x.shape()[1], edges.len() as u64 - 1);
+    found.slice(&[Some(Part::Range { start: 0, step: 1, count: p * bins })])?.reshape(&[p, bins])
+}
+
+/// The counts of bins, and of what lies in none, of a matrix of float64.
+pub(crate) fn lazy_bins(x: &Array, edges: &[f64], weights: Option<&Array>) -> Result<Array> {
+    // NaN is not less either.
+    if edges.len() < 2 || !edges.windows(2).all(|pair| pair[0] <= pair[1]) {
+        return usage(format!("expected two edges or more, none less than the one before, found {edges:?}"));
+    }
+    let fold = Bins { edges: edges.to_vec(), columns: columns(x), is_weighted: weights.is_some() };
+    Array::fold_rows(fold, &operands(x, weights)?)
 }
 
 struct Bins {
@@ -105,4 +124,83 @@ impl RowFold for Bins {
     fn finish(&self, state: Vec<f64>) -> Result<Vec<f64>> {
         Ok(state)
     }
+}
+
+/// The command of the shell.
+pub(crate) const HISTOGRAM: Declaration = Declaration {
+    name: "histogram",
+    aliases: &[],
+    summary: "How many elements of every column lie in each of several bins",
+    options: &[
+        count("bins", 10, "How many bins, all as wide"),
+        Parameter::new(
+            "range",
+            Kind::Reals,
+            DefaultValue::None,
+            "The ends of the first and the last bin; if not given, the least and greatest of all elements, found by a \
+             pass more",
+        ),
+    ],
+    output: "a row for each bin, with its ends and the counts of all columns",
+    must_converge: false,
+    plan,
+};
+
+/// The most bins: more are a mistake.
+const MOST_BINS: usize = 1 << 24;
+
+fn plan(data: &Data, values: Values) -> Result<Plan> {
+    let (x, names, rows, count) = (matrix(&data.array)?, data.names.clone(), data.rows(), size(&values, "bins"));
+    let range = match values.some_reals("range") {
+        None => None,
+        Some(&[low, high]) if low <= high && (high - low).is_finite() => Some([low, high]),
+        Some(other) => return usage(format!("expected range as two finite numbers that do not fall, found {other:?}")),
+    };
+    if count > MOST_BINS {
+        return usage(format!("expected at most {MOST_BINS} bins, found {count}"));
+    }
+    let pass = vec![lazy_bins(&x, &even_edges(count, range.unwrap_or([0.0, 1.0])), None)?];
+    let labels = (0..count).map(|bin| bin.to_string()).collect();
+    let names: Vec<String> = ["from".to_owned(), "to".to_owned()].into_iter().chain(names).collect();
+    let empty = Table { labels: ("bin", labels), names, columns: Vec::new() };
+    let output = empty.shape();
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let mut costs = Costs::default();
+        let range = match range {
+            Some(range) => range,
+            None => {
+                let all = [x.fold(Fold::Min, &[0, 1], false)?, x.fold(Fold::Max, &[0, 1], false)?];
+                let found = costs.compute(runtime, &all)?.concat();
+                if !(found[1] - found[0]).is_finite() {
+                    let ends = format!("{} to {}", found[0], found[1]);
+                    return usage(format!("expected finite elements, or the option range, found {ends}"));
+                }
+                [found[0], found[1]]
+            }
+        };
+        let found = histogram(runtime, &x, &even_edges(count, range), &HistogramOptions::default())?;
+        costs.include(found.stats);
+        let mut columns = vec![found.edges[..count].to_vec(), found.edges[1..].to_vec()];
+        columns.extend(found.counts.chunks_exact(count).map(<[f64]>::to_vec));
+        let outside: f64 = found.outside.iter().sum();
+        let lines = vec![format!("{rows} rows, {outside} elements in no bin")];
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(empty.names[2..].to_vec())),
+            ("edges", Fact::vector(&found.edges)),
+            ("counts", Fact::matrix(&found.counts, empty.names.len() - 2)),
+            ("outside", Fact::vector(&found.outside)),
+        ];
+        let table = Table { columns, ..empty.clone() };
+        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: costs.finish(None) })
+    };
+    let passes = if values.some_reals("range").is_some() { "1" } else { "2" };
+    Ok(Plan { pass, passes: passes.to_owned(), output, run: Box::new(run) })
+}
+
+/// The edges of bins of one width, as NumPy has them: around one value the range is as wide as 1.
+fn even_edges(bins: usize, [low, high]: [f64; 2]) -> Vec<f64> {
+    let [low, high] = if low == high { [low - 0.5, high + 0.5] } else { [low, high] };
+    let step = (high - low) / bins as f64;
+    (0..=bins).map(|edge| if edge == bins { high } else { edge as f64 * step + low }).collect()
 }

@@ -12,8 +12,12 @@
 
 use crate::class_moments::{ClassMoments, Classes};
 use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage};
+use crate::declare::{
+    Data, Declaration, Fact, Found, N_INIT, Plan, SEED, Table, count, numbered, real, rows_shape, size, unconverged,
+};
 use crate::lloyd::{Lloyd, Sums, scores};
 use crate::seeding::{Pick, picked, reclustered};
+use outcore_algo::Values;
 use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_array::{Array, ElementType};
 use outcore_image::{Result, Stats};
@@ -281,25 +285,67 @@ impl KMeans {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        self.scores(x)?.1.arg(false, 1, false)
-    }
-
-    /// The distances from all centres (`n x k`), lazily.
-    ///
-    /// # Errors
-    /// Another number of columns.
-    pub fn transform(&self, x: &Array) -> Result<Array> {
-        let (shifted, scores) = self.scores(x)?;
-        let own = shifted.unary(Unary::Square)?.fold(Fold::Sum, &[1], true)?;
-        scores.binary(Binary::Add, &own)?.binary(Binary::Maximum, &scalar(0.0))?.unary(Unary::Sqrt)
-    }
-
-    fn scores(&self, x: &Array) -> Result<(Array, Array)> {
         let p = self.shift.len();
         let shifted = matrix(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
         let centres: Vec<f64> =
             self.centres.iter().enumerate().map(|(place, centre)| centre - self.shift[place % p]).collect();
-        let scores = scores(&shifted, &centres)?;
-        Ok((shifted, scores))
+        scores(&shifted, &centres)?.arg(false, 1, false)
     }
+}
+
+/// The command of the shell.
+pub(crate) const KMEANS: Declaration = Declaration {
+    name: "kmeans",
+    aliases: &["k_means"],
+    summary: "Clusters of rows by k-means, one pass per iteration",
+    options: &[
+        count("n_clusters", 8, "How many clusters"),
+        N_INIT,
+        count("max_iter", 300, "The most iterations"),
+        real("tol", 1e-4, "It ends when centres move by no more than so many times the mean variance, in squares"),
+        SEED,
+    ],
+    output: "the number of every row's cluster",
+    must_converge: true,
+    plan,
+};
+
+fn plan(data: &Data, values: Values) -> Result<Plan> {
+    let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
+    let (clusters, starts, seed) = (size(&values, "n_clusters"), size(&values, "n_init"), values.whole("seed"));
+    let (most_iterations, tolerance) = (size(&values, "max_iter"), values.real("tol"));
+    if clusters as u64 > rows {
+        return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
+    }
+    let centres = vec![0.0; clusters * columns.len()];
+    let labels = scores(&x, &centres)?.arg(false, 1, false)?.cast(ElementType::Float64)?;
+    let fold = Lloyd { columns: columns.len(), centres, is_weighted: false };
+    let pass = vec![Array::fold_rows(fold, &[x.clone(), labels])?, ClassMoments::of(&x, None)?];
+    let output = rows_shape(data, vec!["label".to_owned()], true);
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let start = KMeansStart::Parallel { rounds: 5 };
+        let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
+        let found = kmeans(runtime, &x, &options)?;
+        let names = ["count".to_owned()].into_iter().chain(columns.clone()).collect();
+        let mut table = Table::of_rows(("cluster", numbered("", clusters)), columns.clone(), &found.centres);
+        table.columns.insert(0, found.counts.clone());
+        table.names = names;
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(columns.clone())),
+            ("cluster_centers", Fact::matrix(&found.centres, clusters)),
+            ("counts", Fact::vector(&found.counts)),
+            ("inertia", Fact::Real(found.inertia)),
+            ("n_iter", Fact::Whole(found.iterations as u64)),
+            ("converged", Fact::Flag(found.converged)),
+        ];
+        let (iterations, inertia) = (found.iterations, found.inertia);
+        let lines = vec![format!("{clusters} clusters of {rows} rows, inertia {inertia}, {iterations} iterations")];
+        let (rows, unconverged) = (found.predict(&x)?, unconverged(found.converged, iterations));
+        let rows = Some((rows, vec!["label".to_owned()]));
+        Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
+    };
+    let all = format!("7 to begin, up to {most_iterations} iterations, and 1 or 2 more");
+    let passes = format!("{all}, for each of {starts} starts; one to write labels");
+    Ok(Plan { pass, passes, output, run: Box::new(run) })
 }

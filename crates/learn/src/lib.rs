@@ -7,10 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod class_moments;
+mod classes;
 mod co_moments;
 mod common;
 mod components;
 mod covariance;
+mod declare;
 mod describe;
 mod gaussian_mixture;
 mod gaussian_nb;
@@ -23,19 +25,41 @@ mod logistic_loss;
 mod mixture_sums;
 mod pca;
 mod quantiles;
+mod rows;
 mod scaler;
 mod seeding;
 mod steps;
 mod tsqr;
 
+pub use classes::{Labels, classes_of, named};
+pub use co_moments::co_moments;
 pub use covariance::{Correlation, Covariance, CovarianceOptions, correlation, covariance};
-pub use describe::{Description, describe};
+pub use declare::{Data, Declaration, Fact, Found, Plan, Run, Table, Unconverged};
+pub use describe::{Description, describe, figures};
 pub use gaussian_mixture::{CovarianceType, GaussianMixture, GaussianMixtureOptions, MixtureStart, gaussian_mixture};
 pub use gaussian_nb::{GaussianNb, GaussianNbOptions, gaussian_nb};
-pub use histogram::{Histogram, HistogramOptions, histogram};
+pub use histogram::{Histogram, HistogramOptions, bins, histogram};
 pub use kmeans::{KMeans, KMeansOptions, KMeansStart, kmeans};
 pub use linear::{LinearModel, LinearRegressionOptions, RidgeOptions, linear_regression, ridge};
 pub use logistic::{LogisticRegression, LogisticRegressionOptions, logistic_regression};
 pub use pca::{Pca, PcaOptions, PcaSolver, TruncatedSvd, TruncatedSvdOptions, pca, truncated_svd};
-pub use quantiles::{Quantiles, QuantilesOptions, quantiles};
+pub use quantiles::{Quantiles, QuantilesOptions, quantiles, sketched};
+pub use rows::for_each_rows;
 pub use scaler::{StandardScaler, StandardScalerOptions, standard_scaler};
+
+/// All statistics and models of the shell, in the order in which it lists them.
+pub const STATISTICS: &[Declaration] = &[
+    describe::DESCRIBE,
+    covariance::COV,
+    covariance::CORR,
+    histogram::HISTOGRAM,
+    quantiles::QUANTILES,
+    pca::PCA,
+    pca::SVD,
+    kmeans::KMEANS,
+    gaussian_mixture::GMM,
+    linear::REGRESSION,
+    linear::RIDGE,
+    logistic::LOGISTIC,
+    gaussian_nb::GAUSSIAN_NB,
+];

@@ -8,9 +8,11 @@
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage};
+use crate::declare::{Data, Declaration, FIT_INTERCEPT, Fact, Found, Plan, TARGET, Table, real, rows_shape};
 use crate::pca::projected;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
+use outcore_algo::Values;
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Error, Result, Stats};
@@ -169,4 +171,55 @@ impl LinearModel {
             projected(&centred, &self.coefficients, p)?.binary(Binary::Add, &array(&at_mean, &[at_mean.len()]))?;
         if self.is_vector { all.without_axis(1) } else { Ok(all) }
     }
+}
+
+/// The commands of the shell.
+pub(crate) const REGRESSION: Declaration = Declaration {
+    name: "regression",
+    aliases: &["linear_regression"],
+    summary: "Linear regression of a column by all others, by least squares, in one pass",
+    options: &[TARGET, FIT_INTERCEPT],
+    output: "the prediction of every row",
+    must_converge: false,
+    plan: |data, values| plan(data, &values, 0.0),
+};
+pub(crate) const RIDGE: Declaration = Declaration {
+    name: "ridge",
+    aliases: &[],
+    summary: "Linear regression with a penalty on the squares of coefficients, in one pass",
+    options: &[TARGET, real("alpha", 1.0, "What the squares of coefficients are multiplied by"), FIT_INTERCEPT],
+    output: "the prediction of every row",
+    must_converge: false,
+    plan: |data, values| plan(data, &values, values.real("alpha")),
+};
+
+fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
+    let target = values.some_name("target").unwrap_or_default();
+    let (own, y) = data.split(target)?;
+    let (x, columns, rows, intercept) = (matrix(&own.array)?, own.names, data.rows(), values.flag("fit_intercept"));
+    let pass = vec![Moments::lazy(&x, Some(&matrix(&y)?), None)?];
+    let names = vec!["prediction".to_owned()];
+    let output = rows_shape(data, names.clone(), false);
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let found = ridge(runtime, &x, &y, &RidgeOptions { alpha, intercept, weights: None })?;
+        let (offset, r2) = (if intercept { found.intercept[0] } else { 0.0 }, found.r2[0]);
+        let labels = columns.iter().cloned().chain(["(intercept)".to_owned()]).collect();
+        let table = Table {
+            labels: ("column", labels),
+            names: vec!["coefficient".to_owned()],
+            columns: vec![found.coefficients.iter().copied().chain([offset]).collect()],
+        };
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(columns.clone())),
+            ("coef", Fact::vector(&found.coefficients)),
+            ("intercept", Fact::Real(offset)),
+            ("rank", Fact::Whole(found.rank as u64)),
+            ("r2", Fact::Real(r2)),
+        ];
+        let lines = vec![format!("{rows} rows, rank {}, R^2 {r2}", found.rank)];
+        let rows = Some((found.predict(&x)?, names.clone()));
+        Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
+    };
+    Ok(Plan { pass, passes: "1, and one to write predictions".to_owned(), output, run: Box::new(run) })
 }

@@ -10,11 +10,17 @@
 //! Nocedal, Wright, *Numerical Optimization*, 2nd ed., 2006, chapters 3 and 7.
 
 use crate::class_moments::{ClassMoments, Classes};
+use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, no_overflow, positive, usage, vector};
+use crate::declare::{
+    Data, Declaration, FIT_INTERCEPT, Fact, Found, PROBA, Plan, TARGET, Table, count, real, rows_shape, size,
+    unconverged,
+};
 use crate::gaussian_nb::softmax;
 use crate::logistic_loss::Loss;
 use crate::pca::projected;
 use crate::steps::{Point, Steps, dot};
+use outcore_algo::Values;
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Result, Stats};
@@ -240,4 +246,74 @@ impl LogisticRegression {
     pub fn predict_proba(&self, x: &Array) -> Result<Array> {
         softmax(&self.of_classes(x)?)
     }
+}
+
+/// The command of the shell.
+pub(crate) const LOGISTIC: Declaration = Declaration {
+    name: "logistic",
+    aliases: &["logistic_regression"],
+    summary: "Logistic regression of classes, which are whole numbers of a column, by all others; one pass per step",
+    options: &[
+        TARGET,
+        real("c", 1.0, "The weight of the losses beside the penalty on squares of coefficients; inf for no penalty"),
+        real("tol", 1e-6, "It ends when no derivative of the mean loss, by scaled columns, is greater"),
+        count("max_iter", 100, "The most steps"),
+        FIT_INTERCEPT,
+        PROBA,
+    ],
+    output: "the likeliest class of every row",
+    must_converge: true,
+    plan,
+};
+
+fn plan(data: &Data, values: Values) -> Result<Plan> {
+    let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
+    let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
+    let (c, intercept) = (values.real("c"), values.flag("fit_intercept"));
+    let (most_iterations, tolerance) = (size(&values, "max_iter"), values.real("tol"));
+    let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
+    // How many classes there are is not known yet.
+    let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; width]);
+    let loss = Loss { rows: 1, width, shift, scale, place, is_newton: width <= MOST_NEWTON, is_weighted: false };
+    let pass = vec![Array::fold_rows(loss, &[x.clone(), vector(&x, &y, "labels")?])?];
+    let output = rows_shape(data, vec!["class".to_owned()], false);
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
+        if classes.len() < 2 {
+            return usage(format!("expected two classes or more, found only {}", classes[0]));
+        }
+        let options = LogisticRegressionOptions { c, intercept, most_iterations, tolerance, weights: None };
+        let found = logistic_regression(runtime, &x, &numbers, classes.len(), &options)?;
+        let mut costs = Costs::default();
+        costs.include(found.stats.clone());
+        costs.include(stats);
+        let all: Vec<String> = classes.iter().map(f64::to_string).collect();
+        let mut of_rows: Vec<Vec<f64>> = found.coefficients.chunks_exact(p).map(<[f64]>::to_vec).collect();
+        of_rows.iter_mut().zip(&found.intercept).for_each(|(row, intercept)| row.push(*intercept));
+        let labels = columns.iter().cloned().chain(["(intercept)".to_owned()]).collect();
+        let names = all[all.len() - of_rows.len()..].to_vec();
+        let table = Table { labels: ("column", labels), names, columns: of_rows };
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(columns.clone())),
+            ("classes", Fact::vector(&classes)),
+            ("coef", Fact::matrix(&found.coefficients, found.intercept.len())),
+            ("intercept", Fact::vector(&found.intercept)),
+            ("n_iter", Fact::Whole(found.iterations as u64)),
+            ("converged", Fact::Flag(found.converged)),
+        ];
+        let (count, iterations) = (classes.len(), found.iterations);
+        let lines = vec![format!("{count} classes of {rows} rows, {iterations} steps")];
+        let rows = match proba {
+            true => (found.predict_proba(&x)?, all),
+            false => (named(&classes, &found.predict(&x)?)?, vec!["class".to_owned()]),
+        };
+        // Where rounding ends the steps, there is no better place.
+        let is_done = found.converged || iterations < most_iterations;
+        let (unconverged, stats) = (unconverged(is_done, iterations), costs.finish(found.stats.stopped_by));
+        Ok(Found { lines, table, facts, rows: Some(rows), unconverged, stats })
+    };
+    let all = format!("2 over the target, 1, and about 1 for each of up to {most_iterations} steps");
+    let passes = format!("{all}; one to write rows");
+    Ok(Plan { pass, passes, output, run: Box::new(run) })
 }

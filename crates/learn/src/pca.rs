@@ -7,8 +7,10 @@
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage};
+use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, numbered, rows_shape, size};
 use crate::tsqr::{self, Factor};
 use faer::{Mat, MatRef, Side};
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Error, Result, Stats};
@@ -178,16 +180,6 @@ impl Pca {
         let centred = matrix(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
         projected(&centred, &self.components, p)
     }
-
-    /// The observations that have some places along the components (`n x p`), lazily.
-    ///
-    /// # Errors
-    /// Another number of components.
-    pub fn inverse_transform(&self, z: &Array) -> Result<Array> {
-        let p = self.mean.len();
-        let components = array(&self.components, &[self.components.len() / p, p]);
-        matrix(z)?.matmul(&components)?.binary(Binary::Add, &array(&self.mean, &[p]))
-    }
 }
 
 /// The product with the transpose of vectors that are rows.
@@ -248,4 +240,117 @@ impl TruncatedSvd {
     pub fn transform(&self, x: &Array) -> Result<Array> {
         projected(&matrix(x)?, &self.components, self.components.len() / self.singular_values.len())
     }
+}
+
+const fn solver_option(name: &'static str) -> Parameter {
+    Parameter::new(
+        name,
+        Kind::Choice(|| {
+            vec![
+                ("covariance_eigh", "From the covariance matrix"),
+                (
+                    "full",
+                    "From a QR factor of the data: twice the work, and small singular values to the full precision",
+                ),
+            ]
+        }),
+        DefaultValue::Name("covariance_eigh"),
+        "How components are found",
+    )
+}
+
+/// The commands of the shell.
+pub(crate) const PCA: Declaration = Declaration {
+    name: "pca",
+    aliases: &[],
+    summary: "Principal components, in one pass",
+    options: &[
+        Parameter::new(
+            "n_components",
+            Kind::Whole { bits: 64, least: 1 },
+            DefaultValue::None,
+            "How many; if not given, all",
+        ),
+        solver_option("svd_solver"),
+    ],
+    output: "the rows along the components",
+    must_converge: false,
+    plan: |data, values| {
+        let (x, rows) = (data.array.clone(), data.rows());
+        let most = data.names.len().min(usize::try_from(rows).unwrap_or(usize::MAX));
+        let components = values.some_whole("n_components").map_or(most, |_| size(&values, "n_components"));
+        let options = PcaOptions { components: Some(components), solver: solver(&values, "svd_solver") };
+        planned(data, components, "pca", options.solver, move |runtime| {
+            let found = pca(runtime, &x, &options)?;
+            let rows = found.transform(&x)?;
+            let more = vec![("mean", Fact::vector(&found.mean)), ("noise_variance", Fact::Real(found.noise_variance))];
+            let Pca { components, explained_variance, explained_variance_ratio, singular_values, stats, .. } = found;
+            let svd = TruncatedSvd { components, explained_variance, explained_variance_ratio, singular_values, stats };
+            Ok((svd, rows, more))
+        })
+    },
+};
+pub(crate) const SVD: Declaration = Declaration {
+    name: "svd",
+    aliases: &["truncated_svd"],
+    summary: "The greatest singular values and right singular vectors of data that are not centred, in one pass",
+    options: &[count("n_components", 2, "How many"), solver_option("algorithm")],
+    output: "the rows along the singular vectors",
+    must_converge: false,
+    plan: |data, values| {
+        let (x, components) = (data.array.clone(), size(&values, "n_components"));
+        let options = TruncatedSvdOptions { components, solver: solver(&values, "algorithm") };
+        planned(data, components, "svd", options.solver, move |runtime| {
+            let found = truncated_svd(runtime, &x, &options)?;
+            let rows = found.transform(&x)?;
+            Ok((found, rows, Vec::new()))
+        })
+    },
+};
+
+fn solver(values: &Values, name: &str) -> PcaSolver {
+    if values.some_name(name) == Some("full") { PcaSolver::Tsqr } else { PcaSolver::Covariance }
+}
+
+type Projection = (TruncatedSvd, Array, Vec<(&'static str, Fact)>);
+
+fn planned(
+    data: &Data,
+    components: usize,
+    name: &'static str,
+    solver: PcaSolver,
+    of: impl Fn(&Arc<Runtime>) -> Result<Projection> + 'static,
+) -> Result<Plan> {
+    let x = matrix(&data.array)?;
+    let pass = vec![match solver {
+        PcaSolver::Covariance => Moments::lazy(&x, None, None)?,
+        PcaSolver::Tsqr => tsqr::lazy(&x)?,
+    }];
+    if components > data.names.len() {
+        return usage(format!("expected 1 to {} components, found {components}", data.names.len()));
+    }
+    let (rows, columns, names) = (data.rows(), data.names.clone(), numbered(name, components));
+    let output = rows_shape(data, names.clone(), false);
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let (found, projected, more) = of(runtime)?;
+        let mut facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(columns.clone())),
+            ("components", Fact::matrix(&found.components, components)),
+            ("explained_variance", Fact::vector(&found.explained_variance)),
+            ("explained_variance_ratio", Fact::vector(&found.explained_variance_ratio)),
+            ("singular_values", Fact::vector(&found.singular_values)),
+        ];
+        facts.extend(more);
+        let share: f64 = found.explained_variance_ratio.iter().sum();
+        let lines = vec![format!("{components} components of {rows} rows explain {share:.6} of the variance")];
+        let table = Table {
+            labels: ("component", names.clone()),
+            names: ["variance", "ratio", "singular"].map(str::to_owned).to_vec(),
+            columns: vec![found.explained_variance, found.explained_variance_ratio, found.singular_values],
+        };
+        let rows = Some((projected, names.clone()));
+        Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
+    };
+    Ok(Plan { pass, passes: "1, and one to write rows".to_owned(), output, run: Box::new(run) })
 }

@@ -16,6 +16,8 @@
 //! Liberty, *Optimal quantile approximation in streams*, FOCS 2016.
 
 use crate::common::{Costs, columns, finite, matrix, reals, usage};
+use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -56,6 +58,18 @@ pub fn quantiles(
     probabilities: &[f64],
     options: &QuantilesOptions,
 ) -> Result<Quantiles> {
+    let mut costs = Costs::default();
+    let mut found = costs.one(runtime, sketched(x, probabilities, options)?)?;
+    let rank_error = found.pop().expect("the error") as u64;
+    Ok(Quantiles { quantiles: found, rank_error, stats: costs.finish(None) })
+}
+
+/// The same numbers lazily: for every probability the quantiles of all columns, and then the error of ranks (`q p +
+/// 1`).
+///
+/// # Errors
+/// As with [`quantiles`]; NaN and infinities are found by the pass.
+pub fn sketched(x: &Array, probabilities: &[f64], options: &QuantilesOptions) -> Result<Array> {
     let x = matrix(x)?;
     if let Some(other) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return usage(format!("expected probabilities from 0 to 1, found {other}"));
@@ -69,10 +83,7 @@ pub fn quantiles(
         rows: x.shape()[0],
         probabilities: probabilities.to_vec(),
     };
-    let mut costs = Costs::default();
-    let mut found = costs.one(runtime, Array::fold_rows(fold, &[x])?)?;
-    let rank_error = found.pop().expect("the error") as u64;
-    Ok(Quantiles { quantiles: found, rank_error, stats: costs.finish(None) })
+    Array::fold_rows(fold, &[x])
 }
 
 /// The least capacity of a level that keeps the error.
@@ -238,4 +249,51 @@ impl RowFold for Sketches {
         rows.push(error as f64);
         Ok(rows)
     }
+}
+
+/// The command of the shell.
+pub(crate) const QUANTILES: Declaration = Declaration {
+    name: "quantiles",
+    aliases: &["quantile"],
+    summary: "Quantiles of every column by a sketch, in one pass, and by how much ranks may be wrong",
+    options: &[
+        Parameter::new(
+            "probabilities",
+            Kind::Reals,
+            DefaultValue::None,
+            "Which quantiles, from 0 to 1; if not given, 0,0.25,0.5,0.75,1",
+        ),
+        real("error", 0.005, "By how much the rank of a result may be wrong, as a part of all rows"),
+    ],
+    output: "a row for each probability",
+    must_converge: false,
+    plan,
+};
+
+fn plan(data: &Data, values: Values) -> Result<Plan> {
+    let (x, rows) = (data.array.clone(), data.rows());
+    let probabilities = values.some_reals("probabilities").unwrap_or(&[0.0, 0.25, 0.5, 0.75, 1.0]).to_vec();
+    let options = QuantilesOptions { error: values.real("error") };
+    let pass = vec![sketched(&x, &probabilities, &options)?];
+    let labels = probabilities.iter().map(f64::to_string).collect();
+    let empty = Table { labels: ("probability", labels), names: data.names.clone(), columns: Vec::new() };
+    let output = empty.shape();
+    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+        let found = quantiles(runtime, &x, &probabilities, &options)?;
+        let error = found.rank_error;
+        let lines = vec![match error {
+            0 => format!("{rows} rows, exact"),
+            _ => format!("{rows} rows, ranks wrong by at most {error}"),
+        }];
+        let table = Table::of_rows(empty.labels.clone(), empty.names.clone(), &found.quantiles);
+        let facts = vec![
+            ("rows", Fact::Whole(rows)),
+            ("columns", Fact::Names(table.names.clone())),
+            ("probabilities", Fact::vector(&probabilities)),
+            ("quantiles", Fact::matrix(&found.quantiles, probabilities.len())),
+            ("rank_error", Fact::Whole(error)),
+        ];
+        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: found.stats })
+    };
+    Ok(Plan { pass, passes: "1".to_owned(), output, run: Box::new(run) })
 }

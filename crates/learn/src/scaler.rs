@@ -85,20 +85,4 @@ impl StandardScaler {
         }
         Ok(x)
     }
-
-    /// The observations that scaled ones were made of, lazily.
-    ///
-    /// # Errors
-    /// Another number of columns.
-    pub fn inverse_transform(&self, x: &Array) -> Result<Array> {
-        let mut x = matrix(x)?;
-        let p = self.mean.len();
-        if self.with_deviation {
-            x = x.binary(Binary::Multiply, &array(&self.scale, &[p]))?;
-        }
-        if self.with_mean {
-            x = x.binary(Binary::Add, &array(&self.mean, &[p]))?;
-        }
-        Ok(x)
-    }
 }

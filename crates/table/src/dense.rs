@@ -6,7 +6,7 @@
 //! column of ids, in the order of the vertices.
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
-use crate::output::{Format, Rows, npy_start, write_rows};
+use crate::output::{Format, Owner, Rows, npy_start, write_rows};
 use crate::table::{from_arrow, id_array, id_type};
 use crate::text_file::FILE_BYTES;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -204,8 +204,8 @@ impl<'a> DenseTable<'a> {
 }
 
 impl Rows for DenseTable<'_> {
-    fn image(&self) -> &Arc<Image> {
-        self.image
+    fn owner(&self) -> Owner<'_> {
+        Owner::Image(self.image)
     }
 
     fn schema(&self) -> SchemaRef {
@@ -243,8 +243,8 @@ struct Columns<'a> {
 }
 
 impl Rows for Columns<'_> {
-    fn image(&self) -> &Arc<Image> {
-        self.image
+    fn owner(&self) -> Owner<'_> {
+        Owner::Image(self.image)
     }
 
     fn schema(&self) -> SchemaRef {

@@ -15,7 +15,7 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, SchemaRef};
 use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
-use outcore_io::{Unit, escaped, folder};
+use outcore_io::{Reservation, Runtime, Unit, escaped, folder};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -133,10 +133,47 @@ fn no_strings(output: &Path) -> Error {
 /// The integers up to this are all real numbers.
 const MOST_EXACT_INTEGER: u128 = 1 << 53;
 
+/// Whose limits hold for a file.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner<'a> {
+    /// Those of an image of a graph, which says what to raise.
+    Image(&'a Image),
+    /// Those of a process.
+    Runtime(&'a Arc<Runtime>),
+}
+
+impl<'a> Owner<'a> {
+    pub(crate) fn runtime(self) -> &'a Arc<Runtime> {
+        match self {
+            Owner::Image(image) => image.runtime(),
+            Owner::Runtime(runtime) => runtime,
+        }
+    }
+
+    pub(crate) fn file(self, target: &Path) -> Result<AtomicFile> {
+        match self {
+            Owner::Image(image) => AtomicFile::create(image, target),
+            Owner::Runtime(runtime) => AtomicFile::within(runtime, target),
+        }
+    }
+
+    pub(crate) fn reserve(self, purpose: &str, bytes: u64) -> Result<Reservation> {
+        match self {
+            Owner::Image(image) => image.reserve(purpose, bytes),
+            Owner::Runtime(runtime) => Ok(runtime.budget().reserve(purpose, bytes)?),
+        }
+    }
+}
+
 /// Rows on their way into a file, batch by batch.
 pub(crate) trait Rows {
-    /// The image that they belong to.
-    fn image(&self) -> &Arc<Image>;
+    /// Whose limits hold.
+    fn owner(&self) -> Owner<'_>;
+
+    /// What is counted of them.
+    fn unit(&self) -> Unit {
+        Unit::Vertices
+    }
 
     /// The names and types of the columns.
     fn schema(&self) -> SchemaRef;
@@ -149,8 +186,8 @@ pub(crate) trait Rows {
 }
 
 impl Rows for Table {
-    fn image(&self) -> &Arc<Image> {
-        Table::image(self)
+    fn owner(&self) -> Owner<'_> {
+        Owner::Image(Table::image(self))
     }
 
     fn schema(&self) -> SchemaRef {
@@ -205,8 +242,8 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     fn for_each_batch(&self, mut put: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let runtime = self.rows.image().runtime();
-        let task = runtime.task("writing", Unit::Vertices, Some(self.rows.count()));
+        let runtime = self.rows.owner().runtime();
+        let task = runtime.task("writing", self.rows.unit(), Some(self.rows.count()));
         self.rows.for_each_batch(&mut |batch| {
             runtime.cancel().check()?;
             put(batch)?;
@@ -216,7 +253,7 @@ impl Writing<'_> {
     }
 
     fn write_csv(&self, output: &Path, compression: Compression) -> Result<()> {
-        let mut file = TextFile::create(self.rows.image(), output, compression)?;
+        let mut file = TextFile::of(self.rows.owner(), output, compression)?;
         let mut line = Vec::new();
         for (i, field) in self.rows.schema().fields().iter().enumerate() {
             push_separator(&mut line, i);
@@ -241,7 +278,7 @@ impl Writing<'_> {
 
     fn write_parquet(&self, output: &Path) -> Result<()> {
         let _reservation = self.reserve_encoder(Format::Parquet)?;
-        let mut file = AtomicFile::create(self.rows.image(), output)?;
+        let mut file = self.rows.owner().file(output)?;
         let mut refused = None;
         let outcome = self.encode_parquet(&mut file, &mut refused);
         finish(file, outcome, refused)
@@ -255,7 +292,7 @@ impl Writing<'_> {
 
     fn write_arrow(&self, output: &Path) -> Result<()> {
         let _reservation = self.reserve_encoder(Format::Arrow)?;
-        let mut file = AtomicFile::create(self.rows.image(), output)?;
+        let mut file = self.rows.owner().file(output)?;
         let mut refused = None;
         let outcome = self.encode_arrow(&mut file, &mut refused);
         finish(file, outcome, refused)
@@ -267,14 +304,14 @@ impl Writing<'_> {
         writer.finish().map_err(|error| refuse(refused, error))
     }
 
-    fn reserve_encoder(&self, format: Format) -> Result<outcore_io::Reservation> {
+    fn reserve_encoder(&self, format: Format) -> Result<Reservation> {
         let bytes = format.encoder_bytes(self.rows.count(), self.rows.schema().fields().len());
-        self.rows.image().reserve("encoding the output", bytes)
+        self.rows.owner().reserve("encoding the output", bytes)
     }
 
     fn write_npy(&self, output: &Path) -> Result<()> {
         let header = self.npy_header(output)?;
-        let mut file = AtomicFile::create(self.rows.image(), output)?;
+        let mut file = self.rows.owner().file(output)?;
         let mut outcome = file.write_all(&header).map_err(|error| file.error(error));
         if outcome.is_ok() {
             let (mut rows, schema) = (Vec::new(), self.rows.schema());

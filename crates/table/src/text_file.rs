@@ -1,5 +1,6 @@
 //! Text on its way into a file, compressed or not.
 
+use crate::output::Owner;
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Image, Result};
 use outcore_io::Reservation;
 use std::io::Write;
@@ -52,10 +53,15 @@ impl TextFile {
     /// # Errors
     /// As for [`AtomicFile::create`].
     pub fn create(image: &Image, target: &Path, compression: Compression) -> Result<Self> {
-        let file = AtomicFile::create(image, target)?;
+        TextFile::of(Owner::Image(image), target, compression)
+    }
+
+    /// The same for any owner.
+    pub(crate) fn of(owner: Owner<'_>, target: &Path, compression: Compression) -> Result<Self> {
+        let file = owner.file(target)?;
         let mut reservation = None;
         if compression != Compression::None {
-            reservation = Some(image.reserve("compressing the output", COMPRESSOR_BYTES)?);
+            reservation = Some(owner.reserve("compressing the output", COMPRESSOR_BYTES)?);
         }
         let encoder = match compression {
             Compression::None => Encoder::Plain(file),

@@ -139,6 +139,7 @@ from outcore.array._groups import (
     groupby_min,
     groupby_sum,
     histogram,
+    quantile,
 )
 from outcore.array._indexing import take, take_along_axis
 from outcore.array._manipulation import (
@@ -308,6 +309,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "quantile",
     "random",
     "real",
     "reduce",

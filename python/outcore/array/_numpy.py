@@ -202,6 +202,14 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
     return (_statistics.sum(counts, axis=1) if array.ndim == 2 else counts), edges
 
 
+def _inexact(of: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        text = f"expected another function than {of.__name__}, whose results are exact: they need all elements in order"
+        raise TypeError(f"{text}; outcore.array.quantile(X, q) gives quantiles by a sketch, whose error it states")
+
+    return call
+
+
 def _where(condition: Any, x: Any = None, y: Any = None) -> Array:
     if x is None or y is None:
         raise TypeError("expected x and y: how many places a condition is true at is known only after a pass")
@@ -269,6 +277,9 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.amax: _choice(_statistics.max),
     np.ptp: _choice(lambda a, **options: _statistics.max(a, **options) - _statistics.min(a, **options)),
     np.mean: _mean,
+    np.median: _inexact(np.median),
+    np.quantile: _inexact(np.quantile),
+    np.percentile: _inexact(np.percentile),
     np.average: lambda a, axis=None: _mean(a, axis),
     np.var: _spread(_statistics.var),
     np.std: _spread(_statistics.std),

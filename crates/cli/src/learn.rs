@@ -1,0 +1,168 @@
+//! `outcore run` and a statistic or a model: a command for each, made of the declarations, what it finds of an array,
+//! and what it cost.
+
+use crate::args::{Common, OfArray};
+use crate::options::{ALLOW_UNCONVERGED, arg_of, in_shell, values_of};
+use crate::progress::runtime;
+use crate::run::{UNCONVERGED, check_different, report, say, write_json, write_stats};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::io::bytes_text;
+use outcore::learn::{Data, Declaration, Fact, Found, Plan, Unconverged};
+use outcore::{OUTPUT_ENDINGS, Result, Runtime, Value, Values};
+use serde_json::{Map, Value as Json, json};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// `outcore run` and a statistic or a model.
+pub struct LearnArgs {
+    /// Which.
+    statistic: &'static Declaration,
+    /// The options that were given.
+    given: Vec<(&'static str, Value)>,
+    /// What did not converge is taken.
+    allow_unconverged: bool,
+    /// Where all that was found goes.
+    json: Option<PathBuf>,
+    /// What algorithms take, too.
+    common: Common,
+}
+
+/// The command of a statistic or a model.
+pub fn learn_command(statistic: &'static Declaration) -> Command {
+    let mut command = Command::new(in_shell(statistic.name));
+    command = command.visible_aliases(statistic.aliases.iter().map(|&name| in_shell(name)));
+    for option in statistic.options {
+        command = command.arg(arg_of(option));
+    }
+    if statistic.must_converge {
+        let allow = Arg::new(ALLOW_UNCONVERGED).long(in_shell(ALLOW_UNCONVERGED)).action(ArgAction::SetTrue);
+        command = command.arg(allow.help(
+            "Take what there is where it has not converged; otherwise nothing is written, and the exit code is 4",
+        ));
+    }
+    let written = format!(
+        "Write {}: {OUTPUT_ENDINGS}. A .npy file has the numbers alone; others a first column that names the rows",
+        statistic.output
+    );
+    OfArray::augment_args(command).about(statistic.summary).mut_arg("output", |arg| arg.help(written))
+}
+
+impl LearnArgs {
+    /// What was given to a command.
+    pub fn of(statistic: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let OfArray { array, output, json, stats, explain, limits } = OfArray::from_arg_matches(matches)?;
+        let aside = json.as_deref() == Some(Path::new("-"));
+        let (verify, cache, answer) = (false, None, Default::default());
+        Ok(LearnArgs {
+            statistic,
+            given: values_of(statistic.options, matches),
+            allow_unconverged: statistic.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
+            json,
+            common: Common { image: array, output, stats, verify, explain, cache, answer, aside, limits },
+        })
+    }
+
+    /// The files that are written, with their options.
+    fn outputs(&self) -> Vec<(&'static str, &Path)> {
+        let all = [
+            ("--output", self.common.output.as_deref()),
+            ("--json", self.json.as_deref()),
+            ("--stats", self.common.stats.as_deref()),
+        ];
+        let files = all.into_iter().filter_map(|(option, file)| Some((option, file?)));
+        files.filter(|(option, file)| *option == "--output" || *file != Path::new("-")).collect()
+    }
+}
+
+/// `outcore run` and a statistic or a model. The exit code is 4 if it did not converge.
+pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
+    let LearnArgs { statistic, given, common, .. } = args;
+    let runtime = runtime(&common.limits, None)?;
+    let data = Data::open(&runtime, &common.image)?;
+    let values = Values::of(&in_shell(statistic.name), statistic.options, given.clone())?;
+    let plan = (statistic.plan)(&data, values)?;
+    check_different(&runtime, &args.outputs())?;
+    for (option, file) in args.outputs() {
+        plan.check_file(&runtime, file, option == "--output")?;
+    }
+    if common.explain {
+        explain(args, &runtime, &data, &plan)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut found = (plan.run)(&runtime)?;
+    if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
+        return not_converged(args, &runtime, &unconverged, &found);
+    }
+    found.lines.iter().for_each(|line| common.say(line));
+    found.table.lines().iter().for_each(|line| common.say(line));
+    if let Some(output) = &common.output {
+        found.write(&runtime, &plan.output, output)?;
+    }
+    report(&found.stats, common);
+    if let Some(file) = &args.json {
+        write_json(&runtime, &object(&found), file, &common.answer)?;
+    }
+    write_stats(&runtime, &found.stats, common)?;
+    common.answer.heard()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes no result, but what it cost, and says so in the exit code.
+fn not_converged(
+    args: &LearnArgs,
+    runtime: &Arc<Runtime>,
+    Unconverged { text, raise }: &Unconverged,
+    found: &Found,
+) -> Result<ExitCode> {
+    report(&found.stats, &args.common);
+    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
+    note!(
+        "outcore: it did not converge: {text}; no result was written. To mend it, raise {}; or take what there is by \
+         --allow-unconverged",
+        options.join(" or ")
+    );
+    write_stats(runtime, &found.stats, &args.common)?;
+    Ok(ExitCode::from(UNCONVERGED))
+}
+
+/// All that was found. What is no number is null, as JSON has none for it.
+fn object(found: &Found) -> Json {
+    let value = |fact: &Fact| match fact {
+        Fact::Whole(number) => json!(number),
+        Fact::Real(number) => json!(number),
+        Fact::Flag(flag) => json!(flag),
+        Fact::Names(names) => json!(names),
+        Fact::Array(numbers, shape) => nested(numbers, shape),
+    };
+    Json::Object(found.facts.iter().map(|(name, fact)| ((*name).to_owned(), value(fact))).collect::<Map<_, _>>())
+}
+
+/// An array as lists of lists.
+fn nested(numbers: &[f64], shape: &[usize]) -> Json {
+    match shape {
+        [] | [_] => json!(numbers),
+        [_, rest @ ..] => {
+            let size = rest.iter().product::<usize>().max(1);
+            Json::Array(numbers.chunks_exact(size).map(|part| nested(part, rest)).collect())
+        }
+    }
+}
+
+/// Says what a run needs.
+fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> Result<()> {
+    let goals: Vec<_> = plan.pass.iter().cloned().map(outcore::array::Goal::Value).collect();
+    let explained = outcore::array::explain(runtime, &goals)?;
+    let memory = |pass: &outcore::array::ExplainedPass| pass.memory_bytes + pass.result_bytes;
+    let memory_bytes = explained.passes.iter().map(memory).max().unwrap_or(0);
+    let all = |pass: &outcore::array::ExplainedPass| pass.reads.iter().map(|(_, bytes)| bytes).sum::<u64>();
+    let read_bytes = explained.passes.iter().map(all).max().unwrap_or(0);
+    say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;
+    say(format_args!("memory   {} for a pass, beside the process", bytes_text(memory_bytes)))?;
+    if let Some(output) = &args.common.output {
+        let (rows, bytes) = (plan.output.rows, bytes_text(plan.output.output_bytes(output)?));
+        say(format_args!("output   {rows} rows, in {bytes} of memory, to {}", output.display()))?;
+    }
+    say(format_args!("passes   {}", plan.passes))?;
+    say(format_args!("reads    at most {} per pass", bytes_text(read_bytes)))
+}

@@ -1,0 +1,357 @@
+//! A statistic or model as the users of the shell see it, declared once.
+//!
+//! A [`Declaration`] is a name, its options, and what it finds. From the list of all declarations
+//! ([`STATISTICS`](crate::STATISTICS)) follow the commands of the shell. Options are declared as those of algorithms
+//! are ([`Parameter`]).
+//!
+//! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; [`Declaration::plan`]
+//! checks both, and the [`Plan`] says what the run will need and does it.
+
+use crate::common::{Costs, usage};
+use crate::rows::for_each_rows;
+use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_array::{Array, ImageSource, NpySource, Part};
+use outcore_image::{AtomicFile, Result, Stats};
+use outcore_io::Runtime;
+use outcore_table::{NumbersShape, PutRows, write_numbers};
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A statistic or a model, as it is declared.
+pub struct Declaration {
+    /// Its name; the shell writes `-` for `_`.
+    pub name: &'static str,
+    /// Other names that it has.
+    pub aliases: &'static [&'static str],
+    /// What it finds, in a sentence without a full stop.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: &'static [Parameter],
+    /// What its file has.
+    pub output: &'static str,
+    /// Whether what did not converge is an error, unless it is asked for.
+    pub must_converge: bool,
+    /// Makes a plan of what users give.
+    pub plan: fn(&Data, Values) -> Result<Plan>,
+}
+
+impl Declaration {
+    /// The one that has this name, in the shell or elsewhere.
+    pub fn named(name: &str) -> Option<&'static Declaration> {
+        let name = name.replace('-', "_");
+        crate::STATISTICS.iter().find(|own| own.name == name || own.aliases.contains(&&*name))
+    }
+}
+
+/// A matrix that is read in passes, and the names of its columns.
+pub struct Data {
+    /// The matrix; a vector is one of one column.
+    pub array: Array,
+    /// The names of its columns: those of the file, or x0, x1, and so on.
+    pub names: Vec<String>,
+}
+
+impl Data {
+    /// Opens a .npy file, or an image of an array.
+    ///
+    /// # Errors
+    /// Anything else; no row or no column.
+    pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Self> {
+        let is_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+        let (array, names) = match is_npy {
+            true => (Array::from_source(Arc::new(NpySource::open(runtime, path)?))?, None),
+            false => {
+                let source = ImageSource::open(runtime, path)?;
+                let names = source.image().manifest().names.clone();
+                (Array::from_source(Arc::new(source))?, names)
+            }
+        };
+        if array.shape().contains(&0) {
+            return usage(format!("expected an array with rows and columns, found shape {:?}", array.shape()));
+        }
+        let array = if array.axes() == 1 { array.with_axis(1)? } else { array };
+        let names = names.unwrap_or_else(|| (0..array.shape()[1]).map(|column| format!("x{column}")).collect());
+        Ok(Data { array, names })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.array.shape()[0]
+    }
+
+    /// A column as a vector, and the others.
+    ///
+    /// # Errors
+    /// No such column, or no others.
+    pub fn split(&self, column: &str) -> Result<(Data, Array)> {
+        let count = self.names.len();
+        let number = column.parse().ok().filter(|&number: &usize| number < count);
+        let Some(place) = self.names.iter().position(|name| name == column).or(number) else {
+            let names = self.names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if count > 10 { ", ..." } else { "" };
+            let expected = format!("expected a column by its name ({names}{more}) or by its number from 0 to");
+            return usage(format!("{expected} {}, found {column}", count - 1));
+        };
+        if count == 1 {
+            return usage("expected a column beside the target, found none");
+        }
+        let rows = Part::Range { start: 0, step: 1, count: self.rows() };
+        let target = self.array.slice(&[Some(rows), Some(Part::Index(place as i64))])?;
+        let part = |start: usize, end: usize| {
+            let columns = Part::Range { start: start as i64, step: 1, count: (end - start) as u64 };
+            self.array.slice(&[Some(rows), Some(columns)])
+        };
+        let array = match place {
+            0 => part(1, count)?,
+            _ if place + 1 == count => part(0, place)?,
+            _ => Array::join(&[part(0, place)?, part(place + 1, count)?], 1)?,
+        };
+        let mut names = self.names.clone();
+        names.remove(place);
+        Ok((Data { array, names }, target))
+    }
+}
+
+/// What finds something under the limits of a runtime.
+pub type Run = Box<dyn Fn(&Arc<Runtime>) -> Result<Found>>;
+
+/// A run with its options.
+pub struct Plan {
+    /// What the pass computes that takes the most memory.
+    pub pass: Vec<Array>,
+    /// How many passes there are.
+    pub passes: String,
+    /// What its file is.
+    pub output: NumbersShape,
+    /// Does it.
+    pub run: Run,
+}
+
+impl Plan {
+    /// Refuses a file that cannot be written, before the work is done: that of the result, or another one.
+    ///
+    /// # Errors
+    /// What writing would say.
+    pub fn check_file(&self, runtime: &Arc<Runtime>, file: &Path, is_result: bool) -> Result<()> {
+        if is_result { self.output.check(runtime, file) } else { AtomicFile::within(runtime, file).map(drop) }
+    }
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// What is said of it, before the table.
+    pub lines: Vec<String>,
+    /// What is shown of it.
+    pub table: Table,
+    /// All of it, by the names that Python has for it.
+    pub facts: Vec<(&'static str, Fact)>,
+    /// What goes into the file: rows of an array, and the names of its columns; or otherwise the table.
+    pub rows: Option<(Array, Vec<String>)>,
+    /// What did not converge, if anything did not.
+    pub unconverged: Option<Unconverged>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+impl Found {
+    /// Writes the rows, or the table, to a file, in the format that its name ends in, and adds what it cost. Rows are
+    /// computed while they are written, by one pass more.
+    ///
+    /// # Errors
+    /// What [`write_numbers`] returns, and the computation.
+    pub fn write(&mut self, runtime: &Arc<Runtime>, planned: &NumbersShape, output: &Path) -> Result<()> {
+        let mut shape = planned.clone();
+        if let Some((rows, names)) = &self.rows {
+            (shape.names, shape.is_vector) = (names.clone(), rows.axes() == 1);
+        }
+        let cost = Cell::new(None);
+        let blocks = |put: PutRows<'_>| match &self.rows {
+            None => put(&self.table.columns),
+            Some((rows, _)) => {
+                cost.set(Some(for_each_rows(runtime, rows, put)?));
+                Ok(())
+            }
+        };
+        write_numbers(runtime, &shape, output, &blocks)?;
+        if let Some(cost) = cost.take() {
+            let (mut all, stopped_by) = (Costs::default(), self.stats.stopped_by);
+            all.include(self.stats.clone());
+            all.include(cost);
+            self.stats = all.finish(stopped_by);
+        }
+        Ok(())
+    }
+}
+
+/// A fact of what was found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// A whole number.
+    Whole(u64),
+    /// A real number.
+    Real(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// Names.
+    Names(Vec<String>),
+    /// An array, row by row, and its shape.
+    Array(Vec<f64>, Vec<usize>),
+}
+
+impl Fact {
+    /// A vector.
+    pub(crate) fn vector(numbers: &[f64]) -> Self {
+        Fact::Array(numbers.to_vec(), vec![numbers.len()])
+    }
+
+    /// A matrix of so many rows.
+    pub(crate) fn matrix(numbers: &[f64], rows: usize) -> Self {
+        Fact::Array(numbers.to_vec(), vec![rows, numbers.len() / rows.max(1)])
+    }
+}
+
+/// What did not converge.
+#[derive(Clone, Debug)]
+pub struct Unconverged {
+    /// What was expected and what was found.
+    pub text: String,
+    /// The options that help when they are greater.
+    pub raise: &'static [&'static str],
+}
+
+/// A table of numbers.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What rows are, and the name of each.
+    pub labels: (&'static str, Vec<String>),
+    /// The names of the columns.
+    pub names: Vec<String>,
+    /// The columns.
+    pub columns: Vec<Vec<f64>>,
+}
+
+/// So many rows and columns of a table are shown.
+const SHOWN_ROWS: usize = 10;
+const SHOWN_COLUMNS: usize = 7;
+
+impl Table {
+    /// The table of a matrix that lies row by row.
+    pub(crate) fn of_rows(labels: (&'static str, Vec<String>), names: Vec<String>, numbers: &[f64]) -> Self {
+        let width = names.len();
+        let columns = (0..width).map(|i| numbers.iter().skip(i).step_by(width.max(1)).copied().collect()).collect();
+        Table { labels, names, columns }
+    }
+
+    /// The shape of its file.
+    pub fn shape(&self) -> NumbersShape {
+        let (labels, names) = (Some(self.labels.clone()), self.names.clone());
+        NumbersShape { rows: self.labels.1.len() as u64, names, labels, is_whole: false, is_vector: false }
+    }
+
+    /// The first rows and columns as lines, and how many there are beside these.
+    pub fn lines(&self) -> Vec<String> {
+        let (rows, columns) = (self.labels.1.len(), self.names.len());
+        let cells = |cell: &dyn Fn(usize) -> String| -> String {
+            (0..columns.min(SHOWN_COLUMNS)).map(|column| format!(" {:>12}", cell(column))).collect()
+        };
+        let mut lines = vec![format!("  {:16}{}", self.labels.0, cells(&|column| self.names[column].clone()))];
+        for row in 0..rows.min(SHOWN_ROWS) {
+            let numbers = cells(&|column| short(self.columns[column][row]));
+            lines.push(format!("  {:16}{numbers}", self.labels.1[row]));
+        }
+        let more = [("rows", rows.saturating_sub(SHOWN_ROWS)), ("columns", columns.saturating_sub(SHOWN_COLUMNS))];
+        let more: Vec<String> =
+            more.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} more {name}")).collect();
+        if !more.is_empty() {
+            lines.push(format!("  and {}", more.join(" and ")));
+        }
+        lines
+    }
+}
+
+/// A number in six digits, or all of a whole one.
+fn short(number: f64) -> String {
+    let size = number.abs();
+    if number == 0.0 || number.fract() == 0.0 && size < 1e12 {
+        return format!("{number:.0}");
+    }
+    match size {
+        1e-4..1e6 => format!("{number:.*}", (5 - size.log10().floor() as i32).max(0) as usize),
+        _ if number.is_finite() => format!("{number:.5e}"),
+        _ => number.to_string(),
+    }
+}
+
+/// The shape of a file with a row for each row of the data.
+pub(crate) fn rows_shape(data: &Data, names: Vec<String>, is_whole: bool) -> NumbersShape {
+    let is_vector = names.len() == 1;
+    NumbersShape { rows: data.rows(), names, labels: None, is_whole, is_vector }
+}
+
+/// Names with numbers from 0 on.
+pub(crate) fn numbered(name: &str, count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{name}{number}")).collect()
+}
+
+/// A whole number that an option has, as a size.
+pub(crate) fn size(values: &Values, name: &str) -> usize {
+    usize::try_from(values.whole(name)).unwrap_or(usize::MAX)
+}
+
+/// What is said if iterations ended before they converged.
+pub(crate) fn unconverged(converged: bool, iterations: usize) -> Option<Unconverged> {
+    let text = format!("it went on changing in {iterations} iterations");
+    (!converged).then_some(Unconverged { text, raise: &["max_iter", "tol"] })
+}
+
+/// A whole number from 1 on.
+pub(crate) const fn count(name: &'static str, default: u64, help: &'static str) -> Parameter {
+    Parameter::new(name, Kind::Whole { bits: 64, least: 1 }, DefaultValue::Whole(default), help)
+}
+
+/// A real number.
+pub(crate) const fn real(name: &'static str, default: f64, help: &'static str) -> Parameter {
+    Parameter::new(name, Kind::Real, DefaultValue::Real(default), help)
+}
+
+/// How often it begins.
+pub(crate) const N_INIT: Parameter = count("n_init", 1, "How often it begins; the best result counts");
+/// Random numbers.
+pub(crate) const SEED: Parameter =
+    Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
+/// What is predicted.
+pub(crate) const TARGET: Parameter = Parameter::required(
+    "target",
+    Kind::Column,
+    "The column that is predicted by all others: its name, where the image has names, or its number from 0 on",
+);
+/// Whether there is an intercept.
+pub(crate) const FIT_INTERCEPT: Parameter =
+    Parameter::new("fit_intercept", Kind::Flag, DefaultValue::Flag(true), "Whether there is an intercept");
+/// Probabilities instead of labels.
+pub(crate) const PROBA: Parameter =
+    Parameter::new("proba", Kind::Flag, DefaultValue::Flag(false), "Write probabilities instead of what is likeliest");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_six_digits() {
+        let texts = [0.0, -3.0, 0.5, 123.4567891, 0.00012345678, 1e-9, -2.5e300, 123456.7, f64::NAN].map(short);
+        let expected = ["0", "-3", "0.500000", "123.457", "0.000123457", "1.00000e-9", "-2.50000e300", "123457", "NaN"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn long_tables_are_cut() {
+        let names: Vec<String> = (0..9).map(|i| format!("x{i}")).collect();
+        let numbers: Vec<f64> = (0..108).map(f64::from).collect();
+        let labels = (0..12).map(|i| i.to_string()).collect();
+        let lines = Table::of_rows(("row", labels), names, &numbers).lines();
+        assert_eq!((lines.len(), lines[11].as_str()), (12, "  and 2 more rows and 2 more columns"));
+        assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["1", "9", "10", "11", "12", "13", "14", "15"]);
+    }
+}

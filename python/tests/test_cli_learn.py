@@ -1,0 +1,268 @@
+"""Statistics and models of arrays in the shell, beside NumPy and scikit-learn: what they find, write and refuse."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import outcore as oc
+import pytest
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+STATISTICS = ["describe", "cov", "corr", "histogram", "quantiles"]
+MODELS = ["pca", "svd", "kmeans", "gmm", "regression", "ridge", "logistic", "gaussian-nb"]
+
+
+def run(*arguments, code=0, **options):
+    done = subprocess.run([OUTCORE, "run", *map(str, arguments)], capture_output=True, text=True, **options)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def found(name, path, *arguments):
+    """What a command found, as its JSON has it."""
+    facts = json.loads(run(name, path, "--json", "-", "--quiet", *arguments).stdout)
+    return {key: np.array(value, float) if isinstance(value, list) and key != "columns" else value
+            for key, value in facts.items()}  # fmt: skip
+
+
+def read(path):
+    """The numbers of a table, without its first column."""
+    if path.suffix == ".npy":
+        return np.load(path)
+    if path.suffix == ".parquet":
+        table = pytest.importorskip("pyarrow.parquet").read_table(path)
+        return np.column_stack([table[name].to_numpy() for name in table.column_names[1:]])
+    return np.genfromtxt(path, delimiter=",", skip_header=1, ndmin=2)[:, 1:]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Rows around three centres, whose last column is the number of the centre; as a .npy file and as an image."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 6000)
+    x = np.array([[0.0, 0, 0], [9, 0, 1e3], [0, 9, -1e3]])[y] + rng.normal(size=(6000, 3)) * [1, 2, 0.5]
+    numbers = np.column_stack([x, y])
+    folder = tmp_path_factory.mktemp("table")
+    np.save(folder / "t.npy", numbers)
+    oc.array.persist(folder / "t.oc", numbers, names=["a", "b", "c", "kind"])
+    return folder, numbers
+
+
+def test_help_lists_them_all():
+    listed = " ".join(run("--help").stdout.split())
+    assert "kmeans Clusters of rows by k-means" in listed and "[alias: gaussian-mixture]" in listed
+    for name in STATISTICS + MODELS:
+        words = " ".join(run(name, "--help").stdout.split())
+        assert "--json <FILE>" in words and ".parquet" in words, name
+
+
+@pytest.mark.parametrize("ending", ["npy", "oc"])
+def test_statistics_are_those_of_numpy(table, tmp_path, ending):
+    folder, x = table
+    path = folder / f"t.{ending}"
+    described = found("describe", path)
+    assert described["columns"] == (["a", "b", "c", "kind"] if ending == "oc" else ["x0", "x1", "x2", "x3"])
+    for name, expected in {
+        "min": x.min(0), "max": x.max(0), "mean": x.mean(0), "std": x.std(0, ddof=1), "l1": abs(x).sum(0),
+        "l2": np.sqrt((x**2).sum(0)), "nonzeros": (x != 0).sum(0),
+    }.items():  # fmt: skip
+        np.testing.assert_allclose(described[name], expected, rtol=1e-10, err_msg=name)
+    np.testing.assert_allclose(found("cov", path)["covariance"], np.cov(x.T), rtol=1e-9)
+    np.testing.assert_allclose(found("cov", path, "--correction", 0)["covariance"], np.cov(x.T, ddof=0), rtol=1e-9)
+    np.testing.assert_allclose(found("corrcoef", path)["correlation"], np.corrcoef(x.T), rtol=1e-9)
+    for options, wanted in (((), None), (("--range", "-5,5"), (-5, 5))):
+        counted = found("histogram", path, "--bins", 7, *options)
+        edges = np.histogram_bin_edges(x, 7, wanted)
+        np.testing.assert_allclose(counted["edges"], edges)
+        assert (counted["counts"] == [np.histogram(column, edges)[0] for column in x.T]).all()
+        assert (counted["outside"] + counted["counts"].sum(axis=1) == len(x)).all()
+    for error, exact in ((1e-4, True), (0.05, False)):
+        q = found("quantiles", path, "--probabilities", "0,0.1,0.5,1", "--error", error)
+        assert (q["rank_error"] == 0) == exact and q["rank_error"] <= error * len(x)
+        spread = q["rank_error"] / (len(x) - 1)
+        low, high = (np.quantile(x, np.clip(q["probabilities"] + side, 0, 1), axis=0) for side in (-spread, spread))
+        assert (q["quantiles"] >= low - 1e-9).all() and (q["quantiles"] <= high + 1e-9).all()
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv", "csv.gz", "parquet", "arrow"])
+def test_tables_go_to_files(table, tmp_path, ending):
+    folder, x = table
+    output = tmp_path / f"out.{ending}"
+    run("cov", folder / "t.oc", "--output", output)
+    if ending == "arrow":
+        feather = pytest.importorskip("pyarrow.feather")
+        assert feather.read_table(output).column_names == ["column", "a", "b", "c", "kind"]
+        return
+    np.testing.assert_allclose(read(output), np.cov(x.T), rtol=1e-9)
+    run("kmeans", folder / "t.oc", "--n-clusters", 3, "--output", output)
+    assert np.bincount(read(output).astype(int).ravel()).sum() == len(x)
+
+
+def test_results_have_the_same_bits_whatever_the_threads_and_the_limit(table, tmp_path):
+    folder, _ = table
+    for name, options in {"kmeans": ["--n-clusters", 3], "pca": [], "gmm": ["--n-components", 2, "--proba"]}.items():
+        bits = []
+        for threads, limit in ((1, "40MiB"), (2, "1GiB")):
+            output = tmp_path / f"{name}-{threads}.npy"
+            run(name, folder / "t.oc", *options, "--output", output, "--threads", threads, "--memory", limit)
+            bits.append(output.read_bytes())
+        assert bits[0] == bits[1], name
+
+
+def test_projections_are_those_of_scikit_learn(table, tmp_path):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    folder, x = table
+    output = tmp_path / "z.npy"
+    for solver in ("covariance_eigh", "full"):
+        model = decomposition.PCA(2).fit(x)
+        facts = found("pca", folder / "t.npy", "--n-components", 2, "--svd-solver", solver, "--output", output)
+        np.testing.assert_allclose(facts["explained_variance_ratio"], model.explained_variance_ratio_, rtol=1e-9)
+        np.testing.assert_allclose(facts["mean"], model.mean_, rtol=1e-9)
+        np.testing.assert_allclose(abs(facts["components"]), abs(model.components_), atol=1e-9)
+        np.testing.assert_allclose(abs(np.load(output)), abs(model.transform(x)), atol=1e-6)
+        model = decomposition.TruncatedSVD(3, algorithm="arpack").fit(x)
+        facts = found("svd", folder / "t.npy", "--n-components", 3, "--algorithm", solver, "--output", output)
+        np.testing.assert_allclose(facts["singular_values"], model.singular_values_, rtol=1e-9)
+        np.testing.assert_allclose(abs(np.load(output)), abs(model.transform(x)), atol=1e-6)
+
+
+def test_clusters_are_found(table, tmp_path):
+    metrics = pytest.importorskip("sklearn.metrics")
+    folder, x = table
+    output = tmp_path / "labels.npy"
+    np.save(tmp_path / "x.npy", x[:, :3])
+    facts = found("kmeans", tmp_path / "x.npy", "--n-clusters", 3, "--seed", 1, "--output", output)
+    labels = np.load(output)
+    assert labels.dtype == np.int64 and labels.shape == (6000,)
+    assert metrics.adjusted_rand_score(x[:, 3], labels) > 0.99
+    centres = facts["cluster_centers"]
+    np.testing.assert_allclose(centres, [x[labels == k, :3].mean(0) for k in range(3)], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(facts["inertia"], ((x[:, :3] - centres[labels]) ** 2).sum(), rtol=1e-9)
+    mixture = pytest.importorskip("sklearn.mixture")
+    for kind in ("full", "tied", "diag", "spherical"):
+        facts = found("gmm", tmp_path / "x.npy", "--n-components", 3, "--covariance-type", kind, "--proba",
+                      "--max-iter", 500, "--output", output)  # fmt: skip
+        model = mixture.GaussianMixture(3, covariance_type=kind)
+        model.weights_, model.means_ = facts["weights"], facts["means"]
+        model.covariances_, model.precisions_cholesky_ = facts["covariances"], facts["precisions_cholesky"]
+        np.testing.assert_allclose(np.load(output), model.predict_proba(x[:, :3]), atol=1e-6)
+        run("gmm", tmp_path / "x.npy", "--n-components", 3, "--covariance-type", kind, "--max-iter", 500, "--output",
+            tmp_path / "labels.csv")  # fmt: skip
+        assert (read(tmp_path / "labels.csv")[:, 0] == np.load(output).argmax(1)).all()
+
+
+def test_targets_are_named_or_numbered(table, tmp_path):
+    linear = pytest.importorskip("sklearn.linear_model")
+    folder, x = table
+    output = tmp_path / "y.npy"
+    for place, name in enumerate(["a", "b", "c"]):
+        others, y = np.delete(x, place, axis=1), x[:, place]
+        for command, options, model in (
+            ("regression", [], linear.LinearRegression()),
+            ("regression", ["--fit-intercept", "false"], linear.LinearRegression(fit_intercept=False)),
+            ("ridge", ["--alpha", 100], linear.Ridge(alpha=100, solver="cholesky")),
+        ):
+            model.fit(others, y)
+            for target in (name, place):
+                facts = found(command, folder / "t.oc", "--target", target, "--output", output, *options)
+                np.testing.assert_allclose(facts["coef"], model.coef_, rtol=1e-6, atol=1e-9)
+                np.testing.assert_allclose(facts["intercept"], model.intercept_, rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(np.load(output), model.predict(others), rtol=1e-6, atol=1e-6)
+                assert facts["columns"] == [own for own in ["a", "b", "c", "kind"] if own != name]
+
+
+def test_classes_are_predicted(table, tmp_path):
+    linear, bayes = pytest.importorskip("sklearn.linear_model"), pytest.importorskip("sklearn.naive_bayes")
+    folder, x = table
+    # Classes with gaps, and two of them.
+    for kinds, name in (([-1, 4, 5], "three"), ([2, 7, 7], "two")):
+        y = np.array(kinds)[x[:, 3].astype(int)]
+        np.save(tmp_path / f"{name}.npy", np.column_stack([y, x[:, :2]]))
+        for command, model in (
+            ("logistic", linear.LogisticRegression(tol=1e-10, max_iter=1000)),
+            ("gaussian-nb", bayes.GaussianNB()),
+        ):
+            model.fit(x[:, :2], y)
+            output = tmp_path / "y.npy"
+            facts = found(command, tmp_path / f"{name}.npy", "--target", 0, "--output", output)
+            assert (facts["classes"] == model.classes_).all()
+            assert (np.load(output) == model.predict(x[:, :2])).mean() > 0.999
+            run(command, tmp_path / f"{name}.npy", "--target", 0, "--proba", "--output", output)
+            np.testing.assert_allclose(np.load(output), model.predict_proba(x[:, :2]), atol=1e-4)
+
+
+def test_vectors_and_other_types(tmp_path):
+    for kind in ("bool", "int8", "uint64", "float32"):
+        x = (np.arange(1000) % 2).astype(kind)
+        np.save(tmp_path / "v.npy", x)
+        np.testing.assert_allclose(found("describe", tmp_path / "v.npy")["mean"], [0.5])
+        assert found("quantiles", tmp_path / "v.npy")["quantiles"].tolist() == [[0], [0], [0.5], [1], [1]]
+    np.save(tmp_path / "one.npy", np.ones((1, 2)))
+    assert np.isnan(found("describe", tmp_path / "one.npy")["std"]).all()
+    assert found("histogram", tmp_path / "one.npy", "--bins", 2)["edges"].tolist() == [0.5, 1.0, 1.5]
+
+
+def test_what_it_says_and_what_it_cost(table, tmp_path):
+    folder, _ = table
+    said = run("describe", folder / "t.oc")
+    assert said.stdout.startswith("6000 rows\n") and "kind" in said.stdout and " passes, " in said.stdout
+    stats = json.loads(run("cov", folder / "t.npy", "--stats", "-").stdout)
+    assert stats["passes"] == pytest.approx(1, abs=0.2) and stats["bytes_read"] >= 6000 * 32
+    explained = run("kmeans", folder / "t.npy", "--output", tmp_path / "a.npy", "--explain").stdout
+    assert [line.split()[0] for line in explained.splitlines()] == ["array", "memory", "output", "passes", "reads"]
+    assert not (tmp_path / "a.npy").exists()
+    for name in STATISTICS + MODELS:
+        target = ["--target", "kind"] if name in ("regression", "ridge", "logistic", "gaussian-nb") else []
+        assert "pass" in run(name, folder / "t.oc", "--explain", *target).stdout, name
+
+
+def test_what_does_not_converge_has_an_exit_code(table, tmp_path):
+    folder, _ = table
+    output = tmp_path / "l.npy"
+    for name, options in {"kmeans": [], "gmm": ["--n-components", 4], "logistic": ["--target", "kind"]}.items():
+        command = [name, folder / "t.oc", "--max-iter", 1, "--tol", 0, "--output", output, *options]
+        assert "raise --max-iter" in run(*command, code=4).stderr and not output.exists()
+        run(*command, "--allow-unconverged")
+        output.unlink()
+
+
+def test_what_cannot_be_is_refused(table, tmp_path):
+    folder, x = table
+    path = folder / "t.oc"
+
+    def refused(words, *arguments, code=1):
+        done = run(*arguments, code=code)
+        assert words in " ".join(done.stderr.split()), done.stderr
+
+    refused("expected a column by its name (a, b, c, kind)", "regression", path, "--target", "nope")
+    refused("from 0 to 3, found 4", "ridge", path, "--target", 4)
+    refused("the following required arguments", "logistic", path, code=2)
+    refused("expected classes as whole numbers", "gaussian-nb", path, "--target", "a")
+    refused("1 to 6000 clusters", "kmeans", path, "--n-clusters", 6001)
+    refused("1 to 4 components", "svd", path, "--n-components", 5)
+    refused("expected probabilities from 0 to 1", "quantiles", path, "--probabilities", "0.5,2")
+    refused("expected an error from 1e-6", "quantiles", path, "--error", 0)
+    refused("expected range as two", "histogram", path, "--range", "2,1")
+    refused("expected a number, found", "histogram", path, "--range", "1,x", code=2)
+    refused("expected an output file that ends in one of", "cov", path, "--output", tmp_path / "a.txt")
+    refused("expected different files", "cov", path, "--output", tmp_path / "a.csv", "--json", tmp_path / "a.csv")
+    refused("absent", "cov", path, "--output", tmp_path / "absent" / "a.csv")
+    refused("missing.npy", "describe", tmp_path / "missing.npy")
+    refused("needs", "cov", path, "--memory", "1MiB")
+    bad = x[:, :2].copy()
+    bad[4000, 1] = np.inf
+    np.save(tmp_path / "bad.npy", bad)
+    refused("found NaN or an infinity in column 1", "pca", tmp_path / "bad.npy", "--output", tmp_path / "z.npy")
+    refused("expected finite elements", "histogram", tmp_path / "bad.npy")
+    # JSON has no infinity.
+    assert np.isnan(found("describe", tmp_path / "bad.npy")["max"]).tolist() == [False, True]
+    np.save(tmp_path / "none.npy", np.zeros((0, 3)))
+    refused("expected an array with rows", "describe", tmp_path / "none.npy")
+    np.save(tmp_path / "complex.npy", np.zeros(3, complex))
+    refused("real numbers", "describe", tmp_path / "complex.npy")
+    oc.import_graph((np.array([0, 1]), np.array([1, 2])), tmp_path / "g.oc")
+    refused("g.oc", "describe", tmp_path / "g.oc")
+    assert not list(tmp_path.glob("z.npy*"))
