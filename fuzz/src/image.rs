@@ -1,7 +1,7 @@
 //! Whole images with damage anywhere, opened and worked on.
 //!
-//! An input says which of some small images, of graphs, matrices or arrays, which of its files, where and how, and what to
-//! write there:
+//! An input says which of some small images, of graphs, matrices or arrays, which of its files, where and how, and what
+//! to write there:
 //!
 //! ```text
 //!   image  file  how  offset (u32)  bytes

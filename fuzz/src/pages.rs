@@ -1,5 +1,5 @@
-//! The bytes of an image: pages of lists, columns, text and arrays, indexes, manifests. What is read is also used, and written
-//! once more.
+//! The bytes of an image: pages of lists, columns, text and arrays, indexes, manifests. What is read is also used, and
+//! written once more.
 //!
 //! A page's bytes are the input, filled up with zeros; its checksum is not looked at, or no damage would get past it.
 //! The four bytes of the checksum say how many vertices the image has instead.

@@ -1,11 +1,11 @@
 //! The `sim` back end: real files behind a device that misbehaves by a plan.
 //!
-//! Requests of a queue complete in a seeded random order, some reads and writes short. By the plan, the k-th operation fails, a
-//! read returns a flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over
-//! files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them all; looks,
-//! lists and locks, whose failures mean the same as finding nothing, are not. A ledger notes what is not synced: giving
-//! such a file or directory another name panics. A recorder, if there is one, keeps the trace of all changes, from
-//! which [`CrashStates`](super::CrashStates) makes what a power failure could leave.
+//! Requests of a queue complete in a seeded random order, some reads and writes short. By the plan, the k-th operation
+//! fails, a read returns a flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted
+//! over files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them all;
+//! looks, lists and locks, whose failures mean the same as finding nothing, are not. A ledger notes what is not synced:
+//! giving such a file or directory another name panics. A recorder, if there is one, keeps the trace of all changes,
+//! from which [`CrashStates`](super::CrashStates) makes what a power failure could leave.
 #![allow(unsafe_code)]
 
 use super::ledger::Ledger;
