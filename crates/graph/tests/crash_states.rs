@@ -374,7 +374,7 @@ fn every_state_is_the_old_image_the_new_one_or_a_clear_absence() {
     let (mut states, mut distinct) = (0, 0);
     for (name, make) in SCENES[..12].iter().chain(&[PUT_BACK]) {
         let scene = make(Faults::default());
-        let (all, different) = scene.assert_sound(name, 0, 128);
+        let (all, different) = scene.assert_sound(name, 0, 64);
         println!(
             "{name}: {} operations, {} syncs, {all} states, {different} different",
             scene.trace.operations().len(),
