@@ -1,7 +1,7 @@
 //! Whole images with damage anywhere, opened and worked on.
 //!
-//! An input says which of some small images, of graphs or of matrices, which of its files, where and how, and what to
-//! write there:
+//! An input says which of some small images, of graphs, matrices or arrays, which of its files, where and how, and what
+//! to write there:
 //!
 //! ```text
 //!   image  file  how  offset (u32)  bytes
@@ -9,12 +9,14 @@
 //! ```
 //!
 //! *How*, bit by bit: 1 puts all checksums right again, so that the damage gets past them; 2 lets the file end behind
-//! the written bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying, or
-//! multiplying and a solver, must give results or errors.
+//! the written bytes; 4 removes the file. Then opening, searching, ranking, joining and verifying, or multiplying and a
+//! solver, or sums, products and storing once more, must give results or errors.
 
-use crate::pages::{MEMBERS, index_checksum};
+use crate::pages::{ARRAY_MEMBERS, MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_algo::{ALGORITHMS, StrongComponentsOptions, Values, strong_components};
+use outcore_array::kernel::{Binary, Fold, Scalar};
+use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Part, compute};
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
@@ -32,22 +34,34 @@ const MEMORY_BYTES: u64 = 48 << 20;
 /// The bytes before those that are written.
 const HEAD_BYTES: usize = 7;
 
-const fn of(name: &'static str, run: fn(&[u8])) -> Target {
-    Target { name, run, tokens: MEMBERS, most_bytes: 256, most_memory_bytes: MOST_MEMORY_BYTES }
+const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]) -> Target {
+    Target { name, run, tokens, most_bytes: 256, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 2] = [
-    of("open", |input| {
-        GRAPHS.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_graphs).run(input, work));
-    }),
-    of("open-matrix", |input| {
-        MATRICES.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_matrices).run(input, multiply));
-    }),
+pub(crate) static TARGETS: [Target; 3] = [
+    of(
+        "open",
+        |input| GRAPHS.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_graphs).run(input, work)),
+        MEMBERS,
+    ),
+    of(
+        "open-matrix",
+        |input| {
+            MATRICES.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_matrices).run(input, multiply))
+        },
+        MEMBERS,
+    ),
+    of(
+        "open-array",
+        |input| ARRAYS.with_borrow_mut(|scratch| scratch.get_or_insert_with(Scratch::of_arrays).run(input, fold)),
+        ARRAY_MEMBERS,
+    ),
 ];
 
 thread_local! {
     static GRAPHS: RefCell<Option<Scratch>> = const { RefCell::new(None) };
     static MATRICES: RefCell<Option<Scratch>> = const { RefCell::new(None) };
+    static ARRAYS: RefCell<Option<Scratch>> = const { RefCell::new(None) };
 }
 
 /// Small images in a directory of this thread's own.
@@ -122,6 +136,31 @@ impl Scratch {
         Scratch { images, damaged: None, _directory: directory }
     }
 
+    fn of_arrays() -> Self {
+        let directory = tempfile::tempdir().expect("a scratch directory");
+        let runtime = runtime().expect("a runtime");
+        let image = |name: &str, element, rows: u64, names: Option<Vec<String>>| {
+            let range = |count| Array::range(Scalar::Int64(-3), Scalar::Int64(1), count).expect("a range");
+            let column = range(rows).with_axis(1).and_then(|rows| rows.binary(Binary::Remainder, &range(2)));
+            let array = match names {
+                None => range(rows),
+                Some(_) => column.expect("a matrix"),
+            };
+            let (array, path) = (array.cast(element).expect("a type"), directory.path().join(name));
+            let goal = ImageGoal { array, path: path.clone(), replace: false, names, made_by: "a fuzzer" };
+            compute(&runtime, &[Goal::Image(goal)]).expect("an image");
+            let image = ImageSource::open(&runtime, &path).expect("an image");
+            Image::of_files(path, image.image().manifest().image_id, [ImageFile::DENSE])
+        };
+        let names = || Some(vec!["a".to_owned(), "b".to_owned()]);
+        let images = vec![
+            image("flags", ElementType::Bool, 4100, names()),
+            image("whole", ElementType::Int16, 3, names()),
+            image("vector", ElementType::Float64, 1020, None),
+        ];
+        Scratch { images, damaged: None, _directory: directory }
+    }
+
     /// Puts back what the last input damaged.
     fn mend(&mut self) {
         if let Some((image, file)) = self.damaged.take() {
@@ -178,11 +217,16 @@ impl Image {
         };
         let runtime = runtime().expect("memory for an import");
         import(&runtime, source, &path, &options).expect("an image");
-        let all: Vec<ImageFile> = ImageFile::all(1).collect();
+        let image_id = read_manifest(&path).expect("a manifest").image_id;
+        Image::of_files(path, image_id, ImageFile::all(1))
+    }
+
+    /// An image that has some of these files.
+    fn of_files(path: PathBuf, image_id: u64, all: impl IntoIterator<Item = ImageFile>) -> Self {
+        let all: Vec<ImageFile> = all.into_iter().collect();
         let indexes = all.iter().filter_map(|file| file.index_name());
         let names = all.iter().filter_map(|file| file.name()).chain(indexes).chain([MANIFEST.to_owned()]);
         let files = names.filter_map(|name| Some((name.clone(), std::fs::read(path.join(&name)).ok()?))).collect();
-        let image_id = read_manifest(&path).expect("a manifest").image_id;
         Image { path, image_id, files }
     }
 
@@ -196,7 +240,7 @@ impl Image {
             let checksum = crc32c::crc32c(body.trim_ascii().as_bytes());
             *bytes = format!("{{\"checksum\": \"{checksum:08x}\", \"manifest\": {body}}}").into_bytes();
         }
-        for file in ImageFile::all(1) {
+        for file in ImageFile::all(1).chain([ImageFile::DENSE]) {
             let origin = file.origin(self.image_id);
             if file.name().as_deref() == Some(name) {
                 for (number, page) in bytes.as_chunks_mut::<PAGE_BYTES>().0.iter_mut().enumerate() {
@@ -258,6 +302,42 @@ fn multiply(image: &Path) -> Result<()> {
     }
     noted(svds(&matrix, &SvdsOptions { k: 1, max_iter: 2, ..SvdsOptions::default() }).map(drop));
     noted(check(matrix.graph()).map(drop));
+    Ok(())
+}
+
+/// Opens an image as an array and computes with it; what goes wrong after opening is noted, as with [`work`].
+fn fold(image: &Path) -> Result<()> {
+    let runtime = runtime()?;
+    let source = Arc::new(ImageSource::open(&runtime, image)?);
+    let is_whole = noted(source.image().check().map(drop)).is_some();
+    let x = Array::from_source(source)?;
+    let all: Vec<_> = x.shape().iter().map(|&count| Part::Range { start: 0, step: 1, count }).collect();
+    let back = all.iter().map(|part| match *part {
+        Part::Range { count, .. } => Some(Part::Range { start: count.max(1) as i64 - 1, step: -1, count }),
+        index => Some(index),
+    });
+    let real = x.cast(ElementType::Float64)?;
+    let arrays = [
+        Ok(x.clone()),
+        x.slice(&back.collect::<Vec<_>>()),
+        real.fold(Fold::Sum, &[0], false),
+        real.fold(Fold::Max, &(0..x.axes()).collect::<Vec<_>>(), false),
+        real.permute(&(0..x.axes()).rev().collect::<Vec<_>>()).and_then(|turned| turned.matmul(&real)),
+    ];
+    for array in arrays {
+        let Some(array) = noted(array) else { continue };
+        let Some(found) = noted(compute(&runtime, &[Goal::Value(array.clone())])) else { continue };
+        assert_eq!(found.values[0].shape(), array.shape());
+        // A boolean is a byte of 1 or 0, whatever lies in a file.
+        let is_sound = |bytes: &[u8]| array.element() != ElementType::Bool || bytes.iter().all(|&byte| byte <= 1);
+        assert!(is_sound(&found.values[0].to_vec()));
+    }
+    let (path, replace) = (image.with_extension("stored"), true);
+    let goal = ImageGoal { array: x, path: path.clone(), replace, names: None, made_by: "a fuzzer" };
+    if noted(compute(&runtime, &[Goal::Image(goal)]).map(drop)).is_some() {
+        assert!(is_whole, "what is not whole cannot be stored");
+        ImageSource::open(&runtime, &path)?.image().check()?;
+    }
     Ok(())
 }
 

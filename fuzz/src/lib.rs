@@ -1,4 +1,5 @@
-//! Fuzzers for everything in Outcore that reads bytes: parsers, pages, columns, text, indexes, manifests, whole images.
+//! Fuzzers for everything in Outcore that reads bytes: parsers, pages, columns, text, indexes, manifests, whole images;
+//! and for expressions over arrays, which are compared with a plain interpreter.
 //!
 //! A [`Target`] is a function of bytes that must return, whatever the bytes are: a panic, a hang or memory without
 //! bound is a bug. The runner (`main.rs`) is a plain program: it replays the kept inputs and makes new ones by mutation
@@ -11,10 +12,12 @@
 //! before, and the input is worth mutating further.
 #![forbid(unsafe_code)]
 
+mod expressions;
 mod image;
 pub mod mutate;
 mod pages;
 mod parsers;
+mod reference;
 
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -39,7 +42,7 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// All targets.
 pub fn targets() -> impl Iterator<Item = &'static Target> {
-    parsers::TARGETS.iter().chain(&pages::TARGETS).chain(&image::TARGETS)
+    parsers::TARGETS.iter().chain(&pages::TARGETS).chain(&image::TARGETS).chain(&expressions::TARGETS)
 }
 
 /// The target of that name.

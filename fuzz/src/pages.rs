@@ -1,12 +1,13 @@
-//! The bytes of an image: pages of lists, columns and text, indexes, manifests. What is read is also used, and written
-//! once more.
+//! The bytes of an image: pages of lists, columns, text and arrays, indexes, manifests. What is read is also used, and
+//! written once more.
 //!
 //! A page's bytes are the input, filled up with zeros; its checksum is not looked at, or no damage would get past it.
 //! The four bytes of the checksum say how many vertices the image has instead.
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_format::{
-    HEADER_BYTES, Index, Kind, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Shape, ValueType, column, text, values,
+    DenseManifest, DenseShape, ElementType, HEADER_BYTES, Index, Kind, Lists, Manifest, Origin, PAGE_BYTES, PageBytes,
+    Shape, ValueType, column, dense, text, values,
 };
 use outcore_graph::decode::Decoder;
 
@@ -97,6 +98,24 @@ fn text(bytes: &[u8]) {
     }
 }
 
+/// A page of an array is refused, or gives as many elements as its place has rows, of which it is made once more.
+fn elements(bytes: &[u8]) {
+    let mut bytes = page_of(bytes);
+    let [element, rows, columns, page] = [bytes[0], bytes[1], bytes[2], bytes[3]].map(u64::from);
+    let element = ElementType::ALL[element as usize % ElementType::ALL.len()];
+    let shape = DenseShape { element, rows: 1 + rows * 31, columns: 1 + columns % 4 };
+    let place = shape.place(page % shape.pages());
+    let origin = origin(Kind::Dense);
+    noted(dense::verify(&origin, element, &place, &bytes));
+    origin.place(place.page_number, 0, &mut bytes);
+    let Some(found) = noted(dense::verify(&origin, element, &place, &bytes)) else { return };
+    assert_eq!(found.len(), place.rows * element.bytes());
+    assert_eq!(found, dense::trusted(&bytes));
+    let mut built = [0xa5; PAGE_BYTES];
+    dense::build(&origin, element, &place, found, &mut built);
+    assert!(built == bytes, "a page that is made of the same elements");
+}
+
 /// The checksum of an index, as `docs/format.md` has it.
 pub(crate) fn index_checksum(origin: &Origin, bytes: &[u8]) -> u32 {
     let mut seed = origin.image_id.to_le_bytes().to_vec();
@@ -132,13 +151,27 @@ fn index(bytes: &[u8]) {
 /// A manifest is refused, or comes back from what it is written as.
 fn manifest(bytes: &[u8]) {
     noted(Manifest::from_bytes(bytes));
-    let mut sealed =
-        format!("{{\"checksum\": \"{:08x}\", \"manifest\": ", crc32c::crc32c(bytes.trim_ascii())).into_bytes();
-    sealed.extend(bytes.trim_ascii());
-    sealed.push(b'}');
-    if let Some(manifest) = noted(Manifest::from_bytes(&sealed)) {
+    if let Some(manifest) = noted(Manifest::from_bytes(&sealed(bytes))) {
         assert_eq!(Manifest::from_bytes(&manifest.to_bytes()).as_ref(), Ok(&manifest));
     }
+}
+
+/// The same of a manifest of an array, which then has a size that a file may have.
+fn array_manifest(bytes: &[u8]) {
+    noted(DenseManifest::from_bytes(bytes));
+    let sealed = sealed(bytes);
+    if let Some(manifest) = noted(DenseManifest::from_bytes(&sealed)) {
+        assert!(DenseManifest::is_array(&sealed));
+        assert_eq!(DenseManifest::from_bytes(&manifest.to_bytes()).as_ref(), Ok(&manifest));
+        assert!(manifest.shape().pages() < 1 << 51);
+    }
+}
+
+/// A manifest behind a checksum that is right.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let body = bytes.trim_ascii();
+    let head = format!("{{\"checksum\": \"{:08x}\", \"manifest\": ", crc32c::crc32c(body));
+    [head.as_bytes(), body, b"}"].concat()
 }
 
 const HEADERS: &[&[u8]] = &[
@@ -188,23 +221,50 @@ pub(crate) const MEMBERS: &[&[u8]] = &[
     b"\\u0000",
 ];
 
-pub(crate) static TARGETS: [Target; 6] = [
-    Target { name: "page", run: lists, tokens: HEADERS, most_bytes: PAGE_BYTES, most_memory_bytes: MOST_MEMORY_BYTES },
-    Target {
-        name: "column",
-        run: column,
-        tokens: HEADERS,
-        most_bytes: PAGE_BYTES,
-        most_memory_bytes: MOST_MEMORY_BYTES,
-    },
-    Target {
-        name: "values",
-        run: values_of_edges,
-        tokens: HEADERS,
-        most_bytes: PAGE_BYTES,
-        most_memory_bytes: MOST_MEMORY_BYTES,
-    },
-    Target { name: "text", run: text, tokens: HEADERS, most_bytes: PAGE_BYTES, most_memory_bytes: MOST_MEMORY_BYTES },
-    Target { name: "index", run: index, tokens: INDEXES, most_bytes: 1024, most_memory_bytes: MOST_MEMORY_BYTES },
-    Target { name: "manifest", run: manifest, tokens: MEMBERS, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES },
+const ELEMENTS: &[&[u8]] = &[
+    b"\x06\0\x20\0\0\0",
+    b"\x06\0\xfc\x01",
+    b"\0\x10\0\x10\0\x10\0\0",
+    b"\x3f\0\x3f\0\x3f\0\0\0",
+    b"\0\0\0\0\0\0\0\0",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\x01\0\0\0\0\0\0\0",
+    b"\x02",
+];
+pub(crate) const ARRAY_MEMBERS: &[&[u8]] = &[
+    b"\"format\": \"outcore array\",",
+    b"\"format_version\": 2,",
+    b"\"image_id\": \"0000000000000001\",",
+    b"\"element\": \"float32\",",
+    b"\"rows\": ",
+    b"\"columns\": ",
+    b"\"dimensions\": 1",
+    b"\"names\": [\"a\"],",
+    b"\"bool\"",
+    b"\"int64\"",
+    b"18446744073709551615",
+    b"1152921504606846976",
+    b"2251799813685248",
+    b"null",
+    b"-1",
+    b"1e3",
+    b"0",
+    b"{",
+    b"}",
+    b"\"",
+];
+
+const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]], most_bytes: usize) -> Target {
+    Target { name, run, tokens, most_bytes, most_memory_bytes: MOST_MEMORY_BYTES }
+}
+
+pub(crate) static TARGETS: [Target; 8] = [
+    of("page", lists, HEADERS, PAGE_BYTES),
+    of("column", column, HEADERS, PAGE_BYTES),
+    of("values", values_of_edges, HEADERS, PAGE_BYTES),
+    of("text", text, HEADERS, PAGE_BYTES),
+    of("elements", elements, ELEMENTS, PAGE_BYTES),
+    of("index", index, INDEXES, 1024),
+    of("manifest", manifest, MEMBERS, 4096),
+    of("array-manifest", array_manifest, ARRAY_MEMBERS, 1024),
 ];

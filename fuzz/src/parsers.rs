@@ -1,6 +1,7 @@
 //! Input formats: every parser reads the bytes as a whole file.
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
+use outcore_array::{Array, ElementType, Goal, NpySource, compute};
 use outcore_graph::import::{InputOptions, parse_bytes};
 use outcore_io::backend::Posix;
 use outcore_io::{Runtime, RuntimeOptions};
@@ -23,20 +24,37 @@ fn parse_for(format: &str, bytes: &[u8], is_matrix: bool) {
     }
 }
 
-/// Reads bytes as a dense matrix of NumPy's.
+/// Reads bytes as a dense matrix of NumPy's, and in place as an array: to the same numbers, where both read them.
 fn npy(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a scratch directory");
     let path = folder.path().join("x.npy");
     std::fs::write(&path, bytes).expect("a file in the scratch directory");
     let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Posix)), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).expect("a runtime");
+    let runtime = Arc::new(runtime);
     let numbers = DenseFile::open(&runtime, &path).and_then(|file| {
         let (rows, columns) = file.shape();
-        Ok((rows as usize * columns as usize * 2, file.read(&runtime, "numbers", true)?.len()))
+        let numbers = file.read(&runtime, "numbers", true)?;
+        assert_eq!(rows as usize * columns as usize * 2, numbers.len());
+        Ok((file.is_complex(), numbers))
     });
-    let numbers = numbers.map_err(|error| error.to_string().replace(&*path.to_string_lossy(), ""));
-    if let Some((expected, found)) = noted(numbers) {
-        assert_eq!(expected, found);
+    let array = NpySource::open(&runtime, &path).and_then(|source| {
+        let array = Array::from_source(Arc::new(source))?;
+        let real = array.cast(ElementType::Float64)?;
+        Ok(compute(&runtime, &[Goal::Value(array), Goal::Value(real)])?.values)
+    });
+    let said = |error: outcore_graph::Error| error.to_string().replace(&*path.to_string_lossy(), "");
+    let (numbers, array) = (noted(numbers.map_err(said)), noted(array.map_err(said)));
+    assert_eq!(array.is_some(), numbers.as_ref().is_some_and(|(is_complex, _)| !is_complex));
+    let (Some((_, numbers)), Some(array)) = (numbers, array) else { return };
+    if array[0].element() == ElementType::Bool {
+        assert!(array[0].to_vec().iter().all(|&byte| byte <= 1), "a boolean is a byte of 1 or 0");
+    }
+    let found = array[1].to_vec();
+    assert_eq!(found.len(), numbers.len() / 2 * 8);
+    for (found, number) in found.chunks_exact(8).zip(numbers.iter().step_by(2)) {
+        let found = f64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| found[i]));
+        assert!(found == *number || found.is_nan() && number.is_nan(), "{found}, not {number}");
     }
 }
 

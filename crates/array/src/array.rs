@@ -240,6 +240,10 @@ impl Array {
     /// More elements than there can be.
     pub fn from_source(source: Arc<dyn Source>) -> Result<Self> {
         let (shape, element) = (source.shape().to_vec(), source.element());
+        if shape.contains(&0) {
+            // There is nothing to read, however many rows a file without columns says that it has.
+            return Array::full(shape, Scalar::zero(element));
+        }
         Array::of(Op::Source(source), shape, element, Some(Long { axis: 0, is_fixed: true }))
     }
 

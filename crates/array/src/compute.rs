@@ -64,7 +64,7 @@ pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
         });
     }
     let mut computation = Computation::new(runtime);
-    let mut reached = vec![false; goals.len()];
+    let mut reached = reached_at_once(goals);
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
             computation.pass(&targets, &writers, &mut stats)?;
@@ -80,6 +80,11 @@ pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
     }
     writers.into_iter().flatten().try_for_each(DenseWriter::commit)?;
     Ok(Computed { values, stats: stats.finish(runtime, computation.device_pages.max(1)) })
+}
+
+/// The goals that need no pass: an image without elements has no pages.
+pub(crate) fn reached_at_once(goals: &[Goal]) -> Vec<bool> {
+    goals.iter().map(|goal| matches!(goal, Goal::Image(image) if image.array.count() == 0)).collect()
 }
 
 /// What writes an image.
@@ -142,6 +147,10 @@ impl<'a> Computation<'a> {
                 Goal::Value(array) => drop(self.find(array, None, &mut ready, &mut seen)?),
                 Goal::Image(image) => {
                     if !self.find(&image.array, Some(0), &mut ready, &mut seen)? {
+                        if image.array.shape()[0] == 1 {
+                            // What has one row is not streamed, and need not be such that it could be.
+                            self.value(&image.array)?;
+                        }
                         targets.push(Target { array: image.array.clone(), image: Some(place) });
                     }
                 }

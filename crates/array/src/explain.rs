@@ -1,6 +1,6 @@
 //! What a computation will do: its passes, what each reads and computes, and the memory that it takes. Nothing is read.
 
-use crate::compute::{Computation, Goal, Target};
+use crate::compute::{Computation, Goal, Target, reached_at_once};
 use crate::memory::Memory;
 use crate::pass::{partition_rows, pass_needs};
 use crate::plan::{Plan, View};
@@ -58,7 +58,7 @@ pub struct ExplainedStep {
 /// What [`compute`](crate::compute) refuses before it reads anything, but for missing memory.
 pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
     let mut computation = Computation::new(runtime);
-    let (mut reached, mut passes) = (vec![false; goals.len()], Vec::new());
+    let (mut reached, mut passes) = (reached_at_once(goals), Vec::new());
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
             let (plan, sinks) = computation.plan(&targets, &[])?;

@@ -3,17 +3,12 @@
 use crate::plan::BLOCK_ROWS;
 use crate::source::{Landed, Source, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
-use outcore_image::{DenseImage, DensePages, DenseReader, Error, Result, SweepStats};
-use outcore_io::{Runtime, Unit};
+use outcore_image::{DenseImage, DensePages, DenseReader, Result, SweepStats};
+use outcore_io::Runtime;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// How many pages are checked together, and how many times as many are under way.
-const CHECKED_PAGES: usize = 256;
-const DEPTH: usize = 2;
 
 /// A vector or matrix in an image.
 pub struct ImageSource {
@@ -39,37 +34,6 @@ impl ImageSource {
     /// The image.
     pub fn image(&self) -> &Arc<DenseImage> {
         &self.image
-    }
-
-    /// Reads every page from the device and verifies it, on all workers. What was read.
-    ///
-    /// # Errors
-    /// The first page that is damaged, or cannot be read.
-    pub fn check(&self) -> Result<SweepStats> {
-        let (runtime, pages) = (self.image.runtime(), self.image.pages());
-        let next = AtomicU64::new(0);
-        let task = runtime.task("checking", Unit::Bytes, Some(pages * PAGE_BYTES as u64));
-        let read = runtime.run(|_| {
-            let mut reader = DenseReader::new(&self.image, CHECKED_PAGES * DEPTH * PAGE_BYTES)?;
-            let (mut waiting, mut is_at_end) = (0, false);
-            loop {
-                while !is_at_end && waiting < DEPTH {
-                    let first = next.fetch_add(CHECKED_PAGES as u64, Ordering::Relaxed);
-                    is_at_end = first >= pages;
-                    if !is_at_end {
-                        assert!(reader.push(first..(first + CHECKED_PAGES as u64).min(pages), 0)?, "there is room");
-                        waiting += 1;
-                    }
-                }
-                reader.submit()?;
-                let Some(found) = reader.next()? else { return Ok::<_, Error>(reader.take_stats()) };
-                waiting -= 1;
-                task.advance((found.pages().end - found.pages().start) * PAGE_BYTES as u64);
-            }
-        })?;
-        let mut stats = SweepStats::default();
-        read.iter().for_each(|own| stats.add(own));
-        Ok(stats)
     }
 
     /// The pages that hold rows.

@@ -68,7 +68,7 @@ pub fn check(args: &CheckArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     if is_array(&args.image) {
         let source = ImageSource::open(&runtime, &args.image)?;
-        source.check()?;
+        source.image().check()?;
         if args.limits.quiet {
             return Ok(());
         }

@@ -1,8 +1,8 @@
 //! Files of released versions are read as they were written, and their damaged twins are refused (`golden/README.md`).
 
 use outcore_format::{
-    Error, ImportFacts, Index, Kind, ListFile, Lists, Manifest, Origin, PAGE_BYTES, PageBytes, Result, Shape, column,
-    list, text,
+    DenseManifest, ElementType, Error, ImageFile, ImportFacts, Index, Kind, ListFile, Lists, Manifest, Origin,
+    PAGE_BYTES, PageBytes, Result, Shape, column, dense, list, text,
 };
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,11 @@ const FILES: [(u16, Option<&str>, Kind, Option<&str>); 12] = [
     (16, Some("edges/out_0.pages"), Kind::Values, Some("edges/out_0.index")),
     (17, Some("edges/in_0.pages"), Kind::Values, Some("edges/in_0.index")),
 ];
+/// Images of arrays: one for every type of elements, and a vector.
+fn arrays() -> impl Iterator<Item = String> {
+    ElementType::ALL.into_iter().map(|element| format!("arrays/{}", element.name())).chain(["arrays/vector".to_owned()])
+}
+
 /// A line of more values than this is cut and ends in their checksum.
 const MOST_VALUES: usize = 24;
 
@@ -140,8 +145,8 @@ fn describe(image: &Path) -> String {
 
 #[test]
 fn images_hold_what_they_held_when_they_were_written() {
-    for image in IMAGES {
-        let said = describe(&golden().join(image));
+    let graphs = IMAGES.map(|image| (image.to_owned(), describe(&golden().join(image))));
+    for (image, said) in graphs.into_iter().chain(arrays().map(|name| (name.clone(), describe_array(&name)))) {
         let path = golden().join(format!("{image}.txt"));
         if std::env::var_os("OUTCORE_MAKE_GOLDEN").is_some() && !path.exists() {
             std::fs::write(&path, &said).unwrap();
@@ -151,6 +156,56 @@ fn images_hold_what_they_held_when_they_were_written() {
             assert_eq!(expected, said, "{}, line {}", path.display(), line + 1);
         }
         assert_eq!(expected.lines().count(), said.lines().count(), "{}", path.display());
+    }
+}
+
+/// Reads the bytes of the pages of an array and says what is in them: elements as the digits of their bits.
+fn describe_elements(manifest: &DenseManifest, bytes: &[u8]) -> Result<String> {
+    let (origin, shape) = (ImageFile::DENSE.origin(manifest.image_id), manifest.shape());
+    let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
+    assert!(rest.is_empty() && pages.len() as u64 == shape.pages());
+    let mut said = String::new();
+    for (number, page) in pages.iter().enumerate() {
+        let place = shape.place(number as u64);
+        let found = dense::verify(&origin, shape.element, &place, page)
+            .map_err(|error| Error { offset_bytes: error.offset_bytes + (PAGE_BYTES * number) as u64, ..error })?;
+        let digits = |one: &[u8]| one.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let found: Vec<String> = found.chunks_exact(shape.element.bytes()).map(digits).collect();
+        writeln!(said, "  page {number}: column {}, {} from {}", place.column, place.rows, place.first_row).unwrap();
+        writeln!(said, "    {}", values(&found)).unwrap();
+    }
+    Ok(said)
+}
+
+/// The parts of an image of an array.
+fn array(name: &str) -> (DenseManifest, Vec<u8>, Vec<u8>) {
+    let image = golden().join(name);
+    let [manifest, pages] = ["manifest.json", "values.pages"].map(|file| std::fs::read(image.join(file)).unwrap());
+    (DenseManifest::from_bytes(&manifest).unwrap(), manifest, pages)
+}
+
+/// Says what is in an image of an array.
+fn describe_array(name: &str) -> String {
+    let (manifest, _, pages) = array(name);
+    let DenseManifest { format_version, image_id, element, rows, columns, dimensions, .. } = &manifest;
+    let mut said = format!("version {format_version}, image {image_id:016x}\n");
+    writeln!(said, "{rows} rows, {columns} columns, {dimensions} dimensions of {}", element.name()).unwrap();
+    writeln!(said, "names {:?}, made by {:?}", manifest.names, manifest.made_by).unwrap();
+    said + &describe_elements(&manifest, &pages).unwrap()
+}
+
+#[test]
+fn arrays_are_written_as_they_were() {
+    for name in arrays() {
+        let (manifest, bytes, pages) = array(&name);
+        assert_eq!(String::from_utf8(manifest.to_bytes()), String::from_utf8(bytes), "{name}");
+        let (origin, shape) = (ImageFile::DENSE.origin(manifest.image_id), manifest.shape());
+        for (number, page) in pages.as_chunks::<PAGE_BYTES>().0.iter().enumerate() {
+            let (place, mut built) = (shape.place(number as u64), [0xa5; PAGE_BYTES]);
+            let elements = dense::verify(&origin, shape.element, &place, page).unwrap();
+            dense::build(&origin, shape.element, &place, elements, &mut built);
+            assert!(built == *page, "{name}: page {number}");
+        }
     }
 }
 
@@ -202,6 +257,27 @@ fn every_bit_of_every_small_file_counts() {
                 bytes[bit / 8] ^= 1 << (bit % 8);
                 assert!(read(&manifest, name, &bytes).is_err(), "{image}/{name}: bit {bit}");
             }
+        }
+    }
+}
+
+#[test]
+fn every_bit_of_every_array_counts() {
+    for name in arrays() {
+        let (manifest, head, pages) = array(&name);
+        for bit in 0..8 * head.len() {
+            let mut bytes = head.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(DenseManifest::from_bytes(&bytes).is_err(), "{name}: bit {bit} of the manifest");
+        }
+        // The bits of a page's head, and every seventh of the others, which all are in one checksum.
+        let is_looked_at = |bit: &usize| bit / 8 % PAGE_BYTES < 40 || bit.is_multiple_of(7);
+        for bit in (0..8 * pages.len()).filter(is_looked_at) {
+            let mut page = *pages[bit / 8 / PAGE_BYTES * PAGE_BYTES..].first_chunk::<PAGE_BYTES>().unwrap();
+            page[bit / 8 % PAGE_BYTES] ^= 1 << (bit % 8);
+            let place = manifest.shape().place((bit / 8 / PAGE_BYTES) as u64);
+            let origin = ImageFile::DENSE.origin(manifest.image_id);
+            assert!(dense::verify(&origin, manifest.element, &place, &page).is_err(), "{name}: bit {bit}");
         }
     }
 }

@@ -8,13 +8,18 @@
 //! over all pages then finds as many as any policy could (`io/src/cache.rs`).
 
 use crate::dense::DenseImage;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes, dense};
-use outcore_io::{PageCache, Pinned, Reader};
+use outcore_io::{PageCache, Pinned, Reader, Unit};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many pages are checked together, and how many times as many are under way.
+const CHECKED_PAGES: u64 = 256;
+const CHECKED_DEPTH: usize = 2;
 
 /// One worker's reads of an image of an array.
 pub struct DenseReader {
@@ -54,6 +59,39 @@ pub struct DensePages<'a> {
 enum Lying<'a> {
     Ring(&'a [PageBytes]),
     Cache(&'a [Pinned]),
+}
+
+impl DenseImage {
+    /// Reads every page from the device and verifies it, on all workers. What was read.
+    ///
+    /// # Errors
+    /// The first page that is damaged, or cannot be read.
+    pub fn check(self: &Arc<Self>) -> Result<SweepStats> {
+        let (runtime, pages) = (self.runtime(), self.pages());
+        let next = AtomicU64::new(0);
+        let task = runtime.task("checking", Unit::Bytes, Some(pages * PAGE_BYTES as u64));
+        let read = runtime.run(|_| {
+            let mut reader = DenseReader::new(self, CHECKED_PAGES as usize * CHECKED_DEPTH * PAGE_BYTES)?;
+            let (mut waiting, mut is_at_end) = (0, false);
+            loop {
+                while !is_at_end && waiting < CHECKED_DEPTH {
+                    let first = next.fetch_add(CHECKED_PAGES, Ordering::Relaxed);
+                    is_at_end = first >= pages;
+                    if !is_at_end {
+                        assert!(reader.push(first..(first + CHECKED_PAGES).min(pages), 0)?, "there is room");
+                        waiting += 1;
+                    }
+                }
+                reader.submit()?;
+                let Some(found) = reader.next()? else { return Ok::<_, Error>(reader.take_stats()) };
+                waiting -= 1;
+                task.advance((found.pages().end - found.pages().start) * PAGE_BYTES as u64);
+            }
+        })?;
+        let mut stats = SweepStats::default();
+        read.iter().for_each(|own| stats.add(own));
+        Ok(stats)
+    }
 }
 
 impl DenseReader {

@@ -311,14 +311,15 @@ fn runs_come_in_order_whether_they_are_cached_or_read_and_a_ring_has_its_limit()
 }
 
 #[test]
-fn every_flipped_byte_is_refused() {
+fn flipped_bytes_are_refused() {
     let (_directory, path) = temporary();
     let model = Model::new(ElementType::Bool, 100, 2);
     model.write(&path);
     let runtime = runtime(1);
     for name in [MANIFEST, "values.pages"] {
         let good = std::fs::read(path.join(name)).unwrap();
-        for at in 0..good.len() {
+        // Heads and elements of pages, and a sample of the zeros behind them, which are in the same checksum.
+        for at in (0..good.len()).filter(|at| name == MANIFEST || at % PAGE_BYTES < 140 || at % 61 == 0) {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << (at % 8);
             std::fs::write(path.join(name), &bytes).unwrap();

@@ -1,11 +1,11 @@
 //! The `sim` back end: real files behind a device that misbehaves by a plan.
 //!
-//! Requests of a queue complete in a seeded random order, some reads short. By the plan, the k-th operation fails, a
-//! read returns a flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted over
-//! files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them all; looks,
-//! lists and locks, whose failures mean the same as finding nothing, are not. A ledger notes what is not synced: giving
-//! such a file or directory another name panics. A recorder, if there is one, keeps the trace of all changes, from
-//! which [`CrashStates`](super::CrashStates) makes what a power failure could leave.
+//! Requests of a queue complete in a seeded random order, some reads and writes short. By the plan, the k-th operation
+//! fails, a read returns a flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted
+//! over files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them all;
+//! looks, lists and locks, whose failures mean the same as finding nothing, are not. A ledger notes what is not synced:
+//! giving such a file or directory another name panics. A recorder, if there is one, keeps the trace of all changes,
+//! from which [`CrashStates`](super::CrashStates) makes what a power failure could leave.
 #![allow(unsafe_code)]
 
 use super::ledger::Ledger;
@@ -28,6 +28,9 @@ pub struct Faults {
     pub seed: u64,
     /// Every read has this chance, in percent, to be cut short at a multiple of 512 bytes.
     pub short_reads_percent: u64,
+    /// Every write of a queue has this chance, in percent, to be cut short at a multiple of 512 bytes, and not
+    /// below a page, which direct writes are made of.
+    pub short_writes_percent: u64,
     /// The operation with this number (from 0) fails with an input/output error.
     pub fail_at: Option<u64>,
     /// The read with this number returns one flipped bit.
@@ -330,21 +333,29 @@ impl SimQueue {
         mix(self.state.faults.seed.wrapping_mul(31).wrapping_add(self.draws)) % below.max(1)
     }
 
+    /// Cuts a request short by chance, but leaves so many sectors of 512 bytes.
+    fn cut(&mut self, request: &mut Request, percent: u64, least: u64) {
+        let sectors = request.len_bytes as u64 / 512;
+        if percent > 0 && sectors > least && self.draw(100) < percent {
+            request.len_bytes = 512 * (least + self.draw(sectors - least)) as usize;
+        }
+    }
+
     fn perform(&mut self, mut request: Request) -> std::io::Result<usize> {
         let data = Arc::clone(&self.files[request.file]);
         let file = data.file();
         if request.transfer == Transfer::Write {
+            self.cut(&mut request, self.state.faults.short_writes_percent, 8);
             // SAFETY: these bytes belong to the request until it completes.
             let bytes = unsafe { bytes_of(self.memory, &request) };
             self.state.change(&Change::Write { file, offset_bytes: request.offset_bytes, bytes })?;
             return Ok(request.len_bytes);
         }
         self.state.operate()?;
-        if request.len_bytes > 512 && self.draw(100) < self.state.faults.short_reads_percent {
-            request.len_bytes = 512 * (1 + self.draw(request.len_bytes as u64 / 512 - 1) as usize);
-        }
+        let most_bytes = request.len_bytes;
+        self.cut(&mut request, self.state.faults.short_reads_percent, 1);
         // Direct reads want whole pages: read all of it and hand out a part.
-        let whole = Request { len_bytes: request.len_bytes.next_multiple_of(4096), ..request };
+        let whole = Request { len_bytes: request.len_bytes.next_multiple_of(4096).min(most_bytes), ..request };
         // SAFETY: as above; what is read beyond a request that was cut short is the request's too.
         let bytes = unsafe { bytes_of(self.memory, &whole) };
         let got = system::read(file, bytes, request.offset_bytes)?.min(request.len_bytes);
