@@ -96,6 +96,12 @@ class Array:
         return self._expression.long_axis
 
     @property
+    def names(self) -> list[str] | None:
+        """The names of the columns of an array in an image, if they have any; what is computed has none. `x["price"]`
+        is the column of that name, `x[["price", "area"]]` several of them."""
+        return self._expression.names
+
+    @property
     def device(self) -> str:
         """Where the elements are: "cpu"."""
         return "cpu"
