@@ -58,7 +58,7 @@ def write(path, data):
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".arrow", ".arrows"])
-@pytest.mark.parametrize("rows", [1, 508, 5000])
+@pytest.mark.parametrize("rows", [1, 5000])
 def test_files_are_what_pyarrow_reads(scratch, ending, rows):
     data = table(rows)
     path = scratch / f"table{ending}"
@@ -74,6 +74,7 @@ def test_files_are_what_pyarrow_reads(scratch, ending, rows):
     same(array["small"], data["small"].to_numpy().astype(np.int64))
     same(array[["small", "wide"]], np.column_stack([data["small"], data["wide"]]).astype(np.int64))
     assert oc.array.open("y.oc").names == array.names and array[:, 0].names is None
+    assert array[["small", "wide"]][["wide"]].names == ["wide"] and (array + 1).names is None
     same(xp.from_columns(path, "z.oc", columns="yes"), data["yes"].to_numpy()[:, None])
 
 
@@ -163,14 +164,14 @@ def test_text(scratch, name):
 
 def test_a_late_fraction_makes_all_real(scratch):
     rng = np.random.default_rng(3)
-    whole = rng.integers(-(10**6), 10**6, size=(150_000, 3))
+    whole = rng.integers(-(10**6), 10**6, size=(60_000, 3))
     np.savetxt("x.csv", whole, fmt="%d", delimiter=",")
     same(xp.from_columns("x.csv", "x.oc", threads=3), whole)
     with open("x.csv", "a") as file:
         file.write("1,,2.5\n")
     expected = np.vstack([whole, [1, np.nan, 2.5]])
     same(xp.from_columns("x.csv", "x.oc", replace=True, threads=3), expected)
-    with pytest.raises(oc.InputError, match=r"x\.csv:150001: .*int32 has none that is missing.*dtype='float64'"):
+    with pytest.raises(oc.InputError, match=r"x\.csv:60001: .*int32 has none that is missing.*dtype='float64'"):
         xp.from_columns("x.csv", "y.oc", dtype="int32")
     same(xp.from_columns("x.csv", "z.oc", dtype="float32"), expected.astype(np.float32))
     assert not pathlib.Path("y.oc").exists()
@@ -180,7 +181,7 @@ def test_a_late_fraction_makes_all_real(scratch):
     "text, options, message",
     [
         ("a,b\n1,2\n3\n", {}, "t.csv:3: expected 2 columns"),
-        ("a,b\n1,2\n3,4,5\n", {}, "t.csv:3: expected 2 columns"),
+        ("a,b\n1,2\n3,4\n5,6,7\n", {}, "t.csv:4: expected 2 columns"),
         ("a,b\n1,x\n2,3\n", {"columns": ["b"]}, "expected numbers, or true and false, in column `b`"),
         ("a\nx\ny\n", {}, "columns of numbers"),
         ("a,b\n1,2\n", {"columns": ["c"]}, "columns='c'|columns c: there is no such column; the columns are a, b"),

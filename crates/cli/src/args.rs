@@ -30,8 +30,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Make a graph: an edge file, or an image if OUTPUT ends in .oc
     Generate(GenerateArgs),
-    /// Describe an image (vertices, edges, direction, ids, weights, and how the input was read), or how a file is read as
-    /// an array
+    /// Describe an image (vertices, edges, direction, ids, weights, and how the input was read), or how a file is
+    /// read as an array
     Info(InfoArgs),
     /// Verify every byte of an image
     Check(CheckArgs),

@@ -73,7 +73,7 @@ pub struct NumberTable {
 
 enum Content {
     Table(Batches),
-    Text { text: NumberText, chosen: Vec<usize> },
+    Text { text: Box<NumberText>, chosen: Vec<usize> },
 }
 
 /// What a column of text holds, as far as lines were looked at.
@@ -277,7 +277,7 @@ impl NumberTable {
             separator: Some(text.separator.name()),
             notes: chosen.note.into_iter().collect(),
         };
-        let content = Content::Text { text, chosen: chosen.columns };
+        let content = Content::Text { text: Box::new(text), chosen: chosen.columns };
         Ok(NumberTable { path: path.to_owned(), budget: Some(Arc::clone(input.budget())), facts, content })
     }
 
@@ -333,7 +333,7 @@ impl NumberTable {
                 let columns = chosen.iter().map(|column| (name(column), is_truth(*column))).collect();
                 let place = |column: usize| chosen.iter().position(|&other| other == column);
                 let places = (0..text.kinds.len()).map(place).collect();
-                let NumberText { blocks, separator, comments, .. } = text;
+                let NumberText { blocks, separator, comments, .. } = *text;
                 let parser = TextParser { path, budget, separator, comments, places, columns, element, is_guess };
                 (NumberBlocks(Blocks::Text(Box::new(blocks))), NumberParser(Some(parser)))
             }

@@ -139,7 +139,7 @@ def persist(
 
 def _opened(path: Path, options: dict[str, Any], runtime: Runtime | None) -> Array:
     array = core.made(Expression.of_image(os.fspath(path), options | {"memory": None}))
-    array._runtime = runtime
+    array._runtime, array._names = runtime, array._expression.names
     return array
 
 

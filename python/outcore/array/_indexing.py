@@ -21,7 +21,9 @@ def item(x: Array, index: Index) -> Array:
     if isinstance(index, str):
         index = (slice(None), _named(x, [index])[0])
     elif isinstance(index, list) and index and all(isinstance(one, str) for one in index):
-        index = (slice(None), _named(x, index))
+        picked = item(x, (slice(None), _named(x, index)))
+        picked._names = list(index)
+        return picked
     parts, picks = _parts(x, index)
     if x._values is not None and not picks:
         # A view of what is in memory anyway.
