@@ -59,7 +59,7 @@ def tables(
     if scipy is not None and scipy.issparse(given):
         return _scipy(given, weights, is_matrix)
     if pandas is not None and isinstance(given, pandas.DataFrame):
-        return Tables(_pandas(given), "the pandas frame", weights, fixed=False)
+        return Tables(pandas_table(given), "the pandas frame", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
         return Tables(given, f"the {type(given).__name__}", weights, fixed=False)
     if isinstance(given, tuple) and len(given) in (2, 3):
@@ -132,7 +132,7 @@ def _kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
     return kind
 
 
-def _pandas(frame: Any) -> Any:
+def pandas_table(frame: Any) -> Any:
     if "pyarrow" in sys.modules and hasattr(frame, "__arrow_c_stream__"):
         return frame
     columns = []

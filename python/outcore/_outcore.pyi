@@ -31,6 +31,7 @@ __all__ = [
     "gaussian_mixture",
     "gaussian_nb",
     "generate",
+    "import_array",
     "import_files",
     "import_tables",
     "kmeans",
@@ -351,6 +352,8 @@ class Expression:
     @property
     def long_axis(self) -> int | None: ...
     @property
+    def names(self) -> list[str] | None: ...
+    @property
     def operation(self) -> str: ...
     def cast(self, dtype: str) -> Expression: ...
     def unary(self, name: str) -> Expression: ...
@@ -376,6 +379,13 @@ class Expression:
     @staticmethod
     def join(inputs: Sequence[Expression], axis: int) -> Expression: ...
 
+def import_array(
+    path: str | os.PathLike[str] | None,
+    table: Any,
+    name: str,
+    image: str | os.PathLike[str],
+    options: dict[str, Any],
+) -> dict[str, Any]: ...
 def compute_arrays(
     values: Sequence[Expression],
     images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],

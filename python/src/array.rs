@@ -1,13 +1,16 @@
 //! The engine's part of `outcore.array`, whose arrays are classes of Python's.
 #![allow(unsafe_code)]
 
+use crate::chunks::{Raised, reader};
 use crate::errors::{raise, usage};
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore::array::{
-    Array, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, Part, Random, compute,
+    self, Array, ArrayImportOptions, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource,
+    NumberOptions, NumberTable, Part, Random, compute,
 };
+use outcore::io::lock;
 use outcore::learn::{self, QuantilesOptions};
 use outcore::{DenseLayout, Result};
 use pyo3::prelude::*;
@@ -247,6 +250,12 @@ impl PyExpression {
         self.array.long_axis()
     }
 
+    /// The names of the columns of an array in a file.
+    #[getter]
+    fn names(&self) -> Option<Vec<String>> {
+        self.array.names().map(<[String]>::to_vec)
+    }
+
     /// What it is: the operation that gives it, or the file that it lies in.
     #[getter]
     fn operation(&self) -> String {
@@ -363,6 +372,51 @@ impl PyExpression {
     fn join(py: Python<'_>, inputs: Vec<PyExpression>, axis: usize) -> PyResult<Self> {
         let inputs: Vec<Array> = inputs.into_iter().map(|input| input.array).collect();
         PyExpression::of(py, Array::join(&inputs, axis))
+    }
+}
+
+/// How a table becomes an image of an array.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct TableSettings {
+    columns: Option<Vec<String>>,
+    dtype: Option<String>,
+    delimiter: Option<String>,
+    header: Option<bool>,
+    comment: Option<String>,
+    replace: bool,
+    limits: Limits,
+}
+
+/// Makes an image of an array of a file, or of a table that is called `name`.
+#[pyfunction]
+#[pyo3(signature = (path, table, name, image, options))]
+pub fn import_array<'py>(
+    py: Python<'py>,
+    path: Option<PathBuf>,
+    table: Option<Bound<'py, PyAny>>,
+    name: &str,
+    image: PathBuf,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let TableSettings { columns, dtype, delimiter, header, comment, replace, limits } = settings(options)?;
+    let element = dtype.map(|name| element(py, &name)).transpose()?;
+    let numbers = NumberOptions { columns, delimiter, header, comment };
+    let options = ArrayImportOptions { numbers, element, replace };
+    let runtime = limits.runtime(py)?;
+    let raised = Raised::default();
+    let table = table.map(|table| reader(&table, &raised)).transpose()?;
+    let outcome = run(py, &runtime, || match (table, path) {
+        (Some(table), _) => {
+            let table = NumberTable::from_batches(table, name, &options.numbers)?;
+            array::import_array(&runtime, table, &image, &options)
+        }
+        (None, path) => array::import_array_file(&runtime, &path.unwrap_or_default(), &image, &options),
+    });
+    // What a generator of the user raised says more than the import that failed for it.
+    match lock(&raised).take() {
+        Some(error) if outcome.is_err() => Err(error),
+        _ => crate::to_dict(py, &outcome?),
     }
 }
 

@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("algo", &["outcore-io", "outcore-graph"]),
     ("matrix", &["outcore-io", "outcore-graph"]),
     ("linalg", &["outcore-io", "outcore-graph", "outcore-algo", "outcore-matrix"]),
-    ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-matrix"]),
+    ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-matrix"]),
     ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-algo", "outcore-array"]),
     (
         "outcore",

@@ -323,6 +323,14 @@ impl Array {
         self.0.long.map(|long| long.axis)
     }
 
+    /// The names of the columns of an array in a file, if they have any; what is computed has none.
+    pub fn names(&self) -> Option<&[String]> {
+        match &self.0.op {
+            Op::Source(source) => source.names(),
+            _ => None,
+        }
+    }
+
     /// What it is: the operation that gives it, or the file that it lies in.
     pub fn describe(&self) -> String {
         self.0.op.name()

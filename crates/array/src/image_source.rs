@@ -54,6 +54,10 @@ impl Source for ImageSource {
         &self.shape
     }
 
+    fn names(&self) -> Option<&[String]> {
+        self.image.manifest().names.as_deref()
+    }
+
     fn element(&self) -> ElementType {
         self.image.shape().element
     }

@@ -79,6 +79,11 @@ impl NpySource {
         })
     }
 
+    /// Whether columns lie together, or rows.
+    pub fn is_by_columns(&self) -> bool {
+        self.by_columns
+    }
+
     /// Where rows begin and end in the file, if rows lie together.
     fn span(&self, rows: &Range<u64>) -> (u64, usize) {
         let start = self.layout.offset_bytes + rows.start * self.layout.row_bytes;

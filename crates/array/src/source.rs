@@ -16,6 +16,11 @@ pub trait Source: Send + Sync {
     /// What it is, for plans and errors.
     fn describe(&self) -> String;
 
+    /// What its columns are called, if they have names.
+    fn names(&self) -> Option<&[String]> {
+        None
+    }
+
     /// So many rows are read together at least, for a part of them costs the same.
     fn unit_rows(&self) -> u64;
 

@@ -4,6 +4,7 @@ use crate::options::RunArgs;
 use crate::run::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::io::{MOST_THREADS, backend};
@@ -25,11 +26,12 @@ pub struct Cli {
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make an image of an edge list, a matrix or a table
+    /// Make an image of an edge list, a matrix, a table or an array
     Import(ImportArgs),
     /// Make a graph: an edge file, or an image if OUTPUT ends in .oc
     Generate(GenerateArgs),
-    /// Describe an image: vertices, edges, direction, ids, weights, and how the input was read
+    /// Describe an image (vertices, edges, direction, ids, weights, and how the input was read), or how a file is
+    /// read as an array
     Info(InfoArgs),
     /// Verify every byte of an image
     Check(CheckArgs),
@@ -115,9 +117,16 @@ pub struct ImportArgs {
     /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
     #[arg(long, value_parser = choice::<Duplicates>())]
     pub duplicates: Option<Duplicates>,
-    /// What the image is for. Both have the same format, but graphs are square matrices whose values are not complex
+    /// What the image is for. Graphs and matrices have the same format, but graphs are square and not complex
     #[arg(long = "as", value_enum, default_value = "graph")]
     pub purpose: Purpose,
+    /// Which columns of a table an array has, by name or by number from 1; all of numbers if not given
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+    /// The type of an array's elements; if not given, the one that holds the numbers of all columns, and of text int64,
+    /// or float64 where a number is fractional or missing
+    #[arg(long, value_name = "TYPE", value_parser = element())]
+    pub dtype: Option<ElementType>,
     /// The rows and columns of the matrix whose entries a list or table holds, such as 1000x50: sources are then row
     /// indices, and targets column indices, from 0
     #[arg(long, value_name = "MxN", value_parser = shape)]
@@ -158,6 +167,14 @@ pub enum Purpose {
     Graph,
     /// A sparse matrix, perhaps complex or rectangular: row i is vertex i, and column j the one j behind the last row
     Matrix,
+    /// A dense array: columns of numbers of a table (CSV and other text, Parquet, Arrow), or a .npy file
+    Array,
+}
+
+/// Takes the type of an array's elements.
+fn element() -> impl TypedValueParser<Value = ElementType> {
+    let values = PossibleValuesParser::new(ElementType::ALL.map(ElementType::name));
+    values.try_map(|name| ElementType::from_name(&name).ok_or("no such type"))
 }
 
 /// An answer.
@@ -207,7 +224,7 @@ pub struct GenerateArgs {
 /// `outcore info`.
 #[derive(Args)]
 pub struct InfoArgs {
-    /// The image
+    /// The image, or a .npy file or a table: then how it is read as an array
     pub image: PathBuf,
     /// As one JSON object
     #[arg(long)]

@@ -1,16 +1,29 @@
-//! `outcore import`, `generate` and `export`: graphs into images and back.
+//! `outcore import`, `generate` and `export`: graphs and arrays into images, and graphs back.
 
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, Purpose, YesNo};
 use crate::progress::{runtime, runtime_or};
 use crate::run::say;
+use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::IdColumn;
 use outcore::generate::{self, GenerateOptions};
-use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportReport, InputOptions, TextFacts};
+use outcore::import::{
+    self, Duplicates, Facts, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, SelfLoops, TextFacts,
+};
 use outcore::io::{bytes_text, escaped};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 
+/// How many columns of an array a report lists.
+const MOST_COLUMNS_SHOWN: usize = 50;
+
 /// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
+    if args.purpose == Purpose::Array {
+        return import_array(args);
+    }
+    let for_arrays = [("columns", args.columns.is_some()), ("dtype", args.dtype.is_some())];
+    if let Some((name, _)) = for_arrays.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::Usage(format!("--{name}: expected --as array beside it, found none")));
+    }
     let is_matrix = args.purpose == Purpose::Matrix;
     if args.shape.is_some() && !is_matrix {
         return Err(Error::Usage("--shape: expected --as matrix beside it, found none".to_owned()));
@@ -57,6 +70,64 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
     Ok(())
+}
+
+/// `outcore import --as array`.
+fn import_array(args: &ImportArgs) -> Result<()> {
+    let for_graphs = [
+        ("directed", args.directed),
+        ("undirected", args.undirected),
+        ("format", args.format.is_some()),
+        ("source", args.source.is_some()),
+        ("target", args.target.is_some()),
+        ("weight", args.weight.is_some()),
+        ("ids", args.ids != IdKind::Auto),
+        ("duplicates", args.duplicates.is_some()),
+        ("shape", args.shape.is_some()),
+        ("self-loops", args.self_loops != SelfLoops::Keep),
+        ("order", args.order != OrderChoice::Auto),
+        ("allow-empty", args.allow_empty),
+        ("explain", args.explain),
+    ];
+    if let Some((name, _)) = for_graphs.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::Usage(format!("--{name}: expected a graph or a matrix, found --as array; leave it out")));
+    }
+    let [input, image] = args.paths.as_slice() else {
+        let found = args.paths.len();
+        return Err(Error::Usage(format!("expected one input and an image with --as array, found {found} paths")));
+    };
+    let runtime = runtime(&args.limits, args.temporary.clone())?;
+    let numbers = NumberOptions {
+        columns: args.columns.clone(),
+        delimiter: args.delimiter.clone(),
+        header: args.header.map(|said| said == YesNo::Yes),
+        comment: args.comment.clone(),
+    };
+    let options = ArrayImportOptions { numbers, element: args.dtype, replace: args.replace };
+    let report = array::import_array_file(&runtime, input, image, &options)?;
+    if !args.limits.quiet {
+        tell_array(&report);
+    }
+    Ok(())
+}
+
+/// Says how the table was read and what was made of it.
+fn tell_array(report: &ArrayImportReport) {
+    let line = |name: &str, value: String| note!("{name:12} {}", escaped(value));
+    let between = report.separator.as_ref().map_or(String::new(), |separator| format!(", columns between {separator}"));
+    line("format", format!("{}{between}", report.format));
+    let kinds = report.kinds.iter().enumerate();
+    let columns = kinds.map(|(place, kind)| match &report.names {
+        Some(names) => format!("{} ({kind})", names[place]),
+        None => format!("{} ({kind})", place + 1),
+    });
+    let listed: Vec<String> = columns.take(MOST_COLUMNS_SHOWN).collect();
+    let more = report.kinds.len().saturating_sub(MOST_COLUMNS_SHOWN);
+    line("columns", listed.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() });
+    line("image", format!("{} x {} elements of {}", report.rows, report.columns, report.element));
+    let (size, peak) = (bytes_text(report.image_bytes), bytes_text(report.memory_peak_bytes));
+    line("size", format!("{size}; {:.1} s, peak memory {peak}", report.seconds));
+    report.notes.iter().for_each(|note| note!("note: {}", escaped(note)));
 }
 
 /// `outcore generate`.

@@ -1,10 +1,11 @@
-//! `outcore info` and `check`: what an image is, and whether it is whole.
+//! `outcore info` and `check`: what an image is, or a file for arrays, and whether an image is whole.
 
 use crate::args::{CheckArgs, InfoArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use crate::run::say;
-use outcore::array::{AnyManifest, ImageSource, read_any_manifest};
+use outcore::array::{AnyManifest, ImageSource, NpySource, NumberOptions, NumberTable, Source, read_any_manifest};
+use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
@@ -38,6 +39,9 @@ fn facts(image: &Path) -> Result<Value> {
     if is_array(image) {
         return Ok(array_facts(&ImageSource::open(&runtime, image)?));
     }
+    if runtime.backend().named(image).is_some_and(|found| found.kind == FileKind::File) {
+        return file_facts(&runtime, image);
+    }
     let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0) })?;
     serde_json::to_value(graph.info()).map_err(Error::custom)
 }
@@ -45,6 +49,36 @@ fn facts(image: &Path) -> Result<Value> {
 /// Whether there is an image of an array; whatever else there may be is the business of who opens it.
 fn is_array(image: &Path) -> bool {
     matches!(read_any_manifest(image), Ok(AnyManifest::Array(_)))
+}
+
+/// What a file is as an array, and how it is read.
+fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
+        let source = NpySource::open(runtime, path)?;
+        let reading = match (source.shape().len(), source.is_by_columns()) {
+            (1, _) => "in place: a vector, with no work beside reading it",
+            (_, true) => "in place, by columns: a read for every column of a block",
+            (_, false) => "in place, by rows: every block is transposed when it is read",
+        };
+        return Ok(json!({
+            "format": "npy",
+            "element": source.element().name(),
+            "rows": source.shape()[0],
+            "columns": source.shape().get(1).copied().unwrap_or(1),
+            "reading": reading,
+        }));
+    }
+    let table = NumberTable::open(runtime, path, &NumberOptions::default())?;
+    let facts = table.facts();
+    Ok(json!({
+        "format": facts.format,
+        "columns": facts.kinds.len(),
+        "names": facts.names,
+        "elements": facts.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "rows": facts.rows,
+        "notes": facts.notes,
+        "reading": "not in place: `outcore import --as array` makes an image of it",
+    }))
 }
 
 fn array_facts(source: &ImageSource) -> Value {

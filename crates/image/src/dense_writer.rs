@@ -3,7 +3,8 @@
 //! The file of pages gets its size and its space first, so that a disk that is too small is noticed before anything is
 //! computed. Each worker seals pages in blocks of its own and writes them behind its back, at their places: pages of a
 //! group in the order of columns are adjacent, and so are groups that follow each other, so large writes form by
-//! themselves. The manifest is written last, and then the directory gets its name.
+//! themselves. The manifest is written last, and then the directory gets its name. Where the rows are counted only
+//! while they come, the file grows with them.
 
 use crate::error::{Error, Result};
 use crate::files::MANIFEST;
@@ -57,6 +58,8 @@ pub struct DenseWriter {
     block_bytes: usize,
     /// How many pages the workers that have finished wrote.
     written_pages: Arc<AtomicU64>,
+    /// The number of rows is known only at the end.
+    is_growing: bool,
     /// Dropped last, for it removes the file.
     workspace: Workspace,
 }
@@ -69,6 +72,19 @@ impl DenseWriter {
     /// An array that cannot be, a target that is not to be replaced, a disk with too little space, or what the
     /// operating system refuses.
     pub fn create(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
+        DenseWriter::begin(runtime, target, head, replace, false)
+    }
+
+    /// The same for an array whose rows are counted while they come: [`commit_rows`](DenseWriter::commit_rows) is told
+    /// their number, and that of `head` is not looked at. No space is set aside.
+    ///
+    /// # Errors
+    /// As for [`create`](DenseWriter::create), but for the space.
+    pub fn create_growing(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
+        DenseWriter::begin(runtime, target, DenseHead { rows: 0, ..head }, replace, true)
+    }
+
+    fn begin(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool, is_growing: bool) -> Result<Self> {
         let DenseHead { element, rows, columns, dimensions, names, made_by } = head;
         let manifest = DenseManifest {
             format: DENSE_FORMAT_NAME.into(),
@@ -81,10 +97,7 @@ impl DenseWriter {
             names,
             made_by,
         };
-        let refused = |error: outcore_format::Error| {
-            Error::Usage(format!("expected an array of {}, found {}", error.expected, error.found))
-        };
-        manifest.check().map_err(refused)?;
+        check(&manifest)?;
         let len_bytes = manifest.shape().pages() * PAGE_BYTES as u64;
         let places = Places::new(runtime, target, replace)?;
         require_disk("the array", len_bytes, len_bytes, places.folder())?;
@@ -92,6 +105,7 @@ impl DenseWriter {
         let path = ImageFile::DENSE.path(workspace.partial());
         let file = DataFile::open_as(runtime.backend(), Location::at(&path), Open::Create)?;
         file.allocate(len_bytes).map_err(|error| IoError::file(&path, "write", error))?;
+        let len_bytes = if is_growing { u64::MAX } else { len_bytes };
         let share = runtime.budget().available_bytes() / BLOCKS_SHARE / runtime.threads() as u64;
         let most_bytes = (share / (SPARE_BLOCKS as u64 + 1)).clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES);
         let block_bytes = most_bytes.min(len_bytes.max(1)).next_multiple_of(PAGE_BYTES as u64) as usize;
@@ -101,6 +115,7 @@ impl DenseWriter {
             file: Arc::new(file.direct()),
             block_bytes,
             written_pages: Arc::default(),
+            is_growing,
             workspace,
         })
     }
@@ -117,7 +132,10 @@ impl DenseWriter {
     pub fn worker(&self) -> Result<DenseWriteWorker> {
         let options = PlacedOptions { block_bytes: self.block_bytes, spare_blocks: SPARE_BLOCKS };
         Ok(DenseWriteWorker {
-            shape: self.manifest.shape(),
+            shape: DenseShape {
+                rows: if self.is_growing { u64::MAX } else { self.manifest.rows },
+                ..self.manifest.shape()
+            },
             origin: ImageFile::DENSE.origin(self.manifest.image_id),
             writer: PlacedWriter::new(&self.runtime, "writing an array", &self.file, options)?,
             pages: 0,
@@ -131,7 +149,18 @@ impl DenseWriter {
     /// Pages that nobody put, what the operating system refuses, or a request to stop; then there is no new image, and
     /// what had the name before still has it.
     pub fn commit(self) -> Result<()> {
-        let DenseWriter { runtime, manifest, file, written_pages, workspace, .. } = self;
+        let rows = self.manifest.rows;
+        self.commit_rows(rows)
+    }
+
+    /// The same, of an array that has grown to so many rows.
+    ///
+    /// # Errors
+    /// As for [`commit`](DenseWriter::commit); more rows than an array may have.
+    pub fn commit_rows(self, rows: u64) -> Result<()> {
+        let DenseWriter { runtime, mut manifest, file, written_pages, workspace, .. } = self;
+        manifest.rows = rows;
+        check(&manifest)?;
         let (pages, written) = (manifest.shape().pages(), written_pages.load(Ordering::Acquire));
         if written != pages {
             return Err(Error::verification(format!("an array of {pages} pages"), format!("{written} that were put")));
@@ -141,6 +170,13 @@ impl DenseWriter {
         write_file(&runtime, &workspace.partial().join(MANIFEST), &manifest.to_bytes())?;
         workspace.finish(&runtime)
     }
+}
+
+fn check(manifest: &DenseManifest) -> Result<()> {
+    let refused = |error: outcore_format::Error| {
+        Error::Usage(format!("expected an array of {}, found {}", error.expected, error.found))
+    };
+    manifest.check().map_err(refused)
 }
 
 /// What one worker writes with.
@@ -154,7 +190,8 @@ pub struct DenseWriteWorker {
 
 impl DenseWriteWorker {
     /// Seals the page of a column in the group of rows that begins with `first_row`, and writes it behind the caller's
-    /// back. Pages that are put in the order of their numbers are written together.
+    /// back. Pages that are put in the order of their numbers are written together. The last group of an array that
+    /// grows may have fewer rows than a page has room for.
     ///
     /// # Panics
     /// If no group begins with that row, which is a multiple of
@@ -165,7 +202,10 @@ impl DenseWriteWorker {
     /// A write that failed, now or before: a full disk, most likely.
     pub fn put(&mut self, first_row: u64, column: u64, values: &[u8]) -> Result<()> {
         let group = first_row / self.shape.rows_per_page();
-        let place = self.shape.place_of(group, column);
+        let mut place = self.shape.place_of(group, column);
+        if self.shape.rows == u64::MAX {
+            place.rows = place.rows.min(values.len() / self.shape.element.bytes());
+        }
         assert!(place.first_row == first_row && place.rows > 0, "a group of {:?} from row {first_row}", self.shape);
         assert!(column < self.shape.columns, "column {column} of {:?}", self.shape);
         let page = self.writer.page(place.page_number * PAGE_BYTES as u64)?;

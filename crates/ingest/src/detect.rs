@@ -177,13 +177,13 @@ pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comm
 }
 
 /// Whether a line tells spreadsheets the separator: `sep=;`.
-fn is_separator_line(line: &[u8]) -> bool {
+pub(crate) fn is_separator_line(line: &[u8]) -> bool {
     let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
     matches!(bare, [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', b',' | b';' | b'|' | b'\t'])
 }
 
 /// Whether the name says that commas stand between columns: `.csv`, also with `.gz` or the like behind it.
-fn is_called_csv(path: &Path) -> bool {
+pub(crate) fn is_called_csv(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.split('.').skip(1).any(|part| part == "csv")
 }
@@ -624,7 +624,7 @@ fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Resul
     Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
 }
 
-fn end_of_line(bytes: &[u8], number: u64) -> usize {
+pub(crate) fn end_of_line(bytes: &[u8], number: u64) -> usize {
     let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
     end.map_or(bytes.len(), |end| end + 1)
 }

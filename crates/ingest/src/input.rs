@@ -65,10 +65,10 @@ impl Input {
         let found = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if found.kind == FileKind::Directory {
             if backend.named(&path.join("manifest.json")).is_some() {
-                return Err(Error::input(path, None, "a file with edges", "an Outcore image")
+                return Err(Error::input(path, None, "a file", "an Outcore image")
                     .advise("it is an Outcore image already: use it as it is, or export it first"));
             }
-            return Err(Error::input(path, None, "a file with edges", "a directory").advise("name the files inside it"));
+            return Err(Error::input(path, None, "a file", "a directory").advise("name the files inside it"));
         }
         if found.kind != FileKind::File {
             return Ok(pipe(path, path));

@@ -30,6 +30,9 @@ mod matrix_header;
 mod matrix_market;
 mod metis;
 mod number;
+mod number_columns;
+mod number_table;
+mod number_text;
 mod open;
 mod own_comment;
 mod parquet;
@@ -60,6 +63,8 @@ pub use choice::Choice;
 pub use graphalytics::GraphalyticsProperties;
 pub use heap::Heap;
 pub use number::is_whole;
+pub use number_columns::NumberValues;
+pub use number_table::{NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, Refused};
 pub use open::{formats, open, parse_bytes};
 pub use own_comment::OwnComment;
 pub use plan::{

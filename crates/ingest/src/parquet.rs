@@ -8,7 +8,9 @@
 use crate::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use crate::input::Input;
 use crate::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
-use crate::table::{BLOCK_ROWS, Batch, Batches, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, damaged, guarded};
+use crate::table::{
+    BLOCK_ROWS, Batch, Batches, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, damaged, guarded, places_in_file,
+};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use bytes::Bytes;
@@ -120,16 +122,21 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
     Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
 }
 
-/// All columns of a file, row group by row group.
-pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
+/// The columns of a file that are chosen by its schema, row group by row group: how many rows there are, what the
+/// columns are, and batches of them.
+pub(crate) fn chosen(
+    input: &Input,
+    choose: impl FnOnce(&Schema) -> Result<Vec<usize>>,
+) -> Result<(u64, SchemaRef, Batches)> {
     let (path, reader) = (input.path(), Chunks(input.open_file()?));
     let failed = |error: String| damaged(path, "a Parquet file", &error);
     let reservation = reserve_metadata(&reader, input)?;
     let options = ArrowReaderOptions::default().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
     let load = || ArrowReaderMetadata::load(&reader, options.clone()).map_err(|error| error.to_string());
     let mut metadata = guarded(load).map_err(failed)?;
+    let chosen = choose(metadata.schema())?;
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8);
-    let has_text = metadata.schema().fields().iter().any(|field| is_text(field.data_type()));
+    let has_text = chosen.iter().any(|&column| is_text(metadata.schema().field(column).data_type()));
     if has_text {
         let view = |field: &Arc<arrow_schema::Field>| match is_text(field.data_type()) {
             true => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
@@ -141,12 +148,15 @@ pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
             || ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string());
         metadata = guarded(load).map_err(failed)?;
     }
-    let (schema, mask) = (Arc::clone(metadata.schema()), ProjectionMask::all());
-    let columns = schema.fields().len().max(1);
+    let schema = metadata.schema().project(&chosen).map_err(|error| failed(error.to_string()))?;
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), chosen.iter().copied());
+    let columns = chosen.len().max(1);
     let most_rows = if has_text { STRING_ROWS } else { BLOCK_ROWS }.min((DECODED_VALUES / columns).max(1));
     let room_bytes = input.budget().available_bytes() / ROOM_SHARE;
     let decoding = guarded(|| decoding(&reader, metadata.metadata(), &mask, most_rows, room_bytes)).map_err(failed)?;
-    let order = (0..schema.fields().len()).collect();
+    let order = places_in_file(&chosen);
+    let groups = metadata.metadata().row_groups().iter();
+    let all_rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).fold(0, u64::saturating_add);
     let (input, rows) = (input.clone(), decoding.rows);
     let block_bytes = decoding.len_bytes + (VALUE_BYTES * rows * columns) as u64;
     let file = Arc::new(ParquetFile { input, metadata, mask, order, rows, _reservation: reservation });
@@ -157,7 +167,7 @@ pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
     let batches = batches.map(move |rows| {
         rows.map(|rows| Batch { rows, unpacked: Vec::new(), len_bytes: block_bytes, position_bytes: 0 })
     });
-    Ok((schema, Box::new(batches)))
+    Ok((all_rows, Arc::new(schema), Box::new(batches)))
 }
 
 /// Sets memory aside for the metadata, encoded and decoded. Of a damaged file the decoder says what is wrong.

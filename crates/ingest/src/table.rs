@@ -57,7 +57,7 @@ pub(crate) struct Batch {
 
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
 pub fn from_batches(
-    mut reader: Box<dyn RecordBatchReader + Send>,
+    reader: Box<dyn RecordBatchReader + Send>,
     name: &str,
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
@@ -65,8 +65,19 @@ pub fn from_batches(
     options.check_taken(&["source", "target"], &path, "a table")?;
     let schema = reader.schema();
     let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
-    let chosen = columns.chosen();
-    let source = path.clone();
+    let batches = columns.see_direction(checked_batches(reader, columns.chosen(), &path))?;
+    let facts = columns.facts("arrow");
+    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES };
+    Ok(TableSource::boxed(facts, parser, batches))
+}
+
+/// The chosen columns of record batches, which are validated; `path` stands for them in messages.
+pub(crate) fn checked_batches(
+    mut reader: Box<dyn RecordBatchReader + Send>,
+    chosen: Vec<usize>,
+    path: &Path,
+) -> Batches {
+    let source = path.to_owned();
     let batches = std::iter::from_fn(move || {
         let rows = guarded(|| {
             // A part without rows of a larger batch may have offsets that are those of no array.
@@ -88,10 +99,7 @@ pub fn from_batches(
         };
         rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
     });
-    let batches = columns.see_direction(Box::new(batches))?;
-    let facts = columns.facts("arrow");
-    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES };
-    Ok(TableSource::boxed(facts, parser, batches))
+    Box::new(batches)
 }
 
 thread_local! {
@@ -289,9 +297,13 @@ impl TableColumns {
 
     /// Where source, target and weight stand among themselves.
     pub(crate) fn order_in_file(&self) -> Vec<usize> {
-        let chosen = self.chosen();
-        chosen.iter().map(|column| chosen.iter().filter(|other| *other < column).count()).collect()
+        places_in_file(&self.chosen())
     }
+}
+
+/// Where columns stand among themselves in a file.
+pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
+    chosen.iter().map(|column| chosen.iter().filter(|other| *other < column).count()).collect()
 }
 
 /// The names of all columns.

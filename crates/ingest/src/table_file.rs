@@ -69,7 +69,13 @@ impl TableFile {
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
         let input = Input::file(path, &Windows::of(runtime))?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let (schema, batches) = if is_arrow(&ending) { arrow_stream::whole(&input)? } else { parquet::whole(&input)? };
+        let (schema, batches) = match is_arrow(&ending) {
+            true => arrow_stream::whole(&input)?,
+            false => {
+                let (_, schema, batches) = parquet::chosen(&input, |schema| Ok((0..schema.fields().len()).collect()))?;
+                (schema, batches)
+            }
+        };
         let budget = Arc::clone(runtime.budget());
         Ok(TableFile { path: path.to_owned(), schema, batches, budget })
     }

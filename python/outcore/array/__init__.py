@@ -17,7 +17,7 @@ import math
 
 from outcore.array import _array, random
 from outcore.array._array import Array
-from outcore.array._compute import compute, load_npz, open, persist
+from outcore.array._compute import compute, from_columns, load_npz, open, persist
 from outcore.array._creation import (
     arange,
     asarray,
@@ -246,6 +246,7 @@ __all__ = [
     "float64",
     "floor",
     "floor_divide",
+    "from_columns",
     "from_dlpack",
     "full",
     "full_like",

@@ -47,12 +47,13 @@ class Array:
            [ 1.,  1.]])
     """
 
-    __slots__ = ("_expression", "_runtime", "_values")
+    __slots__ = ("_expression", "_names", "_runtime", "_values")
     # NumPy's operators leave it to this class what to do.
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
 
     _expression: Expression
+    _names: list[str] | None
     _runtime: Runtime | None
     # The elements, if they are in memory.
     _values: np.ndarray | None
@@ -94,6 +95,12 @@ class Array:
     def long_axis(self) -> int | None:
         """The axis along which it is computed block by block; `None` if it is computed as a whole."""
         return self._expression.long_axis
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the columns of an array in an image, if they have any. `x["price"]` is the column of that name,
+        and `x[["price", "area"]]` several of them, with their names; what else is computed has none."""
+        return getattr(self, "_names", None)
 
     @property
     def device(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import sys
 import zipfile
 from collections.abc import Mapping
 from typing import Any, Literal, overload
@@ -9,14 +10,17 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from outcore._errors import InputError, UsageError
-from outcore._options import checked_options, limits
-from outcore._outcore import Expression, Runtime, compute_arrays
+from outcore._inputs import pandas_table
+from outcore._options import checked, checked_options, limits
+from outcore._outcore import Expression, Runtime, compute_arrays, import_array
 from outcore.array import _array as core
 from outcore.array._array import Array, Operand
 
 Path = str | os.PathLike[str]
 # Results up to this size are kept with their arrays, so that they are computed once.
 MOST_KEPT_BYTES = 4096
+# What the names of tables end in.
+TABLES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc")
 Goal = tuple[Expression, str, bool, list[str] | None]
 
 
@@ -135,8 +139,95 @@ def persist(
 
 def _opened(path: Path, options: dict[str, Any], runtime: Runtime | None) -> Array:
     array = core.made(Expression.of_image(os.fspath(path), options | {"memory": None}))
-    array._runtime = runtime
+    array._runtime, array._names = runtime, array._expression.names
     return array
+
+
+@checked
+def from_columns(
+    input: Any,
+    image: str | os.PathLike[str],
+    *,
+    columns: Any = None,
+    dtype: Any = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    replace: bool = False,
+    runtime: Runtime | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    backend: Literal["auto", "uring", "posix"] = "auto",
+    temporary: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Array:
+    """Makes an image of an array of the columns of a table, in bounded memory, and opens it.
+
+    Args:
+        input: The path of a file: CSV and other text in columns (also .gz and .zst), Parquet, Arrow, or .npy; or an
+            object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame. Rows stay in their order.
+        image: Where the image goes. It appears when it is complete.
+        columns: The columns that the array has, in this order, by their names or their numbers from 1; by default all
+            of numbers: `names` of the array tells which. Columns of true and false are taken only by name.
+        dtype: The type of the elements; by default the one to which the types of all columns are promoted. Whole
+            numbers in text are int64, or float64 if a number is fractional or missing.
+        delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
+            character; by default found out from the first lines.
+        header: Whether the first line of a text file names the columns; by default found out from the first lines.
+        comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
+        replace: Whether it may replace an image that is there.
+        runtime: The memory and workers to use; by default those of the process.
+        memory: A limit for this import alone, in bytes or as text such as "1GiB".
+        threads: The number of workers; by default those of the runtime.
+        backend: How files are read and written.
+        temporary: Where temporary files go.
+        progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
+
+    Cost: one pass over the table; of text another one if the first lines are whole numbers and a later one is not.
+    Memory for 4 KiB of every column, for a few blocks of rows, and for what decoding takes.
+
+    Raises:
+        InputError: A column that does not hold numbers; a number that elements do not hold, or a missing one where they
+            have no NaN; a damaged file.
+        UsageError: Columns that are not there.
+        ImageExistsError: Something has the name of the image.
+        OSError: A full disk, for one. Then there is no image.
+
+    >>> table = [[100, 55.5], [250, np.nan]]
+    >>> np.savetxt("houses.csv", table, delimiter=",", header="price,area", comments="")
+    >>> X = oc.array.from_columns("houses.csv", "houses.oc", replace=True)
+    >>> X.names, X["price"].compute()
+    (['price', 'area'], array([100., 250.]))
+    """
+    path, table, name = None, None, ""
+    pandas = sys.modules.get("pandas")
+    chosen = None if columns is None else [str(one) for one in ([columns] if isinstance(columns, str) else columns)]
+    if isinstance(input, (str, os.PathLike)):
+        path = os.fspath(input)
+    elif pandas is not None and isinstance(input, pandas.DataFrame):
+        table, name = pandas_table(input), "the pandas frame"
+        if dtype is None and table is not input:
+            dtype = _common(input, chosen)
+    elif hasattr(input, "__arrow_c_stream__"):
+        table, name = input, f"the {type(input).__name__}"
+    else:
+        raise TypeError(
+            f"expected a path, an Arrow stream or a pandas frame, found {type(input).__name__}; asarray and persist "
+            "take arrays"
+        )
+    given_limits = limits(runtime, memory, threads, backend, temporary, progress)
+    settings = {"columns": chosen, "dtype": None if dtype is None else np.dtype(dtype).name}
+    settings |= {"delimiter": delimiter, "header": header, "comment": comment, "replace": replace}
+    import_array(path, table, name, os.fspath(image), settings | {"limits": given_limits})
+    return _opened(image, given_limits, runtime)
+
+
+def _common(frame: Any, chosen: list[str] | None) -> Any:
+    """The type to which the columns of a frame are promoted, which pieces of it do not tell."""
+    labels = [place for place, label in enumerate(frame.columns) if chosen is None or str(label) in chosen]
+    kinds = [frame.dtypes.iloc[place] for place in labels]
+    kinds = [kind for kind in kinds if isinstance(kind, np.dtype) and kind.kind in "iuf"]
+    return np.result_type(*kinds) if kinds else None
 
 
 def open(
@@ -148,7 +239,7 @@ def open(
     backend: Literal["auto", "uring", "posix"] = "auto",
 ) -> Array:
     """An array in a file: an image that `persist` wrote, or a .npy file of a vector or a matrix, which is read in
-    place.
+    place. `from_columns` makes an image of a table.
 
     Args:
         path: The file, or the folder of an image.
@@ -177,6 +268,8 @@ def open(
     file = pathlib.Path(path)
     if file.is_dir() or not file.exists() and file.suffix != ".npy":
         return _opened(path, options, runtime)
+    if file.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(TABLES):
+        raise InputError(f"{file}: expected an image or a .npy file, found a table; from_columns makes an image of it")
     if zipfile.is_zipfile(file):
         raise InputError(f"{file}: expected an image or a .npy file, found an archive; load_npz opens its members")
     array = core.made(Expression.of_npy(os.fspath(path), options))

@@ -18,6 +18,12 @@ MOST_CUT = 512
 
 def item(x: Array, index: Index) -> Array:
     """The part of an array that an index in brackets names."""
+    if isinstance(index, str):
+        index = (slice(None), _named(x, [index])[0])
+    elif isinstance(index, list) and index and all(isinstance(one, str) for one in index):
+        picked = item(x, (slice(None), _named(x, index)))
+        picked._names = list(index)
+        return picked
     parts, picks = _parts(x, index)
     if x._values is not None and not picks:
         # A view of what is in memory anyway.
@@ -30,6 +36,21 @@ def item(x: Array, index: Index) -> Array:
         (place, indices), gone = picks[0], sum(part is not None and part[1] is None for part in parts[: picks[0][0]])
         return take(array, indices, axis=place - gone)
     return _take_points(x, parts, picks)
+
+
+def _named(x: Array, wanted: list[str]) -> list[int]:
+    """The columns of these names."""
+    names = x.names
+    if names is None:
+        raise IndexError(
+            f"expected whole numbers as indices, found {wanted[0]!r}; only arrays in images that were made with names "
+            "have names of columns"
+        )
+    for name in wanted:
+        if names.count(name) != 1:
+            found = "there is no such column" if name not in names else "several columns have that name"
+            raise IndexError(f"expected the name of a column, found {name!r}: {found}")
+    return [names.index(name) for name in wanted]
 
 
 def _parts(x: Array, index: Index) -> tuple[list[Part], list[tuple[int, Any]]]:

@@ -1,0 +1,473 @@
+//! Tables as images of dense arrays: rows of a file, or of batches in memory, streamed into pages of columns.
+//!
+//! One worker at a time takes the next rows; text is parsed by all. Rows get into their pages in the order in which
+//! they came, by whoever's turn it is, so the image does not depend on the number of workers. Elements have the type
+//! that is asked for, or the one to which those of all columns are promoted. Text is taken for what its first lines
+//! show, and is read again where a number further down is none of these.
+//!
+//! *Cost.* One pass over the input, or two of text; memory for a page of every column, for a few blocks of rows, and
+//! for what decoding takes.
+
+use crate::array::Array;
+use crate::compute::{Goal, ImageGoal, compute};
+use crate::elementwise::Part;
+use crate::kernel::{promote, promote_mixed};
+use crate::npy::NpySource;
+use crate::source::Source;
+use outcore_format::ElementType;
+use outcore_format::dense::{GROUP_BYTES, rows_per_page};
+use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error, Result};
+use outcore_ingest::{
+    NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
+};
+use outcore_io::{Array as Memory, Runtime, Task, Unit, lock, peak_memory_bytes, trim_freed_memory};
+use serde::Serialize;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What one more worker takes: a block of text, and the elements that it becomes at most, or nearly so.
+const WORKER_BYTES: u64 = 12 << 20;
+/// How often who waits looks whether it is asked to stop.
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
+
+/// How to make an array of a table.
+#[derive(Clone, Debug, Default)]
+pub struct ArrayImportOptions {
+    /// How the table is read.
+    pub numbers: NumberOptions,
+    /// The type of the elements. `None` takes the one to which the types of all columns are promoted; of text int64, or
+    /// float64 if a number is fractional or missing.
+    pub element: Option<ElementType>,
+    /// Whether an image that is there may be replaced.
+    pub replace: bool,
+}
+
+/// What an import of an array did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrayImportReport {
+    /// "npy", "parquet", "arrow" or "text".
+    pub format: &'static str,
+    /// What separates columns, where the input is text.
+    pub separator: Option<String>,
+    /// The number of rows.
+    pub rows: u64,
+    /// The number of columns.
+    pub columns: u64,
+    /// What the columns are called, if they have names.
+    pub names: Option<Vec<String>>,
+    /// What the columns had in the input.
+    pub kinds: Vec<&'static str>,
+    /// The type of the elements.
+    pub element: &'static str,
+    /// The bytes of the image.
+    pub image_bytes: u64,
+    /// What the user should know about how the input was read.
+    pub notes: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+    /// The most memory that the process has held.
+    pub memory_peak_bytes: u64,
+}
+
+/// Makes an image of an array of a file: a .npy file, by its name, or a table. `-` is the standard input.
+///
+/// # Errors
+/// As for [`import_array`]; a file that is neither, or columns that are not there or hold no numbers.
+pub fn import_array_file(
+    runtime: &Arc<Runtime>,
+    input: &Path,
+    image: &Path,
+    options: &ArrayImportOptions,
+) -> Result<ArrayImportReport> {
+    if input.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
+        return import_npy(runtime, input, image, options);
+    }
+    let table = NumberTable::open(runtime, input, &options.numbers)?;
+    let is_read_once = table.facts().is_pipe;
+    match import_table(runtime, table, image, options) {
+        Err(refused) if refused.wants_real && !is_read_once => {
+            let table = NumberTable::open(runtime, input, &options.numbers)?;
+            let options = ArrayImportOptions { element: Some(ElementType::Float64), ..options.clone() };
+            import_table(runtime, table, image, &options).map_err(|refused| refused.error)
+        }
+        outcome => outcome.map_err(|refused| refused.error),
+    }
+}
+
+/// Makes an image of an array of a table, which appears when it is complete.
+///
+/// # Errors
+/// Something that has the name already; a number that elements do not hold, or that is missing where they have no NaN;
+/// a damaged input, a full disk, too little memory, a request to stop. Nothing is left behind then, and an older image
+/// stays.
+pub fn import_array(
+    runtime: &Arc<Runtime>,
+    table: NumberTable,
+    image: &Path,
+    options: &ArrayImportOptions,
+) -> Result<ArrayImportReport> {
+    import_table(runtime, table, image, options).map_err(|refused| refused.error)
+}
+
+fn import_table(
+    runtime: &Arc<Runtime>,
+    table: NumberTable,
+    image: &Path,
+    options: &ArrayImportOptions,
+) -> std::result::Result<ArrayImportReport, Refused> {
+    let (start, facts) = (Instant::now(), table.facts().clone());
+    let common = facts.kinds.iter().copied().reduce(promote_mixed).unwrap_or(ElementType::Float64);
+    let element = options.element.unwrap_or(common);
+    let columns = facts.kinds.len() as u64;
+    let head = DenseHead {
+        element,
+        rows: facts.rows.unwrap_or(0),
+        columns,
+        dimensions: 2,
+        names: facts.names.clone(),
+        made_by: Some("import".to_owned()),
+    };
+    let writer = match facts.rows {
+        Some(_) => DenseWriter::create(runtime, image, head, options.replace)?,
+        None => DenseWriter::create_growing(runtime, image, head, options.replace)?,
+    };
+    let (blocks, parser) = table.read_as(runtime, element, options.element.is_none());
+    let rows = store(runtime, &writer, (blocks, &parser), &facts)?;
+    writer.commit_rows(rows)?;
+    trim_freed_memory();
+    Ok(ArrayImportReport {
+        format: facts.format,
+        separator: facts.separator,
+        rows,
+        columns,
+        names: facts.names,
+        kinds: facts.kinds.iter().map(|kind| kind.name()).collect(),
+        element: element.name(),
+        image_bytes: DenseImage::open(runtime, image)?.image_bytes(),
+        notes: facts.notes,
+        seconds: start.elapsed().as_secs_f64(),
+        memory_peak_bytes: peak_memory_bytes(),
+    })
+}
+
+/// Writes all rows; how many there were.
+fn store(
+    runtime: &Arc<Runtime>,
+    writer: &DenseWriter,
+    (blocks, parser): (NumberBlocks, &NumberParser),
+    facts: &NumberFacts,
+) -> std::result::Result<u64, Refused> {
+    let (element, columns) = (writer.manifest().element, writer.manifest().columns as usize);
+    let pages = Memory::zeroed(runtime.budget(), "a page of every column", columns.saturating_mul(GROUP_BYTES));
+    let filling =
+        Filling { pages: pages.map_err(Error::from)?, filled: 0, rows: 0, columns, element, writer: writer.worker()? };
+    let is_by_bytes = facts.rows.is_none() && facts.input_bytes.is_some();
+    let task = match is_by_bytes {
+        true => runtime.task("reading", Unit::Bytes, facts.input_bytes),
+        false => runtime.task("reading", Unit::Rows, facts.rows),
+    };
+    let job = Job {
+        runtime,
+        blocks: Mutex::new((blocks, 0)),
+        parser,
+        state: Mutex::new((0, filling)),
+        turn: Condvar::new(),
+        stop: AtomicBool::new(false),
+        task,
+        position_bytes: is_by_bytes.then(Mutex::default),
+    };
+    let workers = (runtime.budget().available_bytes() / WORKER_BYTES).clamp(1, runtime.threads() as u64) as usize;
+    runtime.run_on(workers, |_| job.work().map_err(Failure)).map_err(|failure: Failure| failure.0)?;
+    let (_, filling) = outcore_io::into_inner(job.state);
+    Ok(filling.finish()?)
+}
+
+/// What a worker failed with.
+struct Failure(Refused);
+
+impl From<outcore_io::Error> for Failure {
+    fn from(error: outcore_io::Error) -> Self {
+        Failure(Error::from(error).into())
+    }
+}
+
+/// What all workers share.
+struct Job<'a> {
+    runtime: &'a Runtime,
+    /// The input, and the number of its next block.
+    blocks: Mutex<(NumberBlocks, u64)>,
+    parser: &'a NumberParser,
+    /// Which block is next, and the pages that it goes into.
+    state: Mutex<(u64, Filling)>,
+    turn: Condvar,
+    stop: AtomicBool,
+    task: Task,
+    /// How far into the input the rows are that were written, where progress is counted in bytes.
+    position_bytes: Option<Mutex<u64>>,
+}
+
+impl Drop for Stopping<'_, '_> {
+    fn drop(&mut self) {
+        if self.1 {
+            self.0.stop.store(true, Ordering::Relaxed);
+            self.0.turn.notify_all();
+        }
+    }
+}
+
+/// Stops all workers when it is dropped, unless the worker has ended well.
+struct Stopping<'a, 'b>(&'a Job<'b>, bool);
+
+impl Job<'_> {
+    fn work(&self) -> std::result::Result<(), Refused> {
+        // A worker that is gone would leave the others waiting for its turn.
+        let mut stopping = Stopping(self, true);
+        let _block = self.parser.reserve()?;
+        while !self.stop.load(Ordering::Relaxed) {
+            self.runtime.cancel().check().map_err(Error::from)?;
+            let Some((number, block)) = self.take() else { break };
+            let position_bytes = block.as_ref().map_or(0, |block| block.position_bytes);
+            let values = block.map_err(Refused::from).and_then(|block| self.parser.values(block));
+            self.put(number, values, position_bytes)?;
+        }
+        stopping.1 = false;
+        Ok(())
+    }
+
+    /// The next block. What goes wrong has its place among the blocks, so that the first mistake of an input is told.
+    fn take(&self) -> Option<(u64, Result<NumberBlock>)> {
+        let (blocks, next) = &mut *lock(&self.blocks);
+        let block = blocks.next_block().transpose()?;
+        *next += 1;
+        Some((*next - 1, block))
+    }
+
+    /// Waits for the turn of a block, and puts its rows into pages.
+    fn put(
+        &self,
+        number: u64,
+        values: std::result::Result<NumberValues, Refused>,
+        position_bytes: u64,
+    ) -> std::result::Result<(), Refused> {
+        let mut state = lock(&self.state);
+        while state.0 != number {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            self.runtime.cancel().check().map_err(Error::from)?;
+            state = self.turn.wait_timeout(state, CANCEL_CHECK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let values = values?;
+        state.1.put(&values)?;
+        state.0 += 1;
+        drop(state);
+        self.turn.notify_all();
+        match &self.position_bytes {
+            None => self.task.advance(values.rows() as u64),
+            Some(position) => {
+                let mut before = lock(position);
+                self.task.advance(position_bytes.saturating_sub(*before));
+                *before = position_bytes.max(*before);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Pages of a group of rows, one for every column, that are filled.
+struct Filling {
+    pages: Memory<u8>,
+    /// How many rows of the group there are.
+    filled: usize,
+    /// How many rows there were before it.
+    rows: u64,
+    columns: usize,
+    element: ElementType,
+    writer: DenseWriteWorker,
+}
+
+impl Filling {
+    fn put(&mut self, values: &NumberValues) -> Result<()> {
+        let (size, page_rows) = (self.element.bytes(), rows_per_page(self.element));
+        let mut start = 0;
+        while start < values.rows() {
+            let count = (page_rows - self.filled).min(values.rows() - start);
+            for column in 0..self.columns {
+                let from = &values.column(column)[start * size..(start + count) * size];
+                match count == page_rows {
+                    true => self.writer.put(self.rows, column as u64, from)?,
+                    false => {
+                        self.pages[column * GROUP_BYTES + self.filled * size..][..count * size].copy_from_slice(from)
+                    }
+                }
+            }
+            match count == page_rows {
+                true => self.rows += count as u64,
+                false => {
+                    self.filled += count;
+                    if self.filled == page_rows {
+                        self.write()?;
+                    }
+                }
+            }
+            start += count;
+        }
+        Ok(())
+    }
+
+    /// Writes the group.
+    fn write(&mut self) -> Result<()> {
+        let len = self.filled * self.element.bytes();
+        for column in 0..self.columns {
+            self.writer.put(self.rows, column as u64, &self.pages[column * GROUP_BYTES..][..len])?;
+        }
+        self.rows += std::mem::take(&mut self.filled) as u64;
+        Ok(())
+    }
+
+    /// Writes what is left; the number of all rows.
+    fn finish(mut self) -> Result<u64> {
+        if self.filled > 0 {
+            self.write()?;
+        }
+        self.writer.finish()?;
+        Ok(self.rows)
+    }
+}
+
+/// A .npy file, whose columns have no names.
+fn import_npy(
+    runtime: &Arc<Runtime>,
+    input: &Path,
+    image: &Path,
+    options: &ArrayImportOptions,
+) -> Result<ArrayImportReport> {
+    let start = Instant::now();
+    let NumberOptions { columns: asked, delimiter, header, comment } = &options.numbers;
+    if delimiter.is_some() || header.is_some() || comment.is_some() {
+        let found = format!("{}, which is an array", input.display());
+        return Err(Error::Usage(format!("--delimiter, --header, --comment: expected text in columns, found {found}")));
+    }
+    let source = NpySource::open(runtime, input)?;
+    let kind = source.element();
+    let mut array = Array::from_source(Arc::new(source))?;
+    if let Some(asked) = asked {
+        array = columns_of(&array, asked)?;
+    }
+    let element = options.element.unwrap_or(kind);
+    if element != kind {
+        // Whatever else may lose numbers, which is for who computes.
+        if !element.is_real() && promote(kind, element) != Some(element) {
+            let expected = format!("numbers that {} holds", element.name());
+            return Err(Error::input(input, None, expected, format!("elements of type {}", kind.name()))
+                .advise("leave --dtype out, or compute what is wanted in Python, with astype() and persist()"));
+        }
+        array = array.cast(element)?;
+    }
+    let shape = array.shape().to_vec();
+    let columns = shape.get(1).copied().unwrap_or(1);
+    let goal = ImageGoal { array, path: image.to_owned(), replace: options.replace, names: None, made_by: "import" };
+    compute(runtime, &[Goal::Image(goal)])?;
+    Ok(ArrayImportReport {
+        format: "npy",
+        separator: None,
+        rows: shape[0],
+        columns,
+        names: None,
+        kinds: vec![kind.name(); columns as usize],
+        element: element.name(),
+        image_bytes: DenseImage::open(runtime, image)?.image_bytes(),
+        notes: Vec::new(),
+        seconds: start.elapsed().as_secs_f64(),
+        memory_peak_bytes: peak_memory_bytes(),
+    })
+}
+
+/// Columns by their numbers from 1.
+fn columns_of(array: &Array, asked: &[String]) -> Result<Array> {
+    let &[rows, columns] = array.shape() else {
+        return Err(Error::Usage("--columns: expected a matrix, found a vector".to_owned()));
+    };
+    let column = |asked: &String| {
+        let number = asked.parse::<u64>().ok().filter(|number| (1..=columns).contains(number));
+        let number = number.ok_or_else(|| {
+            Error::Usage(format!(
+                "--columns {asked}: expected numbers from 1 to {columns}, for a .npy file has no names"
+            ))
+        })?;
+        let start = number as i64 - 1;
+        array.slice(&[
+            Some(Part::Range { start: 0, step: 1, count: rows }),
+            Some(Part::Range { start, step: 1, count: 1 }),
+        ])
+    };
+    let parts = asked.iter().map(column).collect::<Result<Vec<_>>>()?;
+    Array::join(&parts, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image_source::ImageSource;
+    use outcore_io::RuntimeOptions;
+    use std::fmt::Write;
+
+    fn runtime(threads: usize) -> Arc<Runtime> {
+        let options = RuntimeOptions { threads: Some(threads), memory_bytes: Some(1 << 30), ..Default::default() };
+        Arc::new(Runtime::new(options).unwrap())
+    }
+
+    fn elements(runtime: &Arc<Runtime>, image: &Path) -> Vec<u8> {
+        let array = Array::from_source(Arc::new(ImageSource::open(runtime, image).unwrap())).unwrap();
+        compute(runtime, &[Goal::Value(array)]).unwrap().values[0].to_vec()
+    }
+
+    #[test]
+    fn rows_stay_in_order_whoever_parses_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, image) = (folder.path().join("t.csv"), folder.path().join("t.oc"));
+        for (rows, last) in [(1, ""), (507, ""), (508, ""), (509, "7,.5\n"), (300_000, ""), (300_000, "7,\n")] {
+            let mut text = String::from("a,b\n");
+            (0..rows).for_each(|row| writeln!(text, "{row},{}", 3 * row % 1013).unwrap());
+            std::fs::write(&input, text + last).unwrap();
+            let mut expected: Vec<f64> = (0..rows).flat_map(|row| [row, 3 * row % 1013]).map(f64::from).collect();
+            match last {
+                "" => {}
+                "7,\n" => expected.extend([7.0, f64::NAN]),
+                _ => expected.extend([7.0, 0.5]),
+            }
+            for threads in [1, 3] {
+                let runtime = runtime(threads);
+                let options = ArrayImportOptions { replace: true, ..Default::default() };
+                let report = import_array_file(&runtime, &input, &image, &options).unwrap();
+                assert_eq!(report.names, Some(vec!["a".to_owned(), "b".to_owned()]));
+                assert_eq!((report.rows, report.element == "int64"), (expected.len() as u64 / 2, last.is_empty()));
+                let found = elements(&runtime, &image);
+                let found: Vec<f64> = match last {
+                    "" => found.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes) as f64).collect(),
+                    _ => found.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+                };
+                assert!(found.iter().map(|x| x.to_bits()).eq(expected.iter().map(|x| x.to_bits())), "{rows} {last}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_mistake_is_told_and_nothing_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, image) = (folder.path().join("t.csv"), folder.path().join("t.oc"));
+        let good = "1\n".repeat(600_000);
+        std::fs::write(&input, format!("{good}x\n{good}y\n")).unwrap();
+        for threads in [1, 3] {
+            let error = import_array_file(&runtime(threads), &input, &image, &Default::default()).unwrap_err();
+            assert!(error.to_string().contains("600001: expected a number in column `1`, found `x`"), "{error}");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the table");
+        }
+        let stopped = runtime(2);
+        stopped.cancel().cancel();
+        let error = import_array_file(&stopped, &input, &image, &Default::default()).unwrap_err();
+        assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
+    }
+}
