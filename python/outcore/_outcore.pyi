@@ -26,6 +26,7 @@ __all__ = [
     "eigsh",
     "eigsh_complex",
     "estimate",
+    "explain_arrays",
     "expm_multiply",
     "gaussian_mixture",
     "gaussian_nb",
@@ -377,6 +378,11 @@ def compute_arrays(
     images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
     options: dict[str, Any],
 ) -> tuple[list[np.ndarray], dict[str, Any]]: ...
+def explain_arrays(
+    values: Sequence[Expression],
+    images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
+    options: dict[str, Any],
+) -> tuple[str, str, list[tuple[int, list[tuple[str, int]], int, int]]]: ...
 def kmeans(
     x: Expression,
     options: dict[str, Any],
