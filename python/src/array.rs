@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::errors::{raise, usage};
+use crate::matrix::PyMatrix;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
@@ -190,6 +191,12 @@ impl PyExpression {
         let layout = DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element: dtype };
         let opened = run(py, &runtime, || NpySource::open_part(&runtime, &path, layout, shape.len() == 1));
         PyExpression::of(py, Array::from_source(Arc::new(opened?)))
+    }
+
+    /// The product of a sparse matrix, or of its transpose, with an array.
+    #[staticmethod]
+    fn sparse(py: Python<'_>, matrix: &PyMatrix, operand: &str, factor: &PyExpression) -> PyResult<Self> {
+        PyExpression::of(py, Array::sparse_product(&matrix.matrix, crate::matrix::operand(operand)?, &factor.array))
     }
 
     #[staticmethod]
