@@ -149,7 +149,8 @@ impl std::fmt::Display for Explanation {
             }
             for (result, operands) in &pass.results {
                 let operands: Vec<String> = operands.iter().map(|operand| format!("#{operand}")).collect();
-                writeln!(f, "  = {result} of {}", operands.join(", "))?;
+                let of = if operands.is_empty() { "" } else { " of " };
+                writeln!(f, "  = {result}{of}{}", operands.join(", "))?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Products of sparse matrices with arrays: in memory, in temporary files, row by row, with the same bits.
 
 use outcore_array::kernel::{Binary, Fold, Scalar};
-use outcore_array::{Array, Distribution, ElementType, Goal, Memory, Random, compute, explain};
+use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Graph, GraphOptions};
 use outcore_io::{Runtime, RuntimeOptions};
@@ -117,12 +117,17 @@ fn a_product_far_larger_than_the_limit_takes_one_pass_and_has_the_same_bits_for_
 fn factors_and_products_are_in_temporary_files_where_memory_has_no_room() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(folder.path(), 60_000, 60_000, OrderChoice::Degree);
+    let path = folder.path().join("factor.oc");
+    let (array, names) = (factor(60_000, 40), None);
+    let goal = ImageGoal { array, path: path.clone(), replace: false, names, made_by: "a test" };
+    compute(&runtime(512, 2), &[Goal::Image(goal)]).unwrap();
     let mut before = None;
     for (mib, threads, is_in_files) in [(36, 2, true), (512, 1, false)] {
         let runtime = runtime(mib, threads);
         let matrix = matrix(&runtime, &image);
         // Factor and product have 18 MiB each.
-        let product = Array::sparse_product(&matrix, Operand::Matrix, &factor(60_000, 40)).unwrap();
+        let x = Array::from_source(Arc::new(ImageSource::open(&runtime, &path).unwrap())).unwrap();
+        let product = Array::sparse_product(&matrix, Operand::Matrix, &x).unwrap();
         let sums = product.fold(Fold::Sum, &[0], false).unwrap();
         let plan = explain(&runtime, &[Goal::Value(sums.clone())]).unwrap();
         assert_eq!(plan.passes.len(), 3, "{plan}");
@@ -132,7 +137,7 @@ fn factors_and_products_are_in_temporary_files_where_memory_has_no_room() {
         assert_eq!(before.get_or_insert(bits.clone()), &bits);
     }
     // Nothing is left behind.
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
 #[test]
