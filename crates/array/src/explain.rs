@@ -197,7 +197,7 @@ fn draw(to: &mut String, (x, y): (usize, usize), title: &str, text: &str, fill: 
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let short = |text: &str| {
         let text: String =
-            if text.chars().count() > 34 { text.chars().take(33).chain(['…']).collect() } else { text.into() };
+            if text.chars().count() > 31 { text.chars().take(30).chain(['…']).collect() } else { text.into() };
         escaped(&text)
     };
     let (width, height) = BOX;
