@@ -95,9 +95,10 @@ def test_a_product_far_larger_than_the_limit_is_read_once(scratch):
         assert len(plan.passes) == 1 and "the product is not stored" in str(plan)
         (gram, total), stats = xp.compute(product.T @ product, product.sum(), return_stats=True)
         size = sum(os.path.getsize(os.path.join("tall.oc", name)) for name in os.listdir("tall.oc"))
-        assert 0 < stats["bytes_read"] <= 1.2 * size and stats["memory_limit_bytes"] == 32 << 20
-        # A stretch of rows ends within a page, which is then read again.
-        assert stats["bytes_read"] <= 1.1 * sum(plan.passes[0].reads.values()) + (1 << 20)
+        # Under so small a limit there are about a dozen stretches of rows, and the pages around the ends of each are read
+        # again. A pass for each result would read them all once more.
+        assert 0 < stats["bytes_read"] <= 3 * size and stats["memory_limit_bytes"] == 32 << 20
+        assert len(stats["steps"]) == 1
         expected = matrix @ x
         np.testing.assert_allclose(gram, expected.T @ expected, rtol=1e-10)
         np.testing.assert_allclose(total, expected.sum(), rtol=1e-10)
