@@ -17,6 +17,7 @@ from outcore._import import _arguments, _import
 from outcore._errors import UsageError
 from outcore._options import checked
 from outcore._outcore import Graph, Runtime
+from outcore.array._array import Array, made
 
 
 class MultiplyPlan(NamedTuple):
@@ -99,7 +100,14 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         if backend != "auto":
             given["backend"] = backend
         self._owns_graph = not isinstance(image, Graph)
+        # Lazy products are computed within the same limits.
+        self._runtime = runtime
         if not isinstance(image, Graph):
+            limits = {name: given.pop(name) for name in ("memory", "threads", "backend") if name in given}
+            if limits and runtime is None:
+                self._runtime = given["runtime"] = Runtime(**limits)
+            else:
+                given |= limits
             image = Graph(image, **given)
         elif given:
             raise TypeError(f"expected a path, or a graph without {next(iter(given))}=, for it has its own")
@@ -317,6 +325,34 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         """
         return self.diagonal().sum().item()
 
+    def dot(self, x: Any) -> Any:
+        """`A @ x`: for an `outcore.array.Array` another one, which is not computed yet, and otherwise as SciPy's
+        operators have it.
+
+        A lazy product has the bits of `multiply`. It is read along its rows, and every pass of a computation that goes
+        over it is one over the matrix: `outcore.array.explain` says which there are. The factor is in memory, or in a
+        temporary file where it is too large; the product is not stored where the rows of the image are in the order of
+        ids and the factor has at most 32 columns, and otherwise in memory or in a temporary file.
+
+        Raises:
+            UsageError: Shapes that do not fit; a matrix of complex numbers and a lazy array.
+
+        >>> A = oc.SparseMatrix("web.oc")
+        >>> product = A @ oc.array.ones((4, 2))
+        >>> product.sum(axis=0).compute()
+        array([5., 5.])
+        """
+        return _lazy_product(self, "matrix", x) if isinstance(x, Array) else super().dot(x)
+
+    def _rdot(self, x: Any) -> Any:
+        return _lazy_product(self, "transpose", x.T).T if isinstance(x, Array) else super()._rdot(x)
+
+    def _transpose(self) -> "_Transpose":
+        return _Transpose(self, "transpose")
+
+    def _adjoint(self) -> "_Transpose":
+        return _Transpose(self, "adjoint")
+
     def _matmat(self, factor: np.ndarray) -> np.ndarray:
         return self._multiply(factor)
 
@@ -348,6 +384,49 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         rows, columns = self.shape
         kind = "symmetric, " if self.symmetric else ""
         return f"<outcore.SparseMatrix {str(self.graph.path)!r}: {rows} x {columns}, {kind}{self.nnz} entries>"
+
+
+class _Transpose(LinearOperator):  # type: ignore[misc]
+    """The transpose of a matrix, or its adjoint."""
+
+    def __init__(self, matrix: SparseMatrix, operand: Literal["transpose", "adjoint"]) -> None:
+        super().__init__(matrix.dtype, matrix.shape[::-1])
+        # SciPy's own operators that are made of others have these.
+        self.A, self.args = matrix, (matrix,)
+        self._operand: Literal["transpose", "adjoint"] = operand
+
+    def dot(self, x: Any) -> Any:
+        return _lazy_product(self.A, self._operand, x) if isinstance(x, Array) else super().dot(x)
+
+    def _rdot(self, x: Any) -> Any:
+        return _lazy_product(self.A, "matrix", x.T).T if isinstance(x, Array) else super()._rdot(x)
+
+    def _matmat(self, factor: np.ndarray) -> np.ndarray:
+        return self.A._multiply(factor, operand=self._operand)
+
+    def _matvec(self, factor: np.ndarray) -> np.ndarray:
+        return self.A._multiply(factor, operand=self._operand)
+
+    def _rmatmat(self, factor: np.ndarray) -> np.ndarray:
+        # The adjoint of the transpose is the conjugate.
+        product = self.A._multiply(np.conj(factor) if self._operand == "transpose" else factor)
+        return np.conj(product) if self._operand == "transpose" else product
+
+    def _rmatvec(self, factor: np.ndarray) -> np.ndarray:
+        return self._rmatmat(factor)
+
+    def _adjoint(self) -> Any:
+        return self.A if self._operand == "adjoint" else super()._adjoint()
+
+    def _transpose(self) -> Any:
+        return self.A if self._operand == "transpose" else super()._transpose()
+
+
+def _lazy_product(matrix: SparseMatrix, operand: Literal["matrix", "transpose", "adjoint"], factor: Array) -> Array:
+    product = made(_outcore.Expression.sparse(matrix._matrix, operand, factor._expression), factor)
+    if product._runtime is None:
+        product._runtime = matrix._runtime
+    return product
 
 
 @checked

@@ -27,6 +27,7 @@ __all__ = [
     "element_function",
     "eigsh_complex",
     "estimate",
+    "explain_arrays",
     "expm_multiply",
     "gaussian_mixture",
     "gaussian_nb",
@@ -331,6 +332,10 @@ class Expression:
         options: dict[str, Any],
     ) -> Expression: ...
     @staticmethod
+    def sparse(
+        matrix: Matrix, operand: Literal["matrix", "transpose", "adjoint"], factor: Expression
+    ) -> Expression: ...
+    @staticmethod
     def full(shape: Sequence[int], value: bool | int | float, dtype: str) -> Expression: ...
     @staticmethod
     def range(start: int | float, step: int | float, count: int, dtype: str) -> Expression: ...
@@ -398,6 +403,11 @@ def element_function(
     operands: Sequence[Expression],
     dtype: str,
 ) -> Expression: ...
+def explain_arrays(
+    values: Sequence[Expression],
+    images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
+    options: dict[str, Any],
+) -> tuple[str, str, list[tuple[int, list[tuple[str, int]], int, int]]]: ...
 def kmeans(
     x: Expression,
     options: dict[str, Any],

@@ -3,12 +3,13 @@
 
 use crate::chunks::{Raised, reader};
 use crate::errors::{raise, usage};
+use crate::matrix::PyMatrix;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore::array::{
     self, Array, ArrayImportOptions, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource,
-    NumberOptions, NumberTable, Part, Random, compute,
+    NumberOptions, NumberTable, Part, Random, compute, explain,
 };
 use outcore::io::lock;
 use outcore::learn::{self, QuantilesOptions};
@@ -193,6 +194,12 @@ impl PyExpression {
         let layout = DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element: dtype };
         let opened = run(py, &runtime, || NpySource::open_part(&runtime, &path, layout, shape.len() == 1));
         PyExpression::of(py, Array::from_source(Arc::new(opened?)))
+    }
+
+    /// The product of a sparse matrix, or of its transpose, with an array.
+    #[staticmethod]
+    fn sparse(py: Python<'_>, matrix: &PyMatrix, operand: &str, factor: &PyExpression) -> PyResult<Self> {
+        PyExpression::of(py, Array::sparse_product(&matrix.matrix, crate::matrix::operand(operand)?, &factor.array))
     }
 
     #[staticmethod]
@@ -423,6 +430,33 @@ pub fn import_array<'py>(
 /// An array, where its image goes, whether it may replace another one, and the names of its columns.
 type ImageOf = (PyExpression, PathBuf, bool, Option<Vec<String>>);
 
+fn goals(values: Vec<PyExpression>, images: Vec<ImageOf>) -> Vec<Goal> {
+    let values = values.into_iter().map(|value| Goal::Value(value.array));
+    let images = images.into_iter().map(|(array, path, replace, names)| {
+        Goal::Image(ImageGoal { array: array.array, path, replace, names, made_by: "persist" })
+    });
+    values.chain(images).collect()
+}
+
+/// Of a pass its rows, the files that it reads and how many bytes of each, its memory and that of its results.
+type PassOf = (u64, Vec<(String, u64)>, u64, u64);
+
+/// What [`compute_arrays`] will do: as text, drawn, and of every pass.
+#[pyfunction]
+pub fn explain_arrays(
+    py: Python<'_>,
+    values: Vec<PyExpression>,
+    images: Vec<ImageOf>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<(String, String, Vec<PassOf>)> {
+    let runtime = settings::<Limits>(options)?.runtime(py)?;
+    let goals = goals(values, images);
+    let explained = run(py, &runtime, || explain(&runtime, &goals))?;
+    let (text, svg) = (explained.to_string(), explained.svg());
+    let passes = explained.passes.into_iter().map(|pass| (pass.rows, pass.reads, pass.memory_bytes, pass.result_bytes));
+    Ok((text, svg, passes.collect()))
+}
+
 /// Computes arrays together: the values of some, as arrays of NumPy's, and images of others; and what it cost.
 #[pyfunction]
 pub fn compute_arrays<'py>(
@@ -432,10 +466,7 @@ pub fn compute_arrays<'py>(
     options: &Bound<'py, PyDict>,
 ) -> PyResult<(Vec<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
     let runtime = settings::<Limits>(options)?.runtime(py)?;
-    let mut goals: Vec<Goal> = values.into_iter().map(|value| Goal::Value(value.array)).collect();
-    goals.extend(images.into_iter().map(|(array, path, replace, names)| {
-        Goal::Image(ImageGoal { array: array.array, path, replace, names, made_by: "persist" })
-    }));
+    let goals = goals(values, images);
     let computed = run(py, &runtime, || compute(&runtime, &goals))?;
     let numpy = py.import("numpy")?;
     let mut values = Vec::new();

@@ -10,11 +10,12 @@ use outcore::{Operand, SparseMatrix, Stats};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 
 /// An image, opened, as a sparse matrix.
 #[pyclass(frozen, name = "Matrix", module = "outcore._outcore")]
 pub struct PyMatrix {
-    pub(crate) matrix: SparseMatrix,
+    pub(crate) matrix: Arc<SparseMatrix>,
 }
 
 /// The operand that is called so, in `outcore._matrix`.
@@ -33,7 +34,7 @@ impl PyMatrix {
     fn new(py: Python<'_>, graph: &PyGraph, values: bool) -> PyResult<Self> {
         let graph = graph.open(py)?;
         let matrix = run(py, graph.clone().runtime(), || SparseMatrix::new(graph, values))?;
-        Ok(PyMatrix { matrix })
+        Ok(PyMatrix { matrix: Arc::new(matrix) })
     }
 
     #[getter]

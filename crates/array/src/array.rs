@@ -11,6 +11,7 @@ use crate::memory::Memory;
 use crate::random::Random;
 use crate::row_fold::AnyRowFold;
 use crate::source::Source;
+use crate::sparse::SparseProduct;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::sync::Arc;
@@ -74,6 +75,8 @@ pub(crate) struct ViewAxis {
 pub(crate) enum Op {
     Memory(Memory),
     Source(Arc<dyn Source>),
+    /// The product of a sparse matrix, which lies in a file, with an array.
+    Sparse(SparseProduct),
     /// The same value everywhere.
     Full(Scalar),
     /// `start + step i` along the only axis.
@@ -149,6 +152,7 @@ impl Op {
     pub fn operands(&self) -> Vec<&Array> {
         match self {
             Op::Memory(_) | Op::Source(_) | Op::Full(_) | Op::Range { .. } | Op::Eye { .. } | Op::Random(_) => vec![],
+            Op::Sparse(product) => vec![&product.factor],
             Op::Cast(input) | Op::Unary(_, input) | Op::View { input, .. } | Op::Reshape(input) => vec![input],
             Op::Fold { input, .. } | Op::Arg { input, .. } | Op::SquaredDeviations { input, .. } => vec![input],
             Op::Cumulative { input, .. } => vec![input],
@@ -165,6 +169,7 @@ impl Op {
         match self {
             Op::Memory(_) => "memory".to_owned(),
             Op::Source(source) => source.describe(),
+            Op::Sparse(product) => product.name(),
             Op::Full(value) => format!("full {value}"),
             Op::Range { .. } => "arange".to_owned(),
             Op::Eye { .. } => "eye".to_owned(),

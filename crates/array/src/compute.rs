@@ -10,8 +10,10 @@ use crate::memory::Memory;
 use crate::pass::{pass_needs, run};
 use crate::plan::{Known, Plan, Request, Wanted, cannot_stream, outer};
 use crate::sink::{Sink, SinkKind};
+use crate::sparse::{Factor, StoredPlan};
 use outcore_image::{DenseHead, DenseWriter, Error, Result, Stats, StatsBuilder};
-use outcore_io::Runtime;
+use outcore_io::{Runtime, Spill};
+use outcore_matrix::{DenseFile, DenseLayout};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -68,7 +70,7 @@ pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
             computation.pass(&targets, &writers, &mut stats)?;
-            let images = targets.iter().filter_map(|target| target.image);
+            let images = targets.iter().filter_map(Target::image);
             images.for_each(|place| reached[place] = true);
         }
     }
@@ -112,54 +114,109 @@ fn writer(runtime: &Arc<Runtime>, goal: &ImageGoal) -> Result<DenseWriter> {
 pub(crate) struct Computation<'a> {
     runtime: &'a Runtime,
     pub known: Known,
+    /// Factors of sparse matrices in temporary files, or where these will be.
+    factors: HashMap<u64, FactorFile>,
     can_stream: HashMap<(u64, usize), bool>,
     /// The pages that one pass over all files reads.
     device_pages: u64,
+}
+
+/// A factor of a sparse matrix that is too large for memory.
+enum FactorFile {
+    Planned(PathBuf),
+    /// Nothing, where it is only explained.
+    Stored(Option<DenseFile>),
 }
 
 /// An array that a pass computes.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub array: Array,
-    /// The goal that it is an image of.
-    pub image: Option<usize>,
+    pub place: Place,
+}
+
+/// Where an array goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Memory,
+    /// The image that is this goal.
+    Image(usize),
+    /// A temporary file: it is the factor of a product with a sparse matrix.
+    Spill,
+    /// Memory or a temporary file, as there is room: it is the product of a sparse matrix, computed by itself.
+    Product,
 }
 
 impl Target {
     /// How many rows the pass has.
     pub fn rows(&self) -> u64 {
-        if self.image.is_some() { self.array.shape()[0] } else { pass_rows(&self.array) }
+        match self.place {
+            Place::Memory => pass_rows(&self.array),
+            Place::Image(_) | Place::Spill | Place::Product => self.array.shape()[0],
+        }
+    }
+
+    /// The goal that it is an image of.
+    pub fn image(&self) -> Option<usize> {
+        if let Place::Image(goal) = self.place { Some(goal) } else { None }
+    }
+
+    /// The memory that the result takes.
+    pub fn result_bytes(&self) -> u64 {
+        let bytes = self.array.count() * self.array.element().bytes() as u64;
+        if self.place == Place::Memory { bytes } else { 0 }
+    }
+}
+
+/// What must be computed before what was asked for.
+#[derive(Default)]
+struct Found {
+    /// What depends on nothing unknown.
+    ready: Vec<Target>,
+    /// Whether something must be computed for an array along an axis.
+    seen: HashMap<(u64, Option<usize>), bool>,
+}
+
+impl Found {
+    fn push(&mut self, array: &Array, place: Place) {
+        if !self.ready.iter().any(|there| there.array.id() == array.id() && there.place == place) {
+            self.ready.push(Target { array: array.clone(), place });
+        }
     }
 }
 
 impl<'a> Computation<'a> {
     pub fn new(runtime: &'a Runtime) -> Self {
-        Computation { runtime, known: Known::new(), can_stream: HashMap::new(), device_pages: 0 }
+        let (known, factors, can_stream) = (Known::default(), HashMap::new(), HashMap::new());
+        Computation { runtime, known, factors, can_stream, device_pages: 0 }
     }
 
     /// What can be computed next, by passes; nothing if all goals that need one are reached.
     pub fn round(&mut self, goals: &[Goal], reached: &[bool]) -> Result<Option<Vec<Vec<Target>>>> {
-        let (mut ready, mut seen, mut targets) = (Vec::new(), HashMap::new(), Vec::new());
+        let (mut found, mut targets) = (Found::default(), Vec::new());
         // What is known by now can be streamed.
         self.can_stream.clear();
         for (place, goal) in goals.iter().enumerate().filter(|&(place, _)| !reached[place]) {
             match goal {
-                Goal::Value(array) => drop(self.find(array, None, &mut ready, &mut seen)?),
+                Goal::Value(array) => drop(self.find(array, None, &mut found)?),
                 Goal::Image(image) => {
-                    if !self.find(&image.array, Some(0), &mut ready, &mut seen)? {
+                    if !self.find(&image.array, Some(0), &mut found)? {
                         if image.array.shape()[0] == 1 {
                             // What has one row is not streamed, and need not be such that it could be.
                             self.value(&image.array)?;
                         }
-                        targets.push(Target { array: image.array.clone(), image: Some(place) });
+                        targets.push(Target { array: image.array.clone(), place: Place::Image(place) });
                     }
                 }
             }
         }
-        targets.extend(ready.into_iter().map(|array| Target { array, image: None }));
+        targets.extend(found.ready);
         let mut passes: Vec<Vec<Target>> = Vec::new();
         for target in targets {
-            match passes.iter_mut().find(|pass| pass[0].rows() == target.rows()) {
+            // Products are computed by themselves.
+            let is_alone = |target: &Target| target.place == Place::Product;
+            let same = |pass: &&mut Vec<Target>| pass[0].rows() == target.rows() && !is_alone(&pass[0]);
+            match passes.iter_mut().find(same).filter(|_| !is_alone(&target)) {
                 Some(pass) => pass.push(target),
                 None => passes.push(vec![target]),
             }
@@ -169,14 +226,8 @@ impl<'a> Computation<'a> {
 
     /// Adds what must be computed for an array, asked for as a whole or along an axis, and depends on nothing unknown;
     /// returns whether anything must.
-    fn find(
-        &mut self,
-        array: &Array,
-        axis: Option<usize>,
-        ready: &mut Vec<Array>,
-        seen: &mut HashMap<(u64, Option<usize>), bool>,
-    ) -> Result<bool> {
-        if self.known.contains_key(&array.id()) || matches!(array.op(), Op::Memory(_)) {
+    fn find(&mut self, array: &Array, axis: Option<usize>, found: &mut Found) -> Result<bool> {
+        if self.known.values.contains_key(&array.id()) || matches!(array.op(), Op::Memory(_)) {
             return Ok(false);
         }
         let axis = axis.filter(|&axis| array.shape()[axis] > 1);
@@ -184,13 +235,17 @@ impl<'a> Computation<'a> {
             None => needs_pass(array),
             Some(axis) => !self.can_stream(array, axis),
         };
-        if let Some(&must) = seen.get(&(array.id(), axis)) {
+        if let Some(&must) = found.seen.get(&(array.id(), axis)) {
             return Ok(must);
+        }
+        if self.must_multiply(array, found)? {
+            found.seen.insert((array.id(), axis), true);
+            return Ok(true);
         }
         let along = if is_target { pass_axis(array) } else { axis.map(Along::Own) };
         let mut is_waiting = false;
         for (operand, axis) in requests(array, along) {
-            let must_wait = self.find(operand, axis, ready, seen)?;
+            let must_wait = self.find(operand, axis, found)?;
             let is_table = matches!(array.op(), Op::Gather { table, .. } if table.id() == operand.id());
             let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
@@ -204,23 +259,93 @@ impl<'a> Computation<'a> {
             self.value(array)?;
             return Ok(false);
         }
-        if is_target && !is_waiting && !ready.iter().any(|there| there.id() == array.id()) {
-            ready.push(array.clone());
+        if is_target && !is_waiting {
+            found.push(array, Place::Memory);
         }
-        seen.insert((array.id(), axis), is_target || is_waiting);
+        found.seen.insert((array.id(), axis), is_target || is_waiting);
         Ok(is_target || is_waiting)
+    }
+
+    /// Adds what must be computed before rows of a product of a sparse matrix can be read, if it is one; returns whether
+    /// anything must: the factor, in memory or in a temporary file, or the product itself.
+    fn must_multiply(&mut self, array: &Array, found: &mut Found) -> Result<bool> {
+        let Op::Sparse(product) = array.op() else { return Ok(false) };
+        if self.known.products.contains_key(&array.id()) {
+            return Ok(false);
+        }
+        let factor = &product.factor;
+        let is_in_memory = matches!(factor.op(), Op::Memory(_)) || self.known.values.contains_key(&factor.id());
+        if !is_in_memory && !matches!(self.factors.get(&factor.id()), Some(FactorFile::Stored(_))) {
+            let is_streamed = factor.long_axis() == Some(0) && !product.has_room(self.runtime);
+            if is_streamed {
+                if !self.find(factor, Some(0), found)? {
+                    self.factors.insert(factor.id(), FactorFile::Planned(product.factor_path()));
+                    found.push(factor, Place::Spill);
+                }
+                return Ok(true);
+            }
+            if self.find(factor, None, found)? {
+                return Ok(true);
+            }
+            self.value(factor)?;
+        }
+        if let Some(factor) = self.value_of(factor)
+            && let Some(source) = product.by_rows(factor)
+        {
+            self.known.products.insert(array.id(), Arc::new(source));
+            return Ok(false);
+        }
+        found.push(array, Place::Product);
+        Ok(true)
+    }
+
+    /// The value of an array that is in memory.
+    fn value_of(&self, array: &Array) -> Option<Memory> {
+        match (self.known.values.get(&array.id()), array.op()) {
+            (Some(memory), _) | (None, Op::Memory(memory)) => Some(memory.clone()),
+            _ => None,
+        }
+    }
+
+    /// Computes a product of a sparse matrix by itself.
+    fn multiply(&mut self, array: &Array, stats: &mut StatsBuilder) -> Result<()> {
+        let Op::Sparse(product) = array.op() else { unreachable!("a product of a sparse matrix") };
+        let factor = match (self.value_of(&product.factor), self.factors.get(&product.factor.id())) {
+            (Some(memory), _) => Factor::Memory(memory),
+            (None, Some(FactorFile::Stored(Some(file)))) => Factor::File(file),
+            _ => unreachable!("a product comes after its factor"),
+        };
+        let (source, sweep) = product.store(self.runtime, factor)?;
+        self.device_pages = self.device_pages.max(product.pages());
+        stats.step("multiply", array.shape()[0], sweep);
+        self.known.products.insert(array.id(), Arc::new(source));
+        Ok(())
+    }
+
+    /// Plans a product of a sparse matrix by itself, and takes it for computed.
+    pub fn explain_product(&mut self, array: &Array) -> Result<StoredPlan> {
+        let Op::Sparse(product) = array.op() else { unreachable!("a product of a sparse matrix") };
+        let is_in_file = self.value_of(&product.factor).is_none();
+        let plan = product.explain(self.runtime, is_in_file)?;
+        self.known.products.insert(array.id(), Arc::clone(&plan.source));
+        Ok(plan)
+    }
+
+    /// Takes a factor for computed that is to be in a temporary file.
+    pub fn explain_file(&mut self, array: &Array) {
+        self.factors.insert(array.id(), FactorFile::Stored(None));
     }
 
     /// Whether an array can be computed along an axis, without all rows at once.
     fn can_stream(&mut self, array: &Array, axis: usize) -> bool {
-        if self.known.contains_key(&array.id()) {
+        if self.known.values.contains_key(&array.id()) {
             return true;
         }
         if let Some(&can) = self.can_stream.get(&(array.id(), axis)) {
             return can;
         }
         let can = match array.op() {
-            Op::Source(_) => axis == 0,
+            Op::Source(_) | Op::Sparse(_) => axis == 0,
             Op::GroupFold { .. } | Op::RowFold(..) => false,
             Op::Cumulative { axis: along, .. } if *along == axis => false,
             Op::Gather { index, .. } if axis >= index.axes() => false,
@@ -238,10 +363,13 @@ impl<'a> Computation<'a> {
 
     /// Computes targets in one pass.
     fn pass(&mut self, targets: &[Target], writers: &[Option<DenseWriter>], stats: &mut StatsBuilder) -> Result<()> {
-        let (plan, sinks) = self.plan(targets, writers)?;
+        if let [Target { array, place: Place::Product }] = targets {
+            return self.multiply(array, stats);
+        }
+        let (plan, mut sinks) = self.plan(targets, writers)?;
+        self.begin_files(targets, &mut sinks)?;
         let needs = pass_needs(&plan, &sinks, self.runtime);
-        let values = targets.iter().filter(|target| target.image.is_none());
-        let results: u64 = values.map(|target| target.array.count() * target.array.element().bytes() as u64).sum();
+        let results: u64 = targets.iter().map(Target::result_bytes).sum();
         let budget = self.runtime.budget();
         budget.require("computing arrays", needs.readers_bytes + needs.other_bytes + results)?;
         let reservation = budget.reserve("computing arrays", needs.other_bytes)?;
@@ -257,7 +385,8 @@ impl<'a> Computation<'a> {
         for ((target, sink), partial) in targets.iter().zip(sinks).zip(partials) {
             match sink.kind {
                 SinkKind::Store(worker) => outcore_io::into_inner(*worker).finish()?,
-                _ => drop(self.known.insert(target.array.id(), partial.finish(&sink, budget)?)),
+                SinkKind::Spill(spill) => self.end_file(&target.array, &spill)?,
+                _ => drop(self.known.values.insert(target.array.id(), partial.finish(&sink, budget)?)),
             }
         }
         drop(reservation);
@@ -269,11 +398,12 @@ impl<'a> Computation<'a> {
         let mut plan = Plan::new(targets[0].rows());
         let mut sinks = Vec::new();
         for target in targets {
-            sinks.push(match target.image {
-                None => self.sink(&target.array, &mut plan)?,
-                Some(place) => {
+            sinks.push(match target.place {
+                Place::Memory => self.sink(&target.array, &mut plan)?,
+                Place::Image(_) | Place::Spill | Place::Product => {
                     let mut sink = self.collect(&target.array, 0, &mut plan)?;
-                    if let Some(writer) = writers.get(place).and_then(Option::as_ref) {
+                    let writer = target.image().and_then(|place| writers.get(place));
+                    if let Some(writer) = writer.and_then(Option::as_ref) {
                         sink.kind = SinkKind::Store(Box::new(Mutex::new(writer.worker()?)));
                     }
                     sink
@@ -289,6 +419,25 @@ impl<'a> Computation<'a> {
             .collect();
         plan.finish(&wanted, &together);
         Ok((plan, sinks))
+    }
+
+    /// Begins the temporary files of factors.
+    fn begin_files(&self, targets: &[Target], sinks: &mut [Sink]) -> Result<()> {
+        for (Target { array, .. }, sink) in targets.iter().zip(sinks).filter(|(target, _)| target.place == Place::Spill)
+        {
+            let Some(FactorFile::Planned(path)) = self.factors.get(&array.id()) else { unreachable!("it was planned") };
+            sink.kind = SinkKind::Spill(Spill::create(self.runtime.backend(), path)?);
+        }
+        Ok(())
+    }
+
+    /// A factor is in its temporary file, by columns.
+    fn end_file(&mut self, array: &Array, spill: &Spill) -> Result<()> {
+        let (rows, columns, size) = (array.shape()[0], array.shape()[1], array.element().bytes() as u64);
+        let (row_bytes, column_bytes, element) = (size, size * rows, "<f8".to_owned());
+        let layout = DenseLayout { offset_bytes: 0, rows, columns, row_bytes, column_bytes, element };
+        self.factors.insert(array.id(), FactorFile::Stored(Some(DenseFile::of_spill(spill, layout)?)));
+        Ok(())
     }
 
     /// An array as a whole, by a pass along an axis of its own.
@@ -344,11 +493,8 @@ impl<'a> Computation<'a> {
 
     /// The value of an array that needs no pass any more.
     pub fn value(&mut self, array: &Array) -> Result<Memory> {
-        if let Some(memory) = self.known.get(&array.id()) {
-            return Ok(memory.clone());
-        }
-        if let Op::Memory(memory) = array.op() {
-            return Ok(memory.clone());
+        if let Some(memory) = self.value_of(array) {
+            return Ok(memory);
         }
         // Every element is a vector of one row.
         let mut plan = Plan::new(1);
@@ -368,7 +514,7 @@ impl<'a> Computation<'a> {
         let (mut partials, _) = run(&plan, &sinks, self.runtime)?;
         let value = partials.remove(0).finish(&sinks[0], budget)?.reshaped(array.shape().to_vec());
         drop(reservation);
-        self.known.insert(array.id(), value.clone());
+        self.known.values.insert(array.id(), value.clone());
         Ok(value)
     }
 }
@@ -401,7 +547,7 @@ pub(crate) fn pass_axis(array: &Array) -> Option<Along> {
         Op::Arg { input, axis, .. } => over_long(input, &[*axis]),
         Op::MatMul(..) if array.long_axis().is_none() => Some(Along::Folded(1)),
         Op::GroupFold { .. } | Op::RowFold(..) => Some(Along::Folded(0)),
-        Op::Source(_) => return Some(Along::Own(0)),
+        Op::Source(_) | Op::Sparse(_) => return Some(Along::Own(0)),
         _ => None,
     };
     folded.or_else(|| array.long_axis().map(Along::Own))
@@ -419,7 +565,8 @@ fn pass_rows(array: &Array) -> u64 {
 
 /// How an array asks for its operands: each along an axis, or as a whole.
 fn requests(array: &Array, along: Option<Along>) -> Vec<(&Array, Option<usize>)> {
-    let operands = array.op().operands();
+    // The factor of a product is known before its rows are.
+    let operands = if matches!(array.op(), Op::Sparse(_)) { Vec::new() } else { array.op().operands() };
     let Some(along) = along else {
         return operands.into_iter().map(|operand| (operand, None)).collect();
     };

@@ -1,10 +1,11 @@
 //! What a computation will do: its passes, what each reads and computes, and the memory that it takes. Nothing is read.
 
-use crate::compute::{Computation, Goal, Target, reached_at_once};
+use crate::compute::{Computation, Goal, Place, Target, reached_at_once};
 use crate::memory::Memory;
 use crate::pass::{partition_rows, pass_needs};
 use crate::plan::{Plan, View};
 use crate::sink::Sink;
+use crate::sparse::StoredPlan;
 use outcore_format::ElementType;
 use outcore_image::Result;
 use outcore_io::{Runtime, bytes_text};
@@ -61,12 +62,19 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
     let (mut reached, mut passes) = (reached_at_once(goals), Vec::new());
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
+            if let [Target { array, place: Place::Product }] = &targets[..] {
+                passes.push(explained_product(computation.explain_product(array)?));
+                continue;
+            }
             let (plan, sinks) = computation.plan(&targets, &[])?;
             passes.push(explained(&plan, &sinks, &targets, runtime));
-            for Target { array, image } in &targets {
-                match image {
-                    Some(place) => reached[*place] = true,
-                    None => drop(computation.known.insert(array.id(), unknown(array.shape(), array.element()))),
+            for Target { array, place } in &targets {
+                match place {
+                    Place::Image(goal) => reached[*goal] = true,
+                    Place::Spill => computation.explain_file(array),
+                    Place::Memory | Place::Product => {
+                        computation.known.values.insert(array.id(), unknown(array.shape(), array.element()));
+                    }
                 }
             }
         }
@@ -79,6 +87,19 @@ fn unknown(shape: &[u64], element: ElementType) -> Memory {
     Memory::strided(Arc::new(vec![0u64]), 0, element, shape.to_vec(), vec![0; shape.len()])
 }
 
+/// A product of a sparse matrix that is computed by itself.
+fn explained_product(plan: StoredPlan) -> ExplainedPass {
+    ExplainedPass {
+        rows: plan.rows,
+        partition_rows: plan.rows,
+        reads: plan.reads,
+        steps: Vec::new(),
+        results: vec![(plan.result, Vec::new())],
+        memory_bytes: plan.memory_bytes,
+        result_bytes: plan.result_bytes,
+    }
+}
+
 fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime) -> ExplainedPass {
     let places = |views: Vec<&View>| views.into_iter().map(|view| view.step).collect::<Vec<_>>();
     let steps = plan.steps.iter().map(|step| ExplainedStep {
@@ -89,11 +110,14 @@ fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime)
         operands: places(step.kind.views()),
     });
     let result = |(target, sink): (&Target, &Sink)| {
-        let kind = if target.image.is_some() { "image" } else { sink.kind.name() };
+        let kind = match target.place {
+            Place::Image(_) => "image",
+            Place::Spill => "temporary file",
+            Place::Memory | Place::Product => sink.kind.name(),
+        };
         let text = format!("{kind} {} {:?}", sink.element.name(), sink.shape);
         (text, sink.wanted().iter().map(|wanted| wanted.view.step).collect())
     };
-    let bytes = |target: &Target| target.array.count() * target.array.element().bytes() as u64;
     let needs = pass_needs(plan, sinks, runtime);
     ExplainedPass {
         rows: plan.rows,
@@ -102,7 +126,7 @@ fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime)
         steps: steps.collect(),
         results: targets.iter().zip(sinks).map(result).collect(),
         memory_bytes: needs.readers_bytes + needs.other_bytes,
-        result_bytes: targets.iter().filter(|target| target.image.is_none()).map(bytes).sum(),
+        result_bytes: targets.iter().map(Target::result_bytes).sum(),
     }
 }
 
@@ -125,7 +149,8 @@ impl std::fmt::Display for Explanation {
             }
             for (result, operands) in &pass.results {
                 let operands: Vec<String> = operands.iter().map(|operand| format!("#{operand}")).collect();
-                writeln!(f, "  = {result} of {}", operands.join(", "))?;
+                let of = if operands.is_empty() { "" } else { " of " };
+                writeln!(f, "  = {result}{of}{}", operands.join(", "))?;
             }
         }
         Ok(())
@@ -172,7 +197,7 @@ fn draw(to: &mut String, (x, y): (usize, usize), title: &str, text: &str, fill: 
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let short = |text: &str| {
         let text: String =
-            if text.chars().count() > 34 { text.chars().take(33).chain(['…']).collect() } else { text.into() };
+            if text.chars().count() > 31 { text.chars().take(30).chain(['…']).collect() } else { text.into() };
         escaped(&text)
     };
     let (width, height) = BOX;

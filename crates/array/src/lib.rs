@@ -22,6 +22,7 @@ mod reductions;
 mod row_fold;
 mod sink;
 mod source;
+mod sparse;
 
 pub use array::{Array, ElementFunction, MOST_AXES};
 pub use compute::{Computed, Goal, ImageGoal, compute};

@@ -8,7 +8,7 @@ use crate::plan::BLOCK_ROWS;
 use crate::source::{Landed, Source, SourceReader};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result, SweepStats};
-use outcore_io::{Input, Reader, Runtime};
+use outcore_io::{DataFile, Reader, Runtime};
 use outcore_matrix::{DenseFile, DenseLayout};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,7 +21,7 @@ const PAGE_BYTES: u64 = 4096;
 /// A vector or matrix in a .npy file, or in a part of a file that is laid out as one.
 pub struct NpySource {
     path: PathBuf,
-    input: Input,
+    file: Arc<DataFile>,
     layout: DenseLayout,
     element: ElementType,
     is_big_endian: bool,
@@ -37,7 +37,8 @@ impl NpySource {
     pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = DenseFile::open(runtime, path)?;
-        NpySource::new(runtime, path, file.layout().clone(), file.is_vector())
+        let (layout, is_vector) = (file.layout().clone(), file.is_vector());
+        NpySource::new(&file, layout, is_vector)
     }
 
     /// Opens a part of a file that is laid out so, as memory maps of NumPy are.
@@ -47,10 +48,16 @@ impl NpySource {
     pub fn open_part(runtime: &Runtime, path: impl AsRef<Path>, layout: DenseLayout, is_vector: bool) -> Result<Self> {
         let path = path.as_ref();
         let file = DenseFile::open_part(runtime, path, layout)?;
-        NpySource::new(runtime, path, file.layout().clone(), is_vector)
+        let layout = file.layout().clone();
+        NpySource::new(&file, layout, is_vector)
     }
 
-    fn new(runtime: &Runtime, path: &Path, layout: DenseLayout, is_vector: bool) -> Result<Self> {
+    /// A part of a matrix in a file that is open.
+    pub(crate) fn of_part(file: &DenseFile, layout: DenseLayout) -> Result<Self> {
+        NpySource::new(file, layout, false)
+    }
+
+    fn new(file: &DenseFile, layout: DenseLayout, is_vector: bool) -> Result<Self> {
         let (order, kind) = layout.element.split_at(1);
         let element = match kind {
             "b1" => ElementType::Bool,
@@ -64,13 +71,13 @@ impl NpySource {
             "u8" => ElementType::UInt64,
             "f4" => ElementType::Float32,
             "f8" => ElementType::Float64,
-            _ => return Err(Error::input(path, None, "bool, integers or real numbers", layout.element.clone())),
+            _ => return Err(Error::input(file.path(), None, "bool, integers or real numbers", layout.element.clone())),
         };
         let size = element.bytes() as u64;
         let shape = if is_vector { vec![layout.rows] } else { vec![layout.rows, layout.columns] };
         Ok(NpySource {
-            path: path.to_owned(),
-            input: runtime.backend().input(path)?,
+            path: file.path().to_owned(),
+            file: Arc::clone(file.file()),
             is_big_endian: order == ">",
             by_columns: layout.columns > 1 && layout.row_bytes == size,
             layout,
@@ -119,7 +126,7 @@ impl Source for NpySource {
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         let ring_bytes = self.ring_bytes(most_rows, depth);
-        let reader = Reader::new(runtime, &[Arc::clone(self.input.file())], ring_bytes as usize)?;
+        let reader = Reader::new(runtime, &[Arc::clone(&self.file)], ring_bytes as usize)?;
         let under_way = VecDeque::new();
         Ok(Box::new(NpyReader { source: self, reader, under_way, begun: (0, 0), columns: Vec::new(), wanted: 0 }))
     }

@@ -4,11 +4,15 @@
 //! free, and have several under way: while one is computed, the next ones are read. A partition is computed in blocks
 //! that fit the cache (`block.rs`), into partial results of its own. Partial results are merged in the order of the
 //! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once.
+//!
+//! Where a source is computed before it is read (`sparse.rs`), a pass goes over *stretches* of adjacent partitions: as
+//! many as memory has room for. Each is computed on all workers, and then its partitions. Partitions, and the order in
+//! which they are merged, are those of a pass without stretches.
 
 use crate::block::{Block, BlockMemory};
 use crate::plan::{BLOCK_ROWS, Kind, Plan};
 use crate::sink::{Partial, Sink};
-use crate::source::{Landed, SourceReader};
+use crate::source::{Landed, Source, SourceReader};
 use outcore_image::{Result, SweepStats};
 use outcore_io::{Runtime, Unit, lock};
 use std::collections::{BTreeMap, VecDeque};
@@ -26,6 +30,9 @@ const MEMORY_BLOCKS: u64 = 64;
 const DEPTH: usize = 4;
 /// So many partial results per worker wait to be merged, at most.
 const WAITING: u64 = 2;
+/// What is computed before it is read takes at most so much memory at once, and at most this part of what is left.
+const MOST_HELD_BYTES: u64 = 256 << 20;
+const HELD_PART: u64 = 4;
 /// How often who waits looks whether it is asked to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
@@ -73,6 +80,21 @@ fn most_rows(plan: &Plan, source: usize, rows: u64) -> u64 {
         most = most.max((start - least) as u64 + count * step.unsigned_abs());
     }
     most
+}
+
+/// The memory that so many rows of the pass take in sources that are computed before they are read.
+fn held_bytes(plan: &Plan, rows: u64) -> u64 {
+    let sources = plan.sources.iter().enumerate();
+    sources.map(|(place, own)| own.source.held_bytes(most_rows(plan, place, rows))).sum()
+}
+
+/// How many partitions are computed at a time: all, unless a source is computed before it is read.
+fn stretch_partitions(plan: &Plan, partition_rows: u64, room_bytes: u64) -> u64 {
+    let mut partitions = plan.rows.div_ceil(partition_rows).max(1);
+    while partitions > 1 && held_bytes(plan, partitions.saturating_mul(partition_rows).min(plan.rows)) > room_bytes {
+        partitions = partitions.div_ceil(2);
+    }
+    partitions
 }
 
 /// Partial results on their way to the whole one.
@@ -134,20 +156,20 @@ struct Pass<'a> {
     plan: &'a Plan,
     sinks: &'a [Sink],
     runtime: &'a Runtime,
+    /// What the plan's sources are read from.
+    sources: Vec<&'a dyn Source>,
     partition_rows: u64,
+    /// The next partition, and the one before which the stretch ends.
     next: AtomicU64,
+    end: u64,
     stop: AtomicBool,
-    merger: Merger,
+    merger: &'a Merger,
 }
 
 impl Pass<'_> {
     fn partition(&self, number: u64) -> Range<u64> {
         let start = number * self.partition_rows;
         start..(start + self.partition_rows).min(self.plan.rows)
-    }
-
-    fn partitions(&self) -> u64 {
-        self.plan.rows.div_ceil(self.partition_rows)
     }
 
     /// Takes partitions and begins to read them, as far as there is room.
@@ -168,18 +190,30 @@ impl Pass<'_> {
                 return Ok(());
             }
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.partitions() {
+            if number >= self.end {
                 return Ok(());
             }
             flights.under_way.push_back((number, self.partition(number), 0));
         }
     }
 
-    /// A worker's part of the pass.
+    /// A worker's part of a stretch; if it fails, the others stop.
+    fn work_or_stop(&self, task: &outcore_io::Task) -> Result<SweepStats> {
+        // A worker that is gone would leave the others waiting for its partition.
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.work(task)));
+        if !matches!(outcome, Ok(Ok(_))) {
+            self.stop.store(true, Ordering::Relaxed);
+            self.merger.merged.notify_all();
+        }
+        // A panic that comes so far is no user function's: it stays one.
+        outcome.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    /// A worker's part of a stretch.
     fn work(&self, task: &outcore_io::Task) -> Result<SweepStats> {
         let most = |source| most_rows(self.plan, source, self.partition_rows);
-        let readers = self.plan.sources.iter().enumerate();
-        let readers = readers.map(|(place, own)| own.source.reader(self.runtime, most(place), DEPTH));
+        let readers = self.sources.iter().enumerate();
+        let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), DEPTH));
         let mut flights = Flights { readers: readers.collect::<Result<_>>()?, under_way: VecDeque::new() };
         let mut memory = BlockMemory::new(self.plan);
         while !self.stop.load(Ordering::Relaxed) {
@@ -225,7 +259,7 @@ impl Pass<'_> {
 
 /// The memory that a pass takes beside its results.
 pub(crate) struct Needs {
-    /// What readers set aside when they are made.
+    /// What readers set aside when they are made, and what is computed for them at once, at least.
     pub readers_bytes: u64,
     /// Blocks and partial results.
     pub other_bytes: u64,
@@ -240,7 +274,7 @@ pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Need
     let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), DEPTH)).sum();
     let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
     let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
-    Needs { readers_bytes: threads * readers, other_bytes }
+    Needs { readers_bytes: threads * readers + held_bytes(plan, rows), other_bytes }
 }
 
 /// Runs a pass: the results of its sinks, in their order, and what was read.
@@ -255,22 +289,29 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
         waiting: BTreeMap::new(),
     };
     let merger = Merger { state: Mutex::new(merging), merged: Condvar::new(), window };
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let pass = Pass { plan, sinks, runtime, partition_rows, next, stop, merger };
     let task = runtime.task("computing", Unit::Rows, Some(plan.rows));
-    let workers = (pass.partitions().clamp(1, threads as u64)) as usize;
-    let outcome = runtime.run_on(workers, |_| {
-        // A worker that is gone would leave the others waiting for its partition.
-        let outcome = catch_unwind(AssertUnwindSafe(|| pass.work(&task)));
-        if !matches!(outcome, Ok(Ok(_))) {
-            pass.stop.store(true, Ordering::Relaxed);
-            pass.merger.merged.notify_all();
-        }
-        // A panic that comes so far is no user function's: it stays one.
-        outcome.unwrap_or_else(|panic| resume_unwind(panic))
-    });
     let mut stats = SweepStats::default();
-    outcome?.iter().for_each(|own| stats.add(own));
+    let partitions = plan.rows.div_ceil(partition_rows);
+    let room_bytes = (runtime.budget().available_bytes() / HELD_PART).min(MOST_HELD_BYTES);
+    let stretch = stretch_partitions(plan, partition_rows, room_bytes);
+    for first in (0..partitions.max(1)).step_by(stretch as usize) {
+        let end = partitions.min(first + stretch);
+        let rows = first * partition_rows..plan.rows.min(end * partition_rows);
+        let mut held = Vec::new();
+        for (place, own) in plan.sources.iter().enumerate() {
+            let own_rows = source_rows(plan, place, &rows);
+            let found = own_rows.map(|rows| own.source.hold(runtime, rows)).transpose()?.flatten();
+            held.push(found.map(|(source, sweep)| {
+                stats.add(&sweep);
+                source
+            }));
+        }
+        let sources = plan.sources.iter().zip(&held).map(|(own, held)| held.as_deref().unwrap_or(&*own.source));
+        let (next, stop, sources) = (AtomicU64::new(first), AtomicBool::new(false), sources.collect());
+        let pass = Pass { plan, sinks, runtime, sources, partition_rows, next, end, stop, merger: &merger };
+        let workers = ((end - first).clamp(1, threads as u64)) as usize;
+        runtime.run_on(workers, |_| pass.work_or_stop(&task))?.iter().for_each(|own| stats.add(own));
+    }
     stats.seconds = start.elapsed().as_secs_f64();
-    Ok((outcore_io::into_inner(pass.merger.state).total, stats))
+    Ok((outcore_io::into_inner(merger.state).total, stats))
 }

@@ -285,7 +285,7 @@ impl PassSource {
     /// How many bytes a pass reads, where none are cached.
     pub fn bytes(&self) -> u64 {
         let count = (self.active.end - self.active.start) * self.rows.step.unsigned_abs();
-        self.source.bytes_of(count.min(self.source.shape()[0]))
+        self.source.read_bytes(count.min(self.source.shape()[0]))
     }
 }
 
@@ -318,8 +318,13 @@ pub(crate) fn outer(shape: &[u64], axis: Option<usize>) -> Vec<usize> {
     kept.map(|(_, &size)| size as usize).collect()
 }
 
-/// Values that are known before a pass: results of earlier ones.
-pub(crate) type Known = HashMap<u64, Memory>;
+/// What is known before a pass: results of earlier ones, by the arrays that they are of.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub values: HashMap<u64, Memory>,
+    /// What passes read of products of sparse matrices.
+    pub products: HashMap<u64, Arc<dyn Source>>,
+}
 
 impl Plan {
     pub fn new(rows: u64) -> Self {
@@ -376,7 +381,7 @@ impl Plan {
 
     fn make(&mut self, array: &Array, request: Request, known: &Known) -> Result<View> {
         let shape = outer(array.shape(), request.axis);
-        if let Some(memory) = known.get(&array.id()) {
+        if let Some(memory) = known.values.get(&array.id()) {
             return Ok(self.memory(memory, request, shape));
         }
         let (element, axis, rows) = (array.element(), request.axis, request.rows);
@@ -389,6 +394,10 @@ impl Plan {
                 }
                 Kind::Source { source: self.source(source, rows), rows }
             }
+            Op::Sparse(_) => match known.products.get(&array.id()) {
+                Some(source) if axis == Some(0) => Kind::Source { source: self.source(source, rows), rows },
+                _ => return Err(cannot_stream(array)),
+            },
             Op::Full(value) => Kind::Full(*value),
             Op::Range { start, step } => Kind::Range { start: *start, step: *step, is_along: axis.is_some(), rows },
             Op::Eye { diagonal } => Kind::Eye { diagonal: *diagonal, axis, rows },
@@ -720,7 +729,7 @@ impl Plan {
 
 /// The value of an operand that must be in memory.
 fn known_value(array: &Array, known: &Known) -> Result<Memory> {
-    match (known.get(&array.id()), array.op()) {
+    match (known.values.get(&array.id()), array.op()) {
         (Some(memory), _) | (None, Op::Memory(memory)) => Ok(memory.clone()),
         (None, Op::Full(value)) => {
             let mut word = vec![0u64];

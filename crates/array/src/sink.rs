@@ -13,7 +13,7 @@ use crate::row_fold::{AnyRowFold, RowBlock};
 use outcore_format::ElementType;
 use outcore_format::dense::rows_per_page;
 use outcore_image::{DenseWriteWorker, Result};
-use outcore_io::{Array as Large, Budget, lock};
+use outcore_io::{Array as Large, Budget, Spill, lock};
 use std::sync::{Arc, Mutex};
 
 /// Results of at most so many bytes are small things, which nobody sets aside.
@@ -56,6 +56,8 @@ pub(crate) enum SinkKind {
     },
     /// All rows, into an image.
     Store(Box<Mutex<DenseWriteWorker>>),
+    /// All rows, by columns into a temporary file.
+    Spill(Spill),
 }
 
 impl SinkKind {
@@ -71,6 +73,7 @@ impl SinkKind {
             SinkKind::Rows { .. } => "fold of rows",
             SinkKind::Collect { .. } => "array",
             SinkKind::Store(_) => "image",
+            SinkKind::Spill(_) => "temporary file",
         }
     }
 }
@@ -106,7 +109,7 @@ impl Sink {
             SinkKind::Product(_) => 8 * self.shape.iter().product::<u64>(),
             SinkKind::Group { groups, .. } => *groups as u64 * vectors * size,
             SinkKind::Rows { fold, .. } => fold.state_bytes(partition_rows),
-            SinkKind::Collect { .. } | SinkKind::Store(_) => partition_rows * vectors * size,
+            SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => partition_rows * vectors * size,
         }
     }
 
@@ -143,7 +146,7 @@ impl Sink {
             SinkKind::Group { fold, groups, .. } => Box::new(Groups::new(*fold, self.element, vectors, *groups)),
             SinkKind::Rows { fold, .. } => Box::new(FoldedRows { state: fold.begin() }),
             SinkKind::Collect { .. } => Box::new(Collected::default()),
-            SinkKind::Store(_) => Box::new(Stored::default()),
+            SinkKind::Store(_) | SinkKind::Spill(_) => Box::new(Stored::default()),
         }
     }
 }
@@ -590,7 +593,7 @@ impl Partial for Whole {
     }
 }
 
-/// All vectors of a partition, on their way into an image.
+/// All vectors of a partition, on their way into an image or a temporary file.
 #[derive(Default)]
 struct Stored {
     collected: Collected,
@@ -603,23 +606,31 @@ impl Partial for Stored {
 
     /// Writes the pages of the next partition, whose rows are those of whole pages.
     fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
-        let SinkKind::Store(worker) = &sink.kind else { unreachable!("an image") };
-        let (next, mut worker): (Stored, _) = (same(next), lock(worker));
+        let blocks = same::<Stored>(next).collected.blocks;
         let (size, page_rows) = (sink.element.bytes(), rows_per_page(sink.element) as u64);
-        let blocks = next.collected.blocks;
-        let mut page = Vec::with_capacity(page_rows as usize * size);
-        // Blocks end where pages do.
-        for group in blocks.chunk_by(|(before, ..), (first, ..)| before / page_rows == first / page_rows) {
-            for vector in 0..sink.vectors() {
-                page.clear();
+        let mut run = Vec::new();
+        let mut for_each_run = |group: &[(u64, usize, Vec<u64>)], put: &mut dyn FnMut(u64, &[u8]) -> Result<()>| {
+            (0..sink.vectors()).try_for_each(|vector| {
+                run.clear();
                 for (_, rows, words) in group {
                     let bytes: &[u8] = bytemuck::cast_slice(words);
-                    page.extend_from_slice(&bytes[vector * rows * size..][..rows * size]);
+                    run.extend_from_slice(&bytes[vector * rows * size..][..rows * size]);
                 }
-                worker.put(group[0].0, vector as u64, &page)?;
+                put(vector as u64, &run)
+            })
+        };
+        match &sink.kind {
+            SinkKind::Store(worker) => {
+                let mut worker = lock(worker);
+                // Blocks end where pages do.
+                let mut pages = blocks.chunk_by(|(before, ..), (first, ..)| before / page_rows == first / page_rows);
+                pages.try_for_each(|page| for_each_run(page, &mut |vector, run| worker.put(page[0].0, vector, run)))
             }
+            SinkKind::Spill(spill) => for_each_run(&blocks, &mut |vector, run| {
+                Ok(spill.write(run, (vector * sink.shape[0] + blocks[0].0) * size as u64)?)
+            }),
+            _ => unreachable!("an image or a temporary file"),
         }
-        Ok(())
     }
 
     fn as_any(self: Box<Self>) -> Box<dyn std::any::Any> {

@@ -5,7 +5,7 @@ use outcore_image::{Result, SweepStats};
 use outcore_io::Runtime;
 use std::ops::Range;
 
-/// An array in a file, whose first axis is the long one.
+/// An array in a file, or one that is computed as it is read, whose first axis is the long one.
 pub trait Source: Send + Sync {
     /// The sizes of the axes: one or two.
     fn shape(&self) -> &[u64];
@@ -26,6 +26,25 @@ pub trait Source: Send + Sync {
 
     /// The bytes of so many rows on the device.
     fn bytes_of(&self, rows: u64) -> u64;
+
+    /// The bytes that are read for so many rows, where these are not on the device as they are used.
+    fn read_bytes(&self, rows: u64) -> u64 {
+        self.bytes_of(rows)
+    }
+
+    /// The memory that so many rows take where they are computed together before they are read.
+    fn held_bytes(&self, _rows: u64) -> u64 {
+        0
+    }
+
+    /// Computes rows on all workers, if they are computed before they are read: what has these rows alone, in memory,
+    /// and what was read.
+    ///
+    /// # Errors
+    /// Too little memory, a read that failed, a request to stop.
+    fn hold(&self, _runtime: &Runtime, _rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+        Ok(None)
+    }
 
     /// One worker's reads of ranges of at most so many rows, of which it has at most `depth` under way.
     ///

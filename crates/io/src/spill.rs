@@ -35,6 +35,11 @@ impl Spill {
         Ok(Spill { scratch: Arc::new(backend.scratch(path)?), len_bytes: Arc::default() })
     }
 
+    /// The file, for who reads it in another way.
+    pub fn file(&self) -> &Arc<DataFile> {
+        &self.scratch
+    }
+
     /// The file's size so far: what is written in order counts when it ends.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes.load(Ordering::Relaxed)

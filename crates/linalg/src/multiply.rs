@@ -116,7 +116,7 @@ impl Multiplying {
     fn place(&self) -> ProductFile {
         match &self.output {
             Some(path) => ProductFile::New { path: path.clone(), is_vector: self.factor.is_vector() },
-            None => ProductFile::Temporary,
+            None => ProductFile::Temporary { as_stored: true },
         }
     }
 }

@@ -7,11 +7,11 @@
 use crate::npy::{Element, Head, Kind, refusal};
 use outcore_graph::{Error, Result};
 use outcore_io::buffer::{raw_bytes_mut, shared};
-use outcore_io::{Array, AtomicF64, Input, Runtime, Spill, lock};
+use outcore_io::{Array, AtomicF64, DataFile, Input, Runtime, Spill, lock};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Where the elements of a dense matrix lie in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +139,10 @@ impl DenseFile {
     }
 
     /// A temporary file that is laid out so.
-    pub(crate) fn of_spill(spill: &Spill, layout: DenseLayout) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Elements of which neither rows nor columns are adjacent.
+    pub fn of_spill(spill: &Spill, layout: DenseLayout) -> Result<Self> {
         DenseFile::new(Path::new("a temporary file"), Store::Spill(spill.clone()), layout, false)
     }
 
@@ -159,6 +162,14 @@ impl DenseFile {
             return Err(refusal(path, expected, format!("{}", input.len_bytes())));
         }
         Ok(DenseFile { path: path.to_owned(), store, layout, element, by_columns, is_vector, read_bytes })
+    }
+
+    /// The file, for who reads it in another way.
+    pub fn file(&self) -> &Arc<DataFile> {
+        match &self.store {
+            Store::File(input) => input.file(),
+            Store::Spill(spill) => spill.file(),
+        }
     }
 
     /// The path.

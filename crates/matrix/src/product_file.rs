@@ -48,8 +48,11 @@ pub enum ProductFile {
         /// Where the elements go: float64, or complex128.
         layout: DenseLayout,
     },
-    /// A temporary file without a name, with rows in the order of the image: what becomes a table is read from there.
-    Temporary,
+    /// A temporary file without a name.
+    Temporary {
+        /// Whether rows are in the order of the image, as what becomes a table is read, and not in that of ids.
+        as_stored: bool,
+    },
 }
 
 /// How a product lies in its file.
@@ -71,7 +74,7 @@ enum Store {
 pub(crate) struct Output {
     store: Store,
     layout: DenseLayout,
-    by_columns: bool,
+    placing: Placing,
     parts: usize,
     written_bytes: AtomicU64,
 }
@@ -86,13 +89,13 @@ impl Output {
             let (row_bytes, element) = (column_bytes * columns, element.name());
             DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element }
         };
-        let (store, layout, by_columns) = match given {
+        let (store, layout, placing) = match given {
             ProductFile::New { path, is_vector } => {
                 let shape = [rows, columns];
                 let head = Head::bytes(element, if *is_vector { &shape[..1] } else { &shape });
                 let file = PlacedFile::create(runtime, path)?;
                 file.write(&head, 0)?;
-                (Store::Placed(file), by_rows(head.len() as u64), false)
+                (Store::Placed(file), by_rows(head.len() as u64), Placing::default())
             }
             ProductFile::Part { path, layout } => {
                 let (found, by_columns) = layout.check(path)?;
@@ -106,19 +109,24 @@ impl Output {
                     let expected = format!("{} bytes for the product", layout.end_bytes(element));
                     return Err(refusal(path, expected, file.len_bytes().to_string()));
                 }
-                (Store::Placed(file), layout.clone(), by_columns && columns > 1)
+                (
+                    Store::Placed(file),
+                    layout.clone(),
+                    Placing { by_columns: by_columns && columns > 1, as_stored: false },
+                )
             }
-            ProductFile::Temporary => {
+            &ProductFile::Temporary { as_stored } => {
                 let path = graph.image().temporary_path("result");
-                (Store::Spill(Spill::create(runtime.backend(), &path)?), by_rows(0), false)
+                let placing = Placing { by_columns: false, as_stored };
+                (Store::Spill(Spill::create(runtime.backend(), &path)?), by_rows(0), placing)
             }
         };
-        Ok(Output { store, layout, by_columns, parts, written_bytes: AtomicU64::new(0) })
+        Ok(Output { store, layout, placing, parts, written_bytes: AtomicU64::new(0) })
     }
 
     /// How the product lies in it.
     pub fn placing(&self) -> Placing {
-        Placing { by_columns: self.by_columns, as_stored: matches!(self.store, Store::Spill(_)) }
+        self.placing
     }
 
     /// What was written so far, to be read.
@@ -143,7 +151,7 @@ impl Output {
             return Ok(());
         }
         let at = self.layout.offset_bytes + first as u64 * self.layout.row_bytes;
-        if !self.by_columns {
+        if !self.placing.by_columns {
             let adjacent = self.layout.row_bytes == 8 * width as u64;
             let rows = if adjacent { (PIECE_BYTES / (8 * width)).max(1) } else { 1 };
             for (i, piece) in numbers.chunks(rows * width).enumerate() {

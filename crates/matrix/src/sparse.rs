@@ -273,7 +273,8 @@ impl SparseMatrix {
         stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
         let plan = self.plan(operand, columns, 0)?;
         let (places, columns) = (self.places(), columns * self.parts());
-        let given = Given { factor: Source::Memory(factor), columns, places, product_places: places, by_values: true };
+        let factor = Source::Memory(factor);
+        let given = Given { factor, columns, places, product_places: places, by_values: true, only: None };
         let product = Target::Memory(shared(product));
         self.multiply_given(semiring, operand, given, product, plan.columns_per_pass, &mut stats)?;
         Ok(stats.finish(graph.runtime(), plan.bytes_per_pass / PAGE_BYTES))
@@ -290,6 +291,7 @@ impl SparseMatrix {
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let (mut edges, rows, inner) = self.rows_of(operand);
+        let rows = given.only.map_or(rows, |only| Side { first: rows.first + only.first, count: only.count });
         let _kept = if given.by_values { Some(self.keep_values(operand)?) } else { None };
         edges.weights &= given.by_values;
         let width = most * self.parts();
@@ -400,6 +402,8 @@ pub(crate) struct Given<'a> {
     pub product_places: Option<&'a Array<u32>>,
     /// Whether entries count by their values, and not each as 1.
     pub by_values: bool,
+    /// The rows of the product that are wanted, in the order of the image; all if there is nothing.
+    pub only: Option<Side>,
 }
 
 /// Some columns of a product.
@@ -501,7 +505,13 @@ impl Part<'_, '_> {
             wrong: AtomicU64::new(0),
             rules: std::marker::PhantomData,
         };
-        let lists = self.matrix.lists_of(self.operand);
+        let lists = match self.given.only {
+            None => self.matrix.lists_of(self.operand),
+            Some(_) => {
+                let Side { first, count } = self.rows;
+                Frontier::Range { first: first as u32, end: (first + count) as u32 }
+            }
+        };
         let ((), sweep) = fold(graph, self.edges, lists, &product)?;
         stats.step("multiply", graph.vertices(), sweep);
         Ok(())

@@ -7,7 +7,7 @@
 
 use crate::product_file::{Bands, Output, ProductFile, Rows};
 use crate::semiring::Semiring;
-use crate::sparse::{Given, MOST_COLUMNS, Operand, Source, SparseMatrix, Target};
+use crate::sparse::{Given, MOST_COLUMNS, Operand, Side, Source, SparseMatrix, Target};
 use outcore_graph::{Error, Result, StatsBuilder};
 use outcore_io::buffer::shared;
 use std::ops::Range;
@@ -51,8 +51,8 @@ impl StoredFile {
     /// # Errors
     /// What the operating system refuses.
     pub fn create(matrix: &SparseMatrix, rows: usize, columns: usize) -> Result<Self> {
-        let graph = matrix.graph();
-        Ok(StoredFile { output: Output::open(graph, &ProductFile::Temporary, rows, columns, 1)?, rows, columns })
+        let (graph, file) = (matrix.graph(), ProductFile::Temporary { as_stored: true });
+        Ok(StoredFile { output: Output::open(graph, &file, rows, columns, 1)?, rows, columns })
     }
 
     /// The memory that rows take on their way to it.
@@ -94,6 +94,37 @@ impl SparseMatrix {
         self.multiply_stored(how, factor, columns, StoredTarget::Memory(product), stats)
     }
 
+    /// Some adjacent rows of a product, where these are in the order of the image: row by row, for at most
+    /// [`MOST_COLUMNS`] columns of real numbers. What is read are the pages that hold them. The bits are those of
+    /// [`SparseMatrix::multiply`]. If columns are a power of two, the factor is not copied.
+    ///
+    /// # Errors
+    /// As with [`SparseMatrix::multiply`]; rows that are not in the order of the image; complex numbers.
+    pub fn multiply_rows(
+        &self,
+        operand: Operand,
+        rows: Range<usize>,
+        factor: &[f64],
+        columns: usize,
+        product: &mut [f64],
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        let (_, all, inner) = self.rows_of(operand);
+        let fits =
+            rows.end <= all.count && product.len() == rows.len() * columns && factor.len() == inner.count * columns;
+        if !fits || columns > MOST_COLUMNS || self.is_complex() || self.places().is_some() {
+            let expected =
+                format!("rows of {} in the order of the image, of at most {MOST_COLUMNS} columns", all.count);
+            let found =
+                format!("rows {rows:?} of {columns} columns, with {} and {} numbers", factor.len(), product.len());
+            return Err(Error::Usage(format!("expected {expected}, found {found}")));
+        }
+        let (factor, only) = (Source::Memory(factor), Some(Side { first: rows.start, count: rows.len() }));
+        let given = Given { factor, columns, places: None, product_places: None, by_values: true, only };
+        let product = Target::Memory(shared(product));
+        self.multiply_given(Semiring::PlusTimes, operand, given, product, MOST_COLUMNS, stats)
+    }
+
     /// The product with a dense matrix, with the rows of both in the order of the image, in one pass, for at most
     /// [`MOST_COLUMNS`] columns, half as many complex ones: solvers multiply so. If columns are a power of two, nothing
     /// is copied. The bits are the same in memory and in a file.
@@ -125,7 +156,8 @@ impl SparseMatrix {
             let expected = format!("a file for {columns} columns of numbers");
             return Err(Error::Usage(format!("expected {expected}, found one for {}", file.columns)));
         }
-        let given = Given { factor: Source::Memory(factor), columns, places: None, product_places: None, by_values };
+        let factor = Source::Memory(factor);
+        let given = Given { factor, columns, places: None, product_places: None, by_values, only: None };
         match product {
             StoredTarget::Memory(numbers) => {
                 self.multiply_given(semiring, operand, given, Target::Memory(shared(numbers)), most, stats)

@@ -164,7 +164,7 @@ impl SparseMatrix {
             Some(ProductFile::Part { path, layout }) => {
                 Placing { by_columns: layout.check(path)?.1 && layout.columns > 1, as_stored: false }
             }
-            Some(ProductFile::Temporary) => Placing { by_columns: false, as_stored: true },
+            Some(&ProductFile::Temporary { as_stored }) => Placing { by_columns: false, as_stored },
             Some(ProductFile::New { .. }) | None => Placing::default(),
         };
         Ok(self.job(operand, factor, output.map(|_| placing), taken_bytes)?.plan)
@@ -275,7 +275,7 @@ impl SparseMatrix {
             (None, DenseFactor::File(_)) => unreachable!("a job has the file of its factor"),
         };
         let (columns, places) = (job.columns, self.places());
-        let given = Given { factor: source, columns, places, product_places, by_values: true };
+        let given = Given { factor: source, columns, places, product_places, by_values: true, only: None };
         self.multiply_given(semiring, job.operand, given, target, job.plan.columns_per_pass, stats)?;
         let read_bytes = job.file.map_or(0, DenseFile::read_bytes) - read_before;
         Ok([read_bytes, from_file.map_or(0, |factor| factor.panel_bytes.into_inner())])
@@ -346,7 +346,7 @@ impl SparseMatrix {
             ProductFile::New { path, .. } => {
                 require_disk("a product in a file", product_bytes, product_bytes, outcore_io::folder(path))?;
             }
-            ProductFile::Temporary => temporary_bytes += product_bytes,
+            ProductFile::Temporary { .. } => temporary_bytes += product_bytes,
             ProductFile::Part { .. } => {}
         }
         let temporary = self.graph().image().temporary_path("product");

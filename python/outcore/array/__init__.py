@@ -129,6 +129,7 @@ from outcore.array._elementwise import (
     trunc,
     where,
 )
+from outcore.array._explain import ExplainedPass, Explanation, explain
 from outcore.array._groups import (
     Description,
     bincount,
@@ -182,6 +183,8 @@ from outcore.array._statistics import (
 __all__ = [
     "Array",
     "Description",
+    "ExplainedPass",
+    "Explanation",
     "FloatInfo",
     "IntegerInfo",
     "NamespaceInfo",
@@ -238,6 +241,7 @@ __all__ = [
     "equal",
     "exp",
     "expand_dims",
+    "explain",
     "expm1",
     "eye",
     "finfo",

@@ -4,12 +4,15 @@ import operator
 import os
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
 from outcore._errors import UsageError
 from outcore._outcore import Expression, Runtime
+
+if TYPE_CHECKING:
+    from outcore.array._explain import Explanation
 
 # The types of elements that there are.
 TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
@@ -172,6 +175,18 @@ class Array:
         """
         values: tuple[np.ndarray, ...] = _compute.compute(self, **limits)
         return values[0]
+
+    def explain(self, **limits: Any) -> "Explanation":
+        """What `compute` will do: passes, bytes that are read, memory. Nothing is computed. For several arrays use
+        `outcore.array.explain`.
+
+        Args:
+            limits: As `compute` has them.
+
+        >>> [found.rows for found in oc.array.arange(1000).sum().explain().passes]
+        [1000]
+        """
+        return _explain.explain(self, **limits)
 
     def persist(
         self,
@@ -604,6 +619,7 @@ from outcore.array import (  # noqa: E402
     _compute,
     _creation,
     _elementwise,
+    _explain,
     _indexing,
     _manipulation,
     _numpy,

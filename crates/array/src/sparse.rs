@@ -1,0 +1,410 @@
+//! Products of sparse matrices with dense arrays.
+//!
+//! *Idea.* Semi-external, as in `crates/matrix`: the dense factor is in memory as a whole, which rounds before have
+//! computed, and the product is what a pass reads. Where the rows of the matrix are in the order of ids and the factor
+//! has at most [`MOST_COLUMNS`] columns, the product is never there as a whole: a pass goes over *stretches* of rows,
+//! multiplies those, and computes what comes of them (`pass.rs`). So the matrix is read once a pass, whatever becomes of
+//! the product. Otherwise a round of its own puts the product into memory or into a temporary file. A factor that is
+//! too large for memory is put into a temporary file, by columns, and read panel by panel.
+//!
+//! *Bits.* Rows of the product have those of [`SparseMatrix::multiply`], and partitions of rows are the same however
+//! the product is there: so results do not depend on the limit.
+//!
+//! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, sections 4.3 and 5.3.
+
+use crate::array::{Array, Long, Op};
+use crate::kernel::{self, RowMajor, Scalar, ValuesMut};
+use crate::memory::Memory;
+use crate::npy::NpySource;
+use crate::plan::BLOCK_ROWS;
+use crate::source::{Landed, Source, SourceReader};
+use outcore_format::{ElementType, PAGE_BYTES};
+use outcore_image::{Error, Result, StatsBuilder, SweepStats};
+use outcore_io::{Array as Large, CancelFlag, Runtime};
+use outcore_matrix::{
+    DenseFactor, DenseFile, DenseLayout, DenseProduct, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix,
+};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often it is looked whether a product is asked to stop.
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
+
+/// A sparse matrix, and the array that it is multiplied by.
+#[derive(Clone)]
+pub(crate) struct SparseProduct {
+    matrix: Arc<SparseMatrix>,
+    operand: Operand,
+    /// Real numbers. Those of a product that is multiplied row by row have as many columns as kernels multiply.
+    pub factor: Array,
+    /// The product's own columns.
+    columns: u64,
+}
+
+/// The factor of a product, computed.
+pub(crate) enum Factor<'a> {
+    Memory(Memory),
+    File(&'a DenseFile),
+}
+
+impl Array {
+    /// The product of a sparse matrix of real numbers, or its transpose, with a vector or a matrix, in float64. It is
+    /// streamed along its rows, and each pass over it is one over the sparse matrix.
+    ///
+    /// # Errors
+    /// Shapes that do not fit; a matrix of complex numbers.
+    pub fn sparse_product(matrix: &Arc<SparseMatrix>, operand: Operand, factor: &Array) -> Result<Self> {
+        let (rows, inner) = match (operand, matrix.shape()) {
+            (Operand::Matrix, shape) => shape,
+            (Operand::Transpose | Operand::Adjoint, (rows, columns)) => (columns, rows),
+        };
+        if matrix.is_complex() {
+            let advice = "multiply it by arrays of NumPy's, or files";
+            return Err(Error::Usage(format!(
+                "expected a sparse matrix of real numbers, found complex ones; {advice}"
+            )));
+        }
+        if !(1..=2).contains(&factor.axes()) || factor.shape()[0] != inner {
+            let expected = format!("a vector or a matrix of {inner} rows to multiply a matrix of {rows} x {inner}");
+            return Err(Error::Usage(format!("expected {expected}, found shape {:?}", factor.shape())));
+        }
+        let is_vector = factor.axes() == 1;
+        let mut factor = factor.cast(ElementType::Float64)?;
+        if is_vector {
+            factor = factor.with_axis(1)?;
+        }
+        if let Op::Memory(memory) = factor.op()
+            && !memory.is_row_major()
+        {
+            // It is multiplied row by row: a pass makes a copy, which counts.
+            let shape = factor.shape().to_vec();
+            factor = Array::of(Op::Cast(factor.clone()), shape, ElementType::Float64, factor.long())?;
+        }
+        let columns = factor.shape()[1];
+        let shape = vec![rows, columns];
+        let product = if rows * inner * columns == 0 {
+            // There are no terms.
+            Array::full(shape, Scalar::Float64(0.0))?
+        } else {
+            let width = columns.next_power_of_two();
+            if matrix.is_in_order() && width <= MOST_COLUMNS as u64 && width > columns {
+                let beyond = Array::full(vec![inner, width - columns], Scalar::Float64(0.0))?;
+                factor = Array::join(&[factor, beyond], 1)?;
+            }
+            let product = SparseProduct { matrix: Arc::clone(matrix), operand, factor, columns };
+            Array::of(Op::Sparse(product), shape, ElementType::Float64, Some(Long { axis: 0, is_fixed: true }))?
+        };
+        if is_vector { product.without_axis(1) } else { Ok(product) }
+    }
+}
+
+impl SparseProduct {
+    fn rows(&self) -> u64 {
+        let (rows, columns) = self.matrix.shape();
+        if self.operand == Operand::Matrix { rows } else { columns }
+    }
+
+    /// The pages that one pass over the matrix reads.
+    pub fn pages(&self) -> u64 {
+        self.matrix.pages_per_pass(self.operand)
+    }
+
+    fn width(&self) -> u64 {
+        self.factor.shape()[1]
+    }
+
+    /// What it is called in plans.
+    pub fn name(&self) -> String {
+        let transposed = if self.operand == Operand::Matrix { "" } else { ".T" };
+        format!("{}{transposed} @", self.matrix.graph().path().display())
+    }
+
+    /// Whether there is so much memory that the factor is in it, beside as much for all else.
+    pub fn has_room(&self, runtime: &Runtime) -> bool {
+        2 * 8 * self.factor.count() <= runtime.budget().available_bytes()
+    }
+
+    /// A name for a temporary file for the factor.
+    pub fn factor_path(&self) -> PathBuf {
+        self.matrix.graph().image().temporary_path("factor")
+    }
+
+    /// Whether passes multiply rows as they need them, with the factor in memory.
+    fn is_by_rows(&self) -> bool {
+        self.matrix.is_in_order() && self.width() <= MOST_COLUMNS as u64
+    }
+
+    /// The bytes of memory that the whole product takes, and whether it is to be in memory.
+    fn placing(&self, runtime: &Runtime) -> (u64, bool) {
+        let bytes = 8 * self.rows() * self.width();
+        (bytes, 4 * bytes <= runtime.budget().available_bytes())
+    }
+
+    /// What passes read of the product, where they multiply rows as they need them.
+    pub fn by_rows(&self, factor: Memory) -> Option<ProductSource> {
+        self.is_by_rows().then(|| self.source(State::ByRows { factor }))
+    }
+
+    /// Computes the whole product: what passes read of it, and what it cost.
+    ///
+    /// # Errors
+    /// Too little memory for a column of the factor; a full disk; a page that cannot be read or is damaged; a request
+    /// to stop.
+    pub fn store(&self, runtime: &Runtime, factor: Factor<'_>) -> Result<(ProductSource, SweepStats)> {
+        let columns = self.width() as usize;
+        let given = match &factor {
+            Factor::Memory(memory) => {
+                DenseFactor::Numbers { numbers: memory.slice::<f64>(), columns, is_complex: false }
+            }
+            Factor::File(file) => DenseFactor::File(file),
+        };
+        let (semiring, operand, cancel) = (Semiring::PlusTimes, self.operand, self.matrix.graph().runtime().cancel());
+        let (state, cost) = if self.placing(runtime).1 {
+            let mut numbers = Large::<f64>::zeroed(runtime.budget(), "a product", self.rows() as usize * columns)?;
+            let product = DenseProduct::Numbers(&mut numbers);
+            let multiply = || self.matrix.multiply_streamed(semiring, operand, given, product);
+            let cost = heard(runtime, cancel, multiply)?;
+            (State::Held { first: 0, numbers }, cost)
+        } else {
+            let place = ProductFile::Temporary { as_stored: false };
+            let made = heard(runtime, cancel, || self.matrix.multiply_to_file(semiring, operand, given, &place))?;
+            let file = made.numbers(runtime)?;
+            // The columns of the product alone.
+            let layout = DenseLayout { columns: self.columns, ..file.layout().clone() };
+            (State::File(Box::new(NpySource::of_part(&file, layout)?)), made.cost().clone())
+        };
+        let mut sweep = cost.stats.total;
+        sweep.bytes_read += cost.factor_bytes_read;
+        Ok((self.source(state), sweep))
+    }
+
+    /// What [`SparseProduct::store`] will do: what it reads, how it is called, its memory and that of its product.
+    pub fn explain(&self, runtime: &Runtime, is_in_file: bool) -> Result<StoredPlan> {
+        let (bytes, is_held) = self.placing(runtime);
+        let plan = self.matrix.plan(self.operand, self.width() as usize, if is_held { bytes } else { 0 })?;
+        let passes = format!("{} {}", plan.passes, if plan.passes == 1 { "pass" } else { "passes" });
+        let mut reads = vec![(format!("{} ({passes})", self.name()), plan.bytes_per_pass * plan.passes)];
+        if is_in_file {
+            reads.push(("a temporary file with the factor".to_owned(), 8 * self.factor.count()));
+        }
+        let place = if is_held { "memory" } else { "a temporary file" };
+        let shape = [self.rows(), self.columns];
+        Ok(StoredPlan {
+            rows: self.rows(),
+            reads,
+            result: format!("product in {place} float64 {shape:?}"),
+            memory_bytes: plan.state_bytes,
+            result_bytes: if is_held { bytes } else { 0 },
+            source: Arc::new(self.source(State::Planned { is_file: !is_held })),
+        })
+    }
+
+    fn source(&self, state: State) -> ProductSource {
+        ProductSource { product: self.clone(), shape: [self.rows(), self.columns], state }
+    }
+}
+
+/// What a product that is stored takes.
+pub(crate) struct StoredPlan {
+    pub rows: u64,
+    pub reads: Vec<(String, u64)>,
+    pub result: String,
+    pub memory_bytes: u64,
+    pub result_bytes: u64,
+    /// What passes will read.
+    pub source: Arc<dyn Source>,
+}
+
+/// Works in the matrix's own runtime, which is asked to stop when this one is.
+fn heard<T>(runtime: &Runtime, other: &CancelFlag, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    runtime.cancel().check()?;
+    let (outcome, asked) = std::thread::scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        let watch = move || {
+            while is_done.recv_timeout(CANCEL_CHECK) == Err(RecvTimeoutError::Timeout) {
+                if runtime.cancel().is_cancelled() {
+                    other.cancel();
+                    return true;
+                }
+            }
+            false
+        };
+        let watcher = std::thread::Builder::new().spawn_scoped(scope, watch);
+        let watcher = watcher.map_err(|source| outcore_io::Error::ThreadRefused { source })?;
+        let outcome = {
+            // Dropped at the end, be it a panic: that ends the watch.
+            let _done = done;
+            work()
+        };
+        Ok::<_, Error>((outcome, watcher.join().unwrap_or(false)))
+    })?;
+    if asked {
+        other.reset();
+        return Err(outcore_io::Error::Cancelled.into());
+    }
+    outcome
+}
+
+/// A product, as passes read it.
+pub(crate) struct ProductSource {
+    product: SparseProduct,
+    shape: [u64; 2],
+    state: State,
+}
+
+enum State {
+    /// Rows are multiplied as they are needed.
+    ByRows { factor: Memory },
+    /// Rows in memory, from this one on.
+    Held { first: u64, numbers: Large<f64> },
+    /// In a temporary file.
+    File(Box<NpySource>),
+    /// It will be in memory or in a temporary file.
+    Planned { is_file: bool },
+}
+
+impl ProductSource {
+    fn held_reader<'a>(&self, first: u64, numbers: &'a [f64]) -> Box<dyn SourceReader + 'a> {
+        let (columns, width) = (self.shape[1] as usize, self.product.width() as usize);
+        Box::new(HeldReader { first, columns, width, numbers, under_way: VecDeque::new() })
+    }
+}
+
+impl Source for ProductSource {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> ElementType {
+        ElementType::Float64
+    }
+
+    fn describe(&self) -> String {
+        let name = self.product.name();
+        match self.state {
+            State::ByRows { .. } => format!("{name} (1 pass, the product is not stored)"),
+            State::Held { .. } | State::Planned { is_file: false } => format!("{name} (in memory)"),
+            State::File(_) | State::Planned { is_file: true } => format!("{name} (in a temporary file)"),
+        }
+    }
+
+    fn unit_rows(&self) -> u64 {
+        BLOCK_ROWS as u64
+    }
+
+    fn bytes_of(&self, rows: u64) -> u64 {
+        8 * rows * self.shape[1]
+    }
+
+    fn read_bytes(&self, rows: u64) -> u64 {
+        match self.state {
+            State::ByRows { .. } => {
+                (u128::from(self.product.pages() * PAGE_BYTES as u64) * u128::from(rows) / u128::from(self.shape[0]))
+                    as u64
+            }
+            State::Held { .. } | State::Planned { is_file: false } => 0,
+            State::File(_) | State::Planned { is_file: true } => 8 * rows * self.product.width(),
+        }
+    }
+
+    fn held_bytes(&self, rows: u64) -> u64 {
+        match self.state {
+            State::ByRows { .. } => 8 * rows.min(self.shape[0]) * self.product.width(),
+            _ => 0,
+        }
+    }
+
+    fn hold(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+        let State::ByRows { factor } = &self.state else { return Ok(None) };
+        let SparseProduct { matrix, operand, .. } = &self.product;
+        let (columns, count) = (self.product.width() as usize, (rows.end - rows.start) as usize);
+        let mut numbers = Large::<f64>::zeroed(runtime.budget(), "rows of a product", count * columns)?;
+        let mut stats = StatsBuilder::start();
+        let own = rows.start as usize..rows.end as usize;
+        heard(runtime, matrix.graph().runtime().cancel(), || {
+            matrix.multiply_rows(*operand, own, factor.slice::<f64>(), columns, &mut numbers, &mut stats)
+        })?;
+        let held = self.product.source(State::Held { first: rows.start, numbers });
+        Ok(Some((Box::new(held), stats.finish(runtime, 1).total)))
+    }
+
+    fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
+        match &self.state {
+            State::File(file) => file.reader(runtime, most_rows, depth),
+            State::Held { first, numbers } => Ok(self.held_reader(*first, numbers)),
+            // Rows are held before they are read: a stretch needs none of these.
+            State::ByRows { .. } | State::Planned { .. } => Ok(self.held_reader(0, &[])),
+        }
+    }
+
+    fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
+        match &self.state {
+            State::File(file) => file.reader_bytes(most_rows, depth),
+            State::Planned { is_file: true } => depth as u64 * self.read_bytes(most_rows).next_multiple_of(4096),
+            _ => 0,
+        }
+    }
+}
+
+/// Rows in memory, as a reader.
+struct HeldReader<'a> {
+    first: u64,
+    columns: usize,
+    width: usize,
+    numbers: &'a [f64],
+    under_way: VecDeque<Range<u64>>,
+}
+
+impl SourceReader for HeldReader<'_> {
+    fn push(&mut self, rows: Range<u64>) -> Result<bool> {
+        self.under_way.push_back(rows);
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
+        self.under_way.pop_front().expect("rows were pushed");
+        let Self { first, columns, width, numbers, .. } = *self;
+        Ok(Box::new(HeldLanded { first, columns, width, numbers }))
+    }
+
+    fn take_stats(&mut self) -> SweepStats {
+        SweepStats::default()
+    }
+}
+
+struct HeldLanded<'a> {
+    first: u64,
+    columns: usize,
+    width: usize,
+    numbers: &'a [f64],
+}
+
+impl Landed for HeldLanded<'_> {
+    fn vector(&self, _column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        let rows = (rows.start - self.first) as usize..(rows.end - self.first) as usize;
+        // The only column is a vector already.
+        (self.width == 1).then(|| bytemuck::cast_slice(&self.numbers[rows]))
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let (width, columns) = (self.width, self.columns);
+        let from = |row: u64| bytemuck::cast_slice(&self.numbers[(row - self.first) as usize * width..]);
+        let shape =
+            |rows| RowMajor { rows, columns, row_stride_bytes: 8 * width, is_big_endian: cfg!(target_endian = "big") };
+        if step == 1 {
+            let to = ValuesMut::from_bytes(ElementType::Float64, to);
+            kernel::transpose(from(first), shape(count), to, stride_bytes / 8);
+            return Ok(());
+        }
+        for i in 0..count {
+            let row = first.wrapping_add_signed(step * i as i64);
+            let to = ValuesMut::from_bytes(ElementType::Float64, &mut to[i * 8..]);
+            kernel::transpose(from(row), shape(1), to, stride_bytes / 8);
+        }
+        Ok(())
+    }
+}

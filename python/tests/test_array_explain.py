@@ -1,0 +1,30 @@
+"""What a computation of arrays will do, said beforehand."""
+
+import os
+import xml.etree.ElementTree
+
+import numpy as np
+import outcore as oc
+import pytest
+
+xp = oc.array
+
+
+def test_an_explanation_names_passes_bytes_and_memory(scratch):
+    np.save("x.npy", np.ones((20000, 4)))
+    x = xp.open("x.npy")
+    centred = x - x.mean(axis=0)
+    plan = xp.explain(centred.T @ centred, persist={"centred.oc": centred})
+    assert [one.rows for one in plan.passes] == [20000, 20000]
+    assert all(list(one.reads.values()) == [20000 * 4 * 8] for one in plan.passes)
+    assert all(one.memory_bytes > 0 for one in plan.passes) and plan.passes[1].result_bytes == 128
+    text = str(plan)
+    assert repr(plan) == text.rstrip("\n") and text.startswith("2 passes\n") and "reads x.npy" in text
+    assert "image float64 [20000, 4]" in text and not os.path.exists("centred.oc")
+    plan.save("plan.svg")
+    root = xml.etree.ElementTree.parse("plan.svg").getroot()
+    assert root.tag.endswith("svg") and plan._repr_svg_() == open("plan.svg", encoding="utf-8").read()
+    # What is known needs no pass.
+    assert xp.explain(xp.asarray([1.0, 2.0]).sum()).passes == []
+    with pytest.raises(TypeError):
+        xp.explain(x, memry="1GiB")
