@@ -266,8 +266,8 @@ impl<'a> Computation<'a> {
         Ok(is_target || is_waiting)
     }
 
-    /// Adds what must be computed before rows of a product of a sparse matrix can be read, if it is one; returns whether
-    /// anything must: the factor, in memory or in a temporary file, or the product itself.
+    /// Adds what must be computed before rows of a product of a sparse matrix can be read, if it is one; returns
+    /// whether anything must: the factor, in memory or in a temporary file, or the product itself.
     fn must_multiply(&mut self, array: &Array, found: &mut Found) -> Result<bool> {
         let Op::Sparse(product) = array.op() else { return Ok(false) };
         if self.known.products.contains_key(&array.id()) {

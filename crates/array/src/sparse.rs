@@ -3,8 +3,8 @@
 //! *Idea.* Semi-external, as in `crates/matrix`: the dense factor is in memory as a whole, which rounds before have
 //! computed, and the product is what a pass reads. Where the rows of the matrix are in the order of ids and the factor
 //! has at most [`MOST_COLUMNS`] columns, the product is never there as a whole: a pass goes over *stretches* of rows,
-//! multiplies those, and computes what comes of them (`pass.rs`). So the matrix is read once a pass, whatever becomes of
-//! the product. Otherwise a round of its own puts the product into memory or into a temporary file. A factor that is
+//! multiplies those, and computes what comes of them (`pass.rs`). So the matrix is read once a pass, whatever becomes
+//! of the product. Otherwise a round of its own puts the product into memory or into a temporary file. A factor that is
 //! too large for memory is put into a temporary file, by columns, and read panel by panel.
 //!
 //! *Bits.* Rows of the product have those of [`SparseMatrix::multiply`], and partitions of rows are the same however
