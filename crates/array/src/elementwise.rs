@@ -94,6 +94,13 @@ impl Array {
     /// axes differ.
     pub fn binary(&self, function: Binary, other: &Array) -> Result<Self> {
         let both = self.promoted(other);
+        // The square has the same elements, and more is known of it: sums of squares are computed at once.
+        if let (Binary::Pow, Op::Full(exponent), []) = (function, other.op(), other.shape())
+            && exponent.to_f64() == 2.0
+            && both == self.element()
+        {
+            return self.unary(Unary::Square);
+        }
         let Some(element) = function.result(both) else { return Err(no_function(function.name(), both)) };
         let shape = broadcast(&[self.shape(), other.shape()])?;
         let (left, right) = (self.cast(both)?, other.cast(both)?);
