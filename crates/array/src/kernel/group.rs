@@ -4,31 +4,62 @@ use super::fold::Fold;
 use super::values::{Element, Values, ValuesMut, each};
 use outcore_format::ElementType;
 
+/// Few groups have as many sums, in turn: an addition waits for the one before to the same sum.
+const LANES: usize = 4;
+/// So many groups are few.
+const FEW_GROUPS: usize = 64;
+
+/// Adds every element to its group.
+fn sum<T: Element>(x: &[T], labels: &[i64], groups: &mut [T], add: impl Fn(T, T) -> T) {
+    let mut lanes = [[T::default(); FEW_GROUPS]; LANES];
+    let count = groups.len();
+    let labels = &labels[..x.len()];
+    if count > FEW_GROUPS {
+        return into_groups(x, labels, groups, add);
+    }
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let (label_chunks, label_rest) = labels.as_chunks::<LANES>();
+    for (chunk, labels) in chunks.iter().zip(label_chunks) {
+        for lane in 0..LANES {
+            into_groups(&chunk[lane..=lane], &labels[lane..=lane], &mut lanes[lane][..count], &add);
+        }
+    }
+    into_groups(rest, label_rest, &mut lanes[0][..count], &add);
+    for (place, group) in groups.iter_mut().enumerate() {
+        let own = lanes.each_ref().map(|lane| lane[place]);
+        *group = add(*group, add(add(own[0], own[1]), add(own[2], own[3])));
+    }
+}
+
+/// Folds every element into its group.
+#[inline(always)]
+fn into_groups<T: Element>(x: &[T], labels: &[i64], groups: &mut [T], with: impl Fn(T, T) -> T) {
+    for (&value, &label) in x.iter().zip(labels) {
+        // A label below 0 is beyond all groups as well.
+        if let Some(group) = groups.get_mut(label as usize) {
+            *group = with(*group, value);
+        }
+    }
+}
+
 /// Folds every element into the group that its label names; those without one are left out.
 ///
 /// # Panics
 /// If the types are not the same, or there are fewer labels than elements.
 pub fn group_accumulate(fold: Fold, x: Values<'_>, labels: &[i64], groups: ValuesMut<'_>) {
-    fn of<T: Element>(x: &[T], labels: &[i64], groups: &mut [T], with: impl Fn(T, T) -> T) {
-        for (&value, &label) in x.iter().zip(&labels[..x.len()]) {
-            // A label below 0 is beyond all groups as well.
-            if let Some(group) = groups.get_mut(label as usize) {
-                *group = with(*group, value);
-            }
-        }
-    }
+    let labels = &labels[..x.len()];
     macro_rules! whole {
         ($($variant:ident)*) => {
             match (x, groups) {
                 (Values::Bool(x), ValuesMut::Bool(groups)) => match fold {
-                    Fold::All => of(x, labels, groups, |a, b| a & b),
-                    _ => of(x, labels, groups, |a, b| a | b),
+                    Fold::All => into_groups(x, labels, groups, |a, b| a & b),
+                    _ => into_groups(x, labels, groups, |a, b| a | b),
                 },
                 $((Values::$variant(x), ValuesMut::$variant(groups)) => match fold {
-                    Fold::Sum => of(x, labels, groups, |a, b| a.wrapping_add(b)),
-                    Fold::Product => of(x, labels, groups, |a, b| a.wrapping_mul(b)),
-                    Fold::Min => of(x, labels, groups, |a, b| a.min(b)),
-                    Fold::Max => of(x, labels, groups, |a, b| a.max(b)),
+                    Fold::Sum => sum(x, labels, groups, |a, b| a.wrapping_add(b)),
+                    Fold::Product => into_groups(x, labels, groups, |a, b| a.wrapping_mul(b)),
+                    Fold::Min => into_groups(x, labels, groups, |a, b| a.min(b)),
+                    Fold::Max => into_groups(x, labels, groups, |a, b| a.max(b)),
                     Fold::Any | Fold::All => unreachable!("numbers are cast to bool before"),
                 },)*
                 (Values::Float32(x), ValuesMut::Float32(groups)) => real!(x, groups),
@@ -40,11 +71,11 @@ pub fn group_accumulate(fold: Fold, x: Values<'_>, labels: &[i64], groups: Value
     macro_rules! real {
         ($x:ident, $groups:ident) => {
             match fold {
-                Fold::Sum => of($x, labels, $groups, |a, b| a + b),
-                Fold::Product => of($x, labels, $groups, |a, b| a * b),
+                Fold::Sum => sum($x, labels, $groups, |a, b| a + b),
+                Fold::Product => into_groups($x, labels, $groups, |a, b| a * b),
                 // NaN spreads.
-                Fold::Min => of($x, labels, $groups, |a, b| if a.is_nan() || a <= b { a } else { b }),
-                Fold::Max => of($x, labels, $groups, |a, b| if a.is_nan() || a >= b { a } else { b }),
+                Fold::Min => into_groups($x, labels, $groups, |a, b| if a.is_nan() || a <= b { a } else { b }),
+                Fold::Max => into_groups($x, labels, $groups, |a, b| if a.is_nan() || a >= b { a } else { b }),
                 Fold::Any | Fold::All => unreachable!("numbers are cast to bool before"),
             }
         };
@@ -123,6 +154,17 @@ mod tests {
             ValuesMut::Int32(&mut groups).fill(identity(fold, ElementType::Int32));
             group_accumulate(fold, Values::Int32(&x), &labels, ValuesMut::Int32(&mut groups));
             assert_eq!(groups, expected);
+        }
+        // Sums in lanes and sums of many groups are the same ones; labels outside are left out.
+        let whole: Vec<f64> = (0..1001).map(|i| f64::from(i * 37 % 101)).collect();
+        let labels: Vec<i64> = (0..1001).map(|i| i * i % 67 - 1).collect();
+        for count in [1, 63, FEW_GROUPS, FEW_GROUPS + 1] {
+            let mut groups = vec![0.5; count];
+            group_accumulate(Fold::Sum, Values::Float64(&whole), &labels, ValuesMut::Float64(&mut groups));
+            for (group, found) in groups.iter().enumerate() {
+                let own = whole.iter().zip(&labels).filter(|(_, label)| **label == group as i64);
+                assert_eq!(*found, 0.5 + own.map(|(value, _)| value).sum::<f64>(), "{group} of {count}");
+            }
         }
         let mut groups = [f64::INFINITY; 2];
         let x = [1.0, f64::NAN, -3.0, 2.0];
