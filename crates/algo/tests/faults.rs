@@ -78,7 +78,7 @@ fn at_every_operation(
             }
         }
         tried += 1;
-        k += 1 + k / 16;
+        k += 1 + k / 8;
     }
     panic!("{sample:?} makes more than {MOST_OPERATIONS} operations");
 }
