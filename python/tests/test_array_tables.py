@@ -93,6 +93,25 @@ def test_tables_without_rows(scratch):
     assert not pathlib.Path("empty.oc").exists()
 
 
+def test_arrow_without_batches_has_its_schema(scratch):
+    """A stream that breaks off behind its schema is no end."""
+    empty = pa.table({"a": pa.array([], pa.int16()), "b": pa.array([], pa.int16())})
+    for ending in (".arrow", ".arrows"):
+        path = scratch / f"none{ending}"
+        with pa.OSFile(str(path), "wb") as sink:
+            (pa.ipc.new_file if ending == ".arrow" else pa.ipc.new_stream)(sink, empty.schema).close()
+        array = xp.from_columns(path, scratch / "none.oc", replace=True)
+        assert (array.shape, array.dtype) == ((0, 2), np.dtype(np.int16))
+        (scratch / f"cut{ending}").write_bytes(path.read_bytes()[:-9])
+        with pytest.raises(oc.OutcoreError):
+            xp.from_columns(scratch / f"cut{ending}", scratch / "none.oc", replace=True)
+    graph = pa.table({"source": pa.array([], pa.int64()), "target": pa.array([], pa.int64())})
+    with pa.OSFile(str(scratch / "graph.arrows"), "wb") as sink:
+        pa.ipc.new_stream(sink, graph.schema).close()
+    oc.import_graph(scratch / "graph.arrows", scratch / "graph.oc")
+    assert oc.Graph(scratch / "graph.oc").edges == 0
+
+
 def test_types_are_promoted_as_by_the_array_api(scratch):
     pairs = (("int8", "uint8"), ("int8", "int16"), ("uint8", "uint32"), ("float32", "float64"))
     for types in (*pairs, ("float32",), ("uint64",)):

@@ -266,3 +266,10 @@ def test_what_cannot_be_is_refused(table, tmp_path):
     oc.import_graph((np.array([0, 1]), np.array([1, 2])), tmp_path / "g.oc")
     refused("g.oc", "describe", tmp_path / "g.oc")
     assert not list(tmp_path.glob("z.npy*"))
+
+
+def test_a_name_of_two_columns_is_no_target(tmp_path):
+    oc.array.persist(tmp_path / "t.oc", np.arange(30.0).reshape(10, 3), names=["a", "b", "a"])
+    error = run("regression", tmp_path / "t.oc", "--target", "a", code=1).stderr
+    assert "expected one column called a, found 2; give its number" in error, error
+    assert found("regression", tmp_path / "t.oc", "--target", 2)["columns"] == ["a", "b"]

@@ -188,6 +188,8 @@ fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Ite
 
 /// What a manifest may be of.
 pub(crate) trait Described: Sized {
+    /// The command that makes one of a file.
+    const IMPORT: &str = "outcore import";
     /// How an image of that kind is made, for whoever named a place without one.
     fn advice(place: &str) -> String;
     /// What to do about a manifest of another version, or of another kind, if it is one.
@@ -211,6 +213,8 @@ impl Described for Manifest {
 }
 
 impl Described for DenseManifest {
+    const IMPORT: &str = "outcore import --as array";
+
     fn advice(_: &str) -> String {
         "save an array there first, or name another place".into()
     }
@@ -338,7 +342,7 @@ fn open_directory<M: Described>(backend: &Arc<dyn Backend>, image: &Path) -> Res
         Some(ErrorKind::NotADirectory) => Error::NoImage {
             path: image.to_owned(),
             found: "it is a file".into(),
-            advice: format!("import it with `outcore import {path} NAME.oc`"),
+            advice: format!("import it with `{} {path} NAME.oc`", M::IMPORT),
         },
         _ => error.into(),
     })

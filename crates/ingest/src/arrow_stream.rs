@@ -99,6 +99,13 @@ fn begin(input: &Input) -> Result<(SchemaRef, ArrowStream)> {
         reader.decode_bare_schema()?;
     }
     reader.first = reader.next_batch().transpose()?;
+    if reader.first.is_none() && reader.decoder.schema().is_none() {
+        // The decoder looks at a schema only with what is behind it: here the mark of the end.
+        let mut end = Buffer::from([CONTINUATION, [0; 4]].concat());
+        let decoder = &mut reader.decoder;
+        let decoded = guarded(|| decoder.decode(&mut end).map_err(|error| error.to_string()));
+        decoded.map_err(|error| reader.damaged(&error))?;
+    }
     reader.first_bytes = Some(reader.first.as_ref().map_or(0, |batch| batch.len_bytes));
     let schema = reader.decoder.schema();
     let schema = schema.ok_or_else(|| reader.damaged("it ends before its schema"))?;

@@ -115,7 +115,7 @@ impl Components {
 
     /// The same, with the factors of precisions.
     pub fn factored(mut self, p: usize) -> Result<Self> {
-        let text = "expected covariances that are positive definite, found another; add more to variances";
+        let text = "expected covariances that are positive definite, found another; add more to variances (reg_covar)";
         self.precisions_cholesky = match self.kind {
             CovarianceType::Full | CovarianceType::Tied => {
                 let mut all = Vec::new();

@@ -83,7 +83,7 @@ impl Data {
     /// A column as a vector, and the others.
     ///
     /// # Errors
-    /// No such column, or no others.
+    /// No such column, several of that name, or no others.
     pub fn split(&self, column: &str) -> Result<(Data, Array)> {
         let count = self.names.len();
         let number = column.parse().ok().filter(|&number: &usize| number < count);
@@ -93,6 +93,10 @@ impl Data {
             let expected = format!("expected a column by its name ({names}{more}) or by its number from 0 to");
             return usage(format!("{expected} {}, found {column}", count - 1));
         };
+        let named = self.names.iter().filter(|name| *name == column).count();
+        if named > 1 {
+            return usage(format!("expected one column called {column}, found {named}; give its number, from 0"));
+        }
         if count == 1 {
             return usage("expected a column beside the target, found none");
         }
