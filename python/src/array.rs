@@ -8,8 +8,8 @@ use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore::array::{
-    self, Array, ArrayImportOptions, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource,
-    NumberOptions, NumberTable, Part, Random, compute, explain,
+    self, Array, ArrayImportOptions, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, MOST_AXES, Memory,
+    NpySource, NumberOptions, NumberTable, Part, Random, compute, explain,
 };
 use outcore::io::lock;
 use outcore::learn::{self, QuantilesOptions};
@@ -136,6 +136,9 @@ impl PyExpression {
         let py = given.py();
         let name: String = given.dtype().as_any().getattr("name")?.extract()?;
         let element = self::element(py, &name)?;
+        if given.ndim() > MOST_AXES {
+            return Err(usage(py, format!("expected an array of at most {MOST_AXES} axes, found {}", given.ndim())));
+        }
         let shape: Vec<u64> = given.shape().iter().map(|&size| size as u64).collect();
         let strides = given.strides().to_vec();
         let address: usize = given.as_any().getattr("ctypes")?.getattr("data")?.extract()?;

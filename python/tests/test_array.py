@@ -704,3 +704,13 @@ def test_squares_of_differences_under_another_shape():
     for axis in (1, 2):
         check(xp.square(reshaped).sum(axis=axis), np.square(expected).sum(axis=axis))
         check(xp.abs(reshaped).sum(axis=axis), np.abs(expected).sum(axis=axis))
+
+
+def test_names_that_no_manifest_holds_leave_the_image(tmp_path):
+    path = tmp_path / "kept.oc"
+    oc.array.persist(path, np.ones((10, 2)), names=["a", "b"])
+    with pytest.raises(oc.UsageError, match="names of columns that take at most 1 MiB together"):
+        oc.array.persist(path, np.zeros((10, 2)), names=["x" * 1_100_000, "b"], replace=True)
+    assert oc.array.open(path).names == ["a", "b"] and float(oc.array.open(path).sum()) == 20
+    with pytest.raises(oc.UsageError, match="at most 16 axes, found 17"):
+        oc.array.asarray(np.ones((1,) * 17))

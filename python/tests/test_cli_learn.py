@@ -273,3 +273,12 @@ def test_a_name_of_two_columns_is_no_target(tmp_path):
     error = run("regression", tmp_path / "t.oc", "--target", "a", code=1).stderr
     assert "expected one column called a, found 2; give its number" in error, error
     assert found("regression", tmp_path / "t.oc", "--target", 2)["columns"] == ["a", "b"]
+
+
+def test_an_array_is_not_replaced_by_what_is_found_in_it(tmp_path):
+    path = tmp_path / "t.npy"
+    np.save(path, np.arange(30.0).reshape(10, 3))
+    for option in ("--output", "--json", "--stats"):
+        error = run("kmeans", path, "--n-clusters", 2, option, path, code=1).stderr
+        assert "expected different files for the array and" in error, error
+    assert np.load(path).shape == (10, 3)

@@ -313,3 +313,14 @@ def test_it_is_imported_when_it_is_asked_for():
     program = "import sys, outcore; assert 'sklearn' not in sys.modules; outcore.ml.KMeans"
     program += "; assert 'sklearn' in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_scores_of_constant_targets_are_scikit_learns(tmp_path):
+    rng = np.random.default_rng(5)
+    x, path = rng.normal(size=(50, 2)), tmp_path / "x.npy"
+    np.save(path, x)
+    model = oc.ml.LinearRegression().fit(x, x @ [1.0, 2.0])
+    constant = oc.ml.LinearRegression().fit(x, np.full(50, 3.0))
+    for fitted, y in ((constant, np.full(50, 3.0)), (model, np.full(50, 3.0)), (model, x @ [1.0, 2.0])):
+        expected = fitted.score(x, y)
+        assert float(fitted.score(oc.array.open(path), y)) == pytest.approx(expected, abs=1e-12), y[:2]

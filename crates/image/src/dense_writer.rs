@@ -7,7 +7,7 @@
 //! while they come, the file grows with them.
 
 use crate::error::{Error, Result};
-use crate::files::MANIFEST;
+use crate::files::{MANIFEST, MAX_MANIFEST_BYTES};
 use crate::partial::require_disk;
 use crate::workspace::{Places, Workspace};
 use crate::writer::write_file;
@@ -15,7 +15,7 @@ use outcore_format::{
     DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_VERSION, ImageFile, Origin, PAGE_BYTES, dense,
 };
 use outcore_io::backend::{Location, Open};
-use outcore_io::{DataFile, Error as IoError, PlacedOptions, PlacedWriter, Runtime, random};
+use outcore_io::{DataFile, Error as IoError, PlacedOptions, PlacedWriter, Runtime, bytes_text, random};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -176,7 +176,17 @@ fn check(manifest: &DenseManifest) -> Result<()> {
     let refused = |error: outcore_format::Error| {
         Error::Usage(format!("expected an array of {}, found {}", error.expected, error.found))
     };
-    manifest.check().map_err(refused)
+    manifest.check().map_err(refused)?;
+    // What is longer is not read, and the image that is replaced would be gone.
+    let len_bytes = manifest.to_bytes().len() as u64;
+    match len_bytes <= MAX_MANIFEST_BYTES {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "expected names of columns that take at most {} together, found {}; give shorter ones, or none",
+            bytes_text(MAX_MANIFEST_BYTES),
+            bytes_text(len_bytes)
+        ))),
+    }
 }
 
 /// What one worker writes with.

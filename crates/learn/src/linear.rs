@@ -123,7 +123,9 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     let r2 = rows.map(|(k, own)| {
         let product = |i: usize| (0..p).map(|j| sums(i, j) * own[j]).sum::<f64>();
         let explained: f64 = (0..p).map(|i| own[i] * (2.0 * sums(i, p + k) - product(i))).sum();
-        explained / sums(p + k, p + k)
+        let all = sums(p + k, p + k);
+        // What is constant is predicted exactly.
+        if all == 0.0 { 1.0 } else { explained / all }
     });
     let (r2, mean) = (r2.collect(), moments.means[..p].to_vec());
     Ok(LinearModel { coefficients, intercept, rank, r2, mean, is_vector, stats: costs.finish(None) })

@@ -199,7 +199,10 @@ class Regressor(RegressorMixin, Model):  # type: ignore[misc]
             each = weights[:, None] if y.ndim == 2 else weights
             mean = (each * y).sum(axis=0) / weights.sum()
         left, all_ = (y - predicted) ** 2 * each, (y - mean) ** 2 * each
-        return (1.0 - left.sum(axis=0) / all_.sum(axis=0)).mean()
+        left, all_ = left.sum(axis=0), all_.sum(axis=0)
+        # Where y is constant, it is predicted or not, as in scikit-learn.
+        shares = xp.where(all_ == 0.0, xp.where(left == 0.0, 0.0, 1.0), left / all_)
+        return (1.0 - shares).mean()
 
 
 def log_sum_exp(logs: Array) -> Array:
