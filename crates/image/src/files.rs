@@ -188,10 +188,12 @@ fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Ite
 
 /// What a manifest may be of.
 pub(crate) trait Described: Sized {
-    /// The command that makes one of a file.
-    const IMPORT: &str = "outcore import";
     /// How an image of that kind is made, for whoever named a place without one.
     fn advice(place: &str) -> String;
+    /// The same for whoever named a file.
+    fn advice_for_file(file: &str) -> String {
+        format!("import it with `outcore import {file} NAME.oc`")
+    }
     /// What to do about a manifest of another version, or of another kind, if it is one.
     fn other_version(bytes: &[u8]) -> Option<String>;
     /// Reads a manifest.
@@ -213,10 +215,12 @@ impl Described for Manifest {
 }
 
 impl Described for DenseManifest {
-    const IMPORT: &str = "outcore import --as array";
-
     fn advice(_: &str) -> String {
         "save an array there first, or name another place".into()
+    }
+
+    fn advice_for_file(_: &str) -> String {
+        "import it as an array".into()
     }
 
     fn other_version(bytes: &[u8]) -> Option<String> {
@@ -342,7 +346,7 @@ fn open_directory<M: Described>(backend: &Arc<dyn Backend>, image: &Path) -> Res
         Some(ErrorKind::NotADirectory) => Error::NoImage {
             path: image.to_owned(),
             found: "it is a file".into(),
-            advice: format!("import it with `{} {path} NAME.oc`", M::IMPORT),
+            advice: M::advice_for_file(&path.to_string()),
         },
         _ => error.into(),
     })

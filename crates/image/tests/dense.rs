@@ -428,7 +428,7 @@ fn graphs_and_arrays_are_not_taken_for_each_other() {
     assert!(error.contains("manifest.json: expected an array, found a graph: "), "{error}");
     let error = refused("\"format_version\": 2", "\"format_version\": 3");
     assert!(error.contains("a newer Outcore may read it"), "{error}");
-    for (name, advice) in [("nothing.oc", "save an array"), ("array.oc/values.pages", "outcore import --as array")] {
+    for (name, advice) in [("nothing.oc", "save an array"), ("array.oc/values.pages", "import it as an array")] {
         let error = DenseImage::open(&runtime, path.with_file_name(name)).unwrap_err().to_string();
         assert!(error.contains(advice), "{error}");
     }

@@ -227,7 +227,7 @@ impl NumberTable {
             }
             Some(Kind::Read("matrix-market")) => {
                 return Err(Error::input(path, None, "a table of numbers", "a matrix in the format Matrix Market")
-                    .advise("import it with --as matrix"));
+                    .advise("import it as a matrix"));
             }
             Some(Kind::Foreign(found, _)) => {
                 return Err(Error::input(path, None, "a table of numbers", found)
