@@ -103,7 +103,8 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         # Lazy products are computed within the same limits.
         self._runtime = runtime
         if not isinstance(image, Graph):
-            limits: dict[str, Any] = {name: given.pop(name) for name in ("memory", "threads", "backend") if name in given}
+            taken = [name for name in ("memory", "threads", "backend") if name in given]
+            limits: dict[str, Any] = {name: given.pop(name) for name in taken}
             if limits and runtime is None:
                 self._runtime = given["runtime"] = Runtime(**limits)
             else:
