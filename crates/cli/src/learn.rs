@@ -82,8 +82,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     let data = Data::open(&runtime, &common.image)?;
     let values = Values::of(&in_shell(statistic.name), statistic.options, given.clone())?;
     let plan = (statistic.plan)(&data, values)?;
-    let array = [("the array", &*common.image)];
-    check_different(&runtime, &array.into_iter().chain(args.outputs()).collect::<Vec<_>>())?;
+    check_different(&runtime, &[("the array".to_owned(), &common.image)], &args.outputs())?;
     for (option, file) in args.outputs() {
         plan.check_file(&runtime, file, option == "--output")?;
     }

@@ -141,7 +141,7 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     }
     if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
         if let Some(output) = &common.output {
-            check_different(graph.runtime(), &[("--output", output), ("--stats", file)])?;
+            check_different(graph.runtime(), &[], &[("--output", output), ("--stats", file)])?;
         }
         outcore::check_file(graph, file)?;
     }
@@ -233,15 +233,18 @@ pub fn write_json(runtime: &Arc<Runtime>, object: &serde_json::Value, file: &Pat
     }
 }
 
-/// Refuses two options that name one file.
-pub fn check_different(runtime: &Runtime, files: &[(&str, &Path)]) -> Result<()> {
+/// Refuses files that are written, in the place of an input or of one another. Inputs may be one file.
+pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &[(&str, &Path)]) -> Result<()> {
     let backend = runtime.backend();
     let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
-    for (i, (option, file)) in files.iter().enumerate() {
-        if let Some((other, _)) = files[..i].iter().find(|(_, other)| place(other) == place(file)) {
+    let mut known: Vec<_> = inputs.iter().map(|(option, file)| (&**option, place(file))).collect();
+    for &(option, file) in outputs {
+        let here = place(file);
+        if let Some((other, _)) = known.iter().find(|(_, other)| *other == here) {
             let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
             return Err(Error::Usage(text));
         }
+        known.push((option, here));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::options::{ALLOW_UNCONVERGED, UNWEIGHTED, arg_of, in_shell, values_of};
 use crate::progress::runtime;
-use crate::run::{UNCONVERGED, report, say, write_stats};
+use crate::run::{UNCONVERGED, check_different, report, say, write_stats};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};
@@ -210,28 +210,18 @@ fn is_written_at_once(needs: &Needs) -> bool {
 /// Refuses files that cannot be written before the work is done.
 fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let (outputs, graph) = (args.outputs(), matrix.graph());
-    let backend = graph.runtime().backend();
-    let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
-    let inputs = args.solver.inputs.iter().zip(&args.inputs);
-    let mut known: Vec<_> = inputs
-        .filter_map(|(input, file)| Some((format!("--{}", in_shell(input.name)), place(file.as_deref()?))))
-        .collect();
-    let kept = args.checkpoint.as_deref().map(|folder| (folder, backend.resolve(folder).ok()));
-    for (option, file) in &outputs {
-        let here = place(file);
-        if let Some((folder, resolved)) = &kept
-            && (file == folder || resolved.is_some() && *resolved == here.0)
-        {
-            let (folder, file) = (folder.display(), file.display());
-            let text = format!("expected a file outside of --checkpoint {folder} for {option}, found {file}");
+    if let Some(kept) = &args.checkpoint {
+        let place = |folder: &Path| graph.runtime().backend().resolve(folder).ok();
+        let inside = |file: &Path| file == kept || place(kept).is_some_and(|kept| place(folder(file)) == Some(kept));
+        if let Some((option, file)) = outputs.iter().find(|(_, file)| inside(file)) {
+            let (kept, file) = (kept.display(), file.display());
+            let text = format!("expected a file outside of --checkpoint {kept} for {option}, found {file}");
             return Err(Error::Usage(text));
         }
-        if let Some((other, _)) = known.iter().find(|(_, other)| *other == here) {
-            let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
-            return Err(Error::Usage(text));
-        }
-        known.push(((*option).to_owned(), here));
     }
+    let inputs = args.solver.inputs.iter().zip(&args.inputs);
+    let inputs = inputs.filter_map(|(input, file)| Some((format!("--{}", in_shell(input.name)), file.as_deref()?)));
+    check_different(graph.runtime(), &inputs.collect::<Vec<_>>(), &outputs)?;
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         match output {
             // Nothing is made of it any more: it is written while the product goes on.
