@@ -8,7 +8,7 @@ use outcore_algo::verify::verify_scan_statistics;
 use outcore_algo::{ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics};
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Column, Direction, Error, Graph, GraphOptions, distance_bits};
-use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
+use outcore_io::{Runtime, RuntimeOptions};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -150,8 +150,12 @@ fn the_memory_that_the_estimate_says_is_enough_beside_a_page_cache() {
         let image = kronecker(directory.path(), 18, 4, directed, OrderChoice::Degree);
         for top in [1, 300] {
             let options = ScanStatisticsOptions { top };
-            let memory_bytes = Some(current_memory_bytes() + (256 << 20));
-            let runtime = RuntimeOptions { memory_bytes, threads: Some(2), ..RuntimeOptions::default() };
+            let runtime = RuntimeOptions {
+                memory_bytes: Some(256 << 20),
+                beside_process: true,
+                threads: Some(2),
+                ..RuntimeOptions::default()
+            };
             let runtime = Arc::new(Runtime::new(runtime).unwrap());
             let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
             let needs = estimate_scan_statistics(&graph, &options);

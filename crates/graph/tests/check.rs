@@ -425,7 +425,8 @@ fn equal_ids_are_found_in_any_order_of_vertices_and_with_little_memory() {
         let image = model.write(directory.path());
         let open_there = || {
             let options = outcore_io::RuntimeOptions {
-                memory_bytes: Some(outcore_io::current_memory_bytes() + if little { 24 << 20 } else { 200 << 20 }),
+                memory_bytes: Some(if little { 24 << 20 } else { 200 << 20 }),
+                beside_process: true,
                 threads: Some(1),
                 ..Default::default()
             };

@@ -13,7 +13,7 @@ use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Column, Error, Graph, GraphOptions, check, export, write_file};
 use outcore_image::{AnyManifest, DenseHead, DenseImage, DenseWriter, read_any_manifest};
 use outcore_io::backend::{Backend, CrashStates, Faults, Operation, Sim, State, Trace};
-use outcore_io::{Array, Runtime, RuntimeOptions, current_memory_bytes};
+use outcore_io::{Array, Runtime, RuntimeOptions};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,8 +24,14 @@ const IMAGE: &str = "graph.oc";
 const LEAST_STATES: u64 = 20_000;
 
 fn runtime(backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let memory_bytes = Some(current_memory_bytes() + (64 << 20));
-    Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), memory_bytes, backend, ..Default::default() }).unwrap())
+    let options = RuntimeOptions {
+        memory_bytes: Some(64 << 20),
+        beside_process: true,
+        threads: Some(1),
+        backend,
+        ..Default::default()
+    };
+    Arc::new(Runtime::new(options).unwrap())
 }
 
 /// A graph whose image has all kinds of files: columns of ids and of weights, both directions.

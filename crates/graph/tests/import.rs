@@ -6,14 +6,15 @@ use given::*;
 use outcore_format::{IdColumn, Order};
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
-use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
+use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 fn runtime(threads: usize, free_mib: u64) -> Runtime {
     let options = RuntimeOptions {
         threads: Some(threads),
-        memory_bytes: Some(current_memory_bytes() + (free_mib << 20)),
+        memory_bytes: Some(free_mib << 20),
+        beside_process: true,
         ..RuntimeOptions::default()
     };
     Runtime::new(options).unwrap()

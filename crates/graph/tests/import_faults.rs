@@ -6,14 +6,18 @@ use given::{Given, Id, files, open};
 use outcore_graph::Error;
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, import};
 use outcore_io::backend::{Faults, Posix, Sim};
-use outcore_io::{Backend, CancelFlag, Progress, Runtime, RuntimeOptions, Unit, current_memory_bytes};
+use outcore_io::{Backend, CancelFlag, Progress, Runtime, RuntimeOptions, Unit};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 fn options(threads: usize) -> RuntimeOptions {
-    let memory_bytes = Some(current_memory_bytes() + (64 << 20));
-    RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() }
+    RuntimeOptions {
+        threads: Some(threads),
+        memory_bytes: Some(64 << 20),
+        beside_process: true,
+        ..RuntimeOptions::default()
+    }
 }
 
 fn edge(source: i128, target: i128) -> (Id, Id) {

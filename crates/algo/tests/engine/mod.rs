@@ -135,8 +135,13 @@ pub fn import_source(
 
 /// A runtime with ample memory.
 pub fn runtime(threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let memory_bytes = Some(outcore_io::current_memory_bytes() + (512 << 20));
-    let options = RuntimeOptions { memory_bytes, threads: Some(threads), backend, ..RuntimeOptions::default() };
+    let options = RuntimeOptions {
+        memory_bytes: Some(512 << 20),
+        beside_process: true,
+        threads: Some(threads),
+        backend,
+        ..RuntimeOptions::default()
+    };
     Arc::new(Runtime::new(options).unwrap())
 }
 

@@ -372,8 +372,13 @@ const MEMORY_BYTES: u64 = 400 << 20;
 
 /// A runtime with so much memory more than the process has.
 pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let memory_bytes = Some(outcore_io::current_memory_bytes() + bytes);
-    let options = RuntimeOptions { memory_bytes, threads: Some(threads), backend, ..RuntimeOptions::default() };
+    let options = RuntimeOptions {
+        memory_bytes: Some(bytes),
+        beside_process: true,
+        threads: Some(threads),
+        backend,
+        ..RuntimeOptions::default()
+    };
     Arc::new(Runtime::new(options).unwrap())
 }
 
