@@ -1,8 +1,8 @@
 //! k-means: centres with the least sum of squared distances of rows from the next one, by Lloyd's iterations.
 //!
-//! *Idea.* Labels are a lazy array: products of rows with centres, both less a common shift, and the least of each
-//! row. A fold of rows and labels sums what is next to each centre, and squared distances exactly. An iteration that
-//! finds the sums of the one before has found its labels. Centres without rows go to the rows that are farthest from
+//! *Idea.* A fold of rows finds the next centre of each by products, both less a common shift, and sums what is next to
+//! each centre, and squared distances exactly (`lloyd.rs`). An iteration that finds the sums of the one before has found
+//! its labels. Labels of the result are a lazy array, of the same products. Centres without rows go to the rows that are farthest from
 //! their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p` multiplications; `k p` numbers.
 //! With centres that are given nothing else; otherwise `rounds + 2` passes first (`seeding.rs`). A last pass finds
 //! the sum of squares for the last centres, unless labels did not change. Nothing of the size of `n` is kept. Bounds
@@ -192,12 +192,10 @@ impl<'a> Run<'a> {
 
     /// A pass: sums of what is next to each centre.
     fn assigned(&mut self, costs: &mut Costs, with_spread: bool) -> Result<Sums> {
-        let labels = scores(&self.shifted, &self.centres)?.arg(false, 1, false)?.cast(ElementType::Float64)?;
-        let mut operands = operands(&self.shifted, self.weights)?;
-        operands.insert(1, labels);
-        let fold =
-            Lloyd { columns: self.shift.len(), centres: self.centres.clone(), is_weighted: self.weights.is_some() };
-        let (k, mut all) = (self.centres.len() / self.shift.len(), vec![Array::fold_rows(fold, &operands)?]);
+        let (shift, centres) = (self.shift.clone(), self.centres.clone());
+        let fold = Lloyd { shift, centres, is_weighted: self.weights.is_some() };
+        let k = self.centres.len() / self.shift.len();
+        let mut all = vec![Array::fold_rows(fold, &operands(self.x, self.weights)?)?];
         if with_spread {
             all.push(ClassMoments::of(self.x, self.weights)?);
         }
@@ -318,9 +316,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
     }
     let centres = vec![0.0; clusters * columns.len()];
-    let labels = scores(&x, &centres)?.arg(false, 1, false)?.cast(ElementType::Float64)?;
-    let fold = Lloyd { columns: columns.len(), centres, is_weighted: false };
-    let pass = vec![Array::fold_rows(fold, &[x.clone(), labels])?, ClassMoments::of(&x, None)?];
+    let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false };
+    let pass = vec![Array::fold_rows(fold, &[x.clone()])?, ClassMoments::of(&x, None)?];
     let output = rows_shape(data, vec!["label".to_owned()], true);
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let start = KMeansStart::Parallel { rounds: 5 };

@@ -157,6 +157,36 @@ fn kmeans_iterates_as_lloyd_does() {
     }
 }
 
+/// Tiles of rows, chunks of columns and groups of centres that are not full, with rows that count several times.
+#[test]
+fn kmeans_of_any_shape_sums_what_is_next_to_a_centre() {
+    for (rows, p, k) in [(1, 1, 1), (17, 3, 2), (1033, 4, 3), (515, 8, 4), (700, 13, 5), (2000, 17, 11)] {
+        let numbers = uniform(rows as u64, rows * p);
+        let times: Vec<f64> = (0..rows).map(|row| (row % 3 + 1) as f64).collect();
+        let repeated: Vec<f64> = numbers
+            .chunks_exact(p)
+            .zip(&times)
+            .flat_map(|(row, &times)| (0..times as usize).flat_map(|_| row.to_vec()))
+            .collect();
+        let start = numbers[..k * p].to_vec();
+        let (x, weights) = (array(&numbers, &[rows, p]), vector(&times));
+        let options = KMeansOptions {
+            clusters: k,
+            start: KMeansStart::Centres(&start),
+            tolerance: 0.0,
+            weights: Some(&weights),
+            ..KMeansOptions::default()
+        };
+        let found = kmeans(&runtime(2), &x, &options).unwrap();
+        let mut centres = start.clone();
+        let inertia = naive_lloyd(&repeated, p, &mut centres);
+        assert!(found.converged, "{rows} x {p}, {k} clusters");
+        assert_close(&found.centres, &centres, 1e-9);
+        assert_close(&[found.inertia], &[inertia], 1e-9);
+        assert_eq!(found.counts.iter().sum::<f64>(), times.iter().sum::<f64>());
+    }
+}
+
 #[test]
 fn kmeans_finds_blobs_and_survives_what_is_odd() {
     let far: Vec<Vec<f64>> = (0..8).map(|c| vec![100.0 * c as f64, 50.0 * (c % 3) as f64]).collect();

@@ -1,22 +1,24 @@
 //! Which vector instructions a loop is compiled for, and which of these the processor has.
 //!
 //! A [`Loop`] is compiled up to three times: for any processor, for AVX2 and for AVX-512. Its source is the same, no
-//! product and sum are contracted, and no sum is reordered: so its results have the same bits at every level.
+//! product and sum are contracted but where it says `mul_add`, and no sum is reordered: so its results have the same
+//! bits at every level.
 #![allow(unsafe_code)]
 
 /// A loop over vectors with all that it needs.
-pub(crate) trait Loop {
+pub trait Loop {
     /// What the loop gives back.
     type Output;
 
     /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the
-    /// processor. So a long body is that of a `for`, and no closure for an iterator to call.
+    /// processor. So a long body is that of a `for`, and no closure for an iterator to call. `mul_add` is one instruction
+    /// where the processor has it, and slow where it has not.
     fn run(self) -> Self::Output;
 }
 
 /// Runs a loop with the widest vectors that the processor has.
 #[inline(always)]
-pub(crate) fn widest<L: Loop>(work: L) -> L::Output {
+pub fn widest<L: Loop>(work: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if has_avx512() {
@@ -45,7 +47,8 @@ fn has_avx512() -> bool {
     if LEVEL.get() < 2 {
         return false;
     }
-    is_x86_feature_detected!("avx512f")
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
@@ -58,17 +61,17 @@ fn has_avx2() -> bool {
     if LEVEL.get() < 1 {
         return false;
     }
-    is_x86_feature_detected!("avx2")
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
 fn with_avx512<L: Loop>(work: L) -> L::Output {
     work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn with_avx2<L: Loop>(work: L) -> L::Output {
     work.run()
 }
