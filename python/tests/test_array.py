@@ -751,3 +751,26 @@ def test_passes_of_statistics_without_nan(scratch):
         passes = [one.rows for one in getattr(xp, name)(x, axis=0).explain().passes]
         assert passes == ([3000, 3000] if name in ("nanvar", "nanstd") else [3000])
         assert len(getattr(xp, name)(x, axis=1).explain().passes) == 1
+
+
+def test_names_of_columns_stay_with_parts(scratch):
+    x = np.arange(40.0).reshape(10, 4)
+    X = xp.persist("x.oc", x, names=["a", "b", "c", "d"])
+    parts = {
+        "abcd": [X[2:5], X[...], X[:], X[::-1], X[[3, 1]]],
+        "bcd": [X[:, 1:4], X[3:, 1:]],
+        "db": [X[:, ::-2], X[:, [3, 1]], X[["d", "b"]], X[:, [-1, 1]], X[1:][["d", "b"]]],
+        "d": [X[["d"]], X[:, 3:]],
+    }
+    for names, arrays in parts.items():
+        for place, array in enumerate(arrays):
+            assert array.names == list(names), (names, place)
+            again = xp.persist("again.oc", array, replace=True)
+            assert again.names == xp.open("again.oc").names == list(names)
+            for name in names:
+                assert (again[name].compute() == array[name].compute()).all()
+    for other in (X["a"], X[0], X[:, 0], X[None], X[..., None], X + 1, X.T, X[:, xp.asarray([1])]):
+        assert other.names is None
+    assert X.names == list("abcd") and xp.persist("y.oc", X, names=list("wxyz")).names == list("wxyz")
+    xp.compute(persist={"z.oc": X[:, 1:3]})
+    assert xp.open("z.oc").names == ["b", "c"]
