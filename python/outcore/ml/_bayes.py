@@ -22,7 +22,8 @@ class GaussianNB(Classifier):
             `epsilon_` is of the weighted variances.
         stats_: What the fit cost.
 
-    Cost of a fit: one pass; `k (2 p + 1)` numbers per thread. y in a file takes two passes more, over y.
+    Cost of a fit: one pass; per thread `96 k p` bytes and 36 KiB per column. y in a file takes two passes more,
+    over y.
 
     Raises:
         UsageError: NaN or infinite numbers; priors that do not fit; weights below 0, or all 0 in a class; y in a file

@@ -35,7 +35,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         stats_: What the fit cost.
 
     Cost of a fit: a pass per iteration, `2 n k p^2` multiplications if covariances are full; k-means and a pass before.
-    `k p^2` numbers per thread, and `k p` per row of a block.
+    Per thread `24 k p^2` bytes and `4 k + 64` KiB per column; less if they are not full.
 
     Raises:
         UsageError: Options that cannot be; NaN or infinite numbers; fewer rows than components; covariances that are
