@@ -324,3 +324,26 @@ def test_scores_of_constant_targets_are_scikit_learns(tmp_path):
     for fitted, y in ((constant, np.full(50, 3.0)), (model, np.full(50, 3.0)), (model, x @ [1.0, 2.0])):
         expected = fitted.score(x, y)
         assert float(fitted.score(oc.array.open(path), y)) == pytest.approx(expected, abs=1e-12), y[:2]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_with_nan_are_refused_when_they_are_computed(name, disk):
+    rows, wrong = disk(X), X.copy()
+    model = MODELS[name]().fit(rows, disk(NUMBERS))
+    for value in (np.nan, np.inf, -np.inf):
+        wrong[700, 2] = value
+        for given in (disk(wrong), disk(wrong.astype(np.float32))):
+            for method in [*METHODS, "score"]:
+                if not hasattr(model, method):
+                    continue
+                lazy = getattr(model, method)(given, *([NUMBERS] if method == "score" else []))
+                with pytest.raises(oc.UsageError, match="finite numbers in rows that a model is applied to"):
+                    lazy.compute()
+                with pytest.raises(ValueError, match="NaN|infinity"):
+                    getattr(model, method)(wrong, *([NUMBERS] if method == "score" else []))
+        # Rows beside them are computed.
+        method = getattr(model, "predict" if hasattr(model, "predict") else "transform")
+        assert (method(disk(wrong)[:700]).compute() == method(rows)[:700].compute()).all()
+    whole = disk(np.round(X).astype(np.int32))
+    close(method(whole).compute(), method(np.round(X)))

@@ -16,6 +16,7 @@ use crate::declare::{
     Data, Declaration, Fact, Found, N_INIT, PROBA, Plan, SEED, Table, count, numbered, real, rows_shape, size,
     unconverged,
 };
+use crate::finite::finite_rows;
 use crate::gaussian_nb::{log_sum_exp, softmax};
 use crate::kmeans::{KMeansOptions, kmeans};
 use crate::mixture_sums::Sums;
@@ -218,7 +219,7 @@ impl CovarianceType {
 
 impl GaussianMixture {
     fn logs(&self, x: &Array) -> Result<Array> {
-        let x = matrix(x)?;
+        let x = finite_rows(x)?;
         if columns(&x) * self.weights.len() != self.means.len() {
             let p = self.means.len() / self.weights.len();
             return usage(format!("expected {p} columns, found {}", columns(&x)));

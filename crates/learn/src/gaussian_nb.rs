@@ -7,6 +7,7 @@ use crate::class_moments::{ClassMoments, Classes};
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
 use crate::declare::{Data, Declaration, Fact, Found, PROBA, Plan, TARGET, Table, real, rows_shape};
+use crate::finite::finite_rows;
 use crate::pca::projected;
 use outcore_algo::Values;
 use outcore_array::Array;
@@ -102,7 +103,7 @@ impl GaussianNb {
     /// # Errors
     /// Another number of columns.
     pub fn joint_log_likelihood(&self, x: &Array) -> Result<Array> {
-        let (x, k) = (matrix(x)?, self.priors.len());
+        let (x, k) = (finite_rows(x)?, self.priors.len());
         let p = self.means.len() / k;
         // About the mean of the means, so that the squares of numbers far from 0 do not cancel.
         let middle: Vec<f64> = (0..p).map(|i| (0..k).map(|c| self.means[c * p + i]).sum::<f64>() / k as f64).collect();

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data  # type: ign
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
+from outcore.array._array import made
 from outcore.array._compute import _options
 
 # Labels in a file are classes if they lie so near to each other.
@@ -89,7 +90,8 @@ class Model(BaseEstimator):  # type: ignore[misc]
         if not reset:
             check_is_fitted(self)
         if is_lazy(X):
-            return self._own(X, reset, least_rows)
+            x = self._own(X, reset, least_rows)
+            return x if reset else made(x._expression.finite_rows(), x)
         types = [np.float64, np.float32]
         return xp.asarray(validate_data(self, X, dtype=types, reset=reset, ensure_min_samples=least_rows))
 
