@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 
+import joblib
 import numpy as np
 import outcore as oc
 import pytest
@@ -347,3 +348,39 @@ def test_rows_with_nan_are_refused_when_they_are_computed(name, disk):
         assert (method(disk(wrong)[:700]).compute() == method(rows)[:700].compute()).all()
     whole = disk(np.round(X).astype(np.int32))
     close(method(whole).compute(), method(np.round(X)))
+
+
+SAVED = """
+import pickle, sys
+import joblib, numpy as np, outcore as oc
+folder, name, methods = sys.argv[1], sys.argv[2], sys.argv[3:]
+for model in (pickle.load(open(f"{folder}/model.pickle", "rb")), joblib.load(f"{folder}/model.joblib")):
+    assert type(model) is getattr(oc.ml, name), model
+    for method in methods:
+        for rows in (oc.array.open(f"{folder}/new.oc"), f"{folder}/new.oc", np.load(f"{folder}/new.npy")):
+            found = np.asarray(getattr(model, method)(rows))
+            np.testing.assert_allclose(found, np.load(f"{folder}/{method}.npy"), rtol=1e-9, atol=1e-12)
+"""
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_saved_models_are_applied_in_another_process(name, disk, tmp_path):
+    model = MODELS[name](memory="64MiB").fit(disk(X[:1000]), disk(NUMBERS[:1000]))
+    methods = [method for method in METHODS if hasattr(model, method)]
+    np.save(tmp_path / "new.npy", X[1000:])
+    new = xp.persist(tmp_path / "new.oc", xp.asarray(X[1000:]))
+    for method in methods:
+        np.save(tmp_path / f"{method}.npy", getattr(model, method)(new).compute())
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(model))
+    joblib.dump(model, tmp_path / "model.joblib")
+    subprocess.run([sys.executable, "-c", SAVED, str(tmp_path), name, *methods], check=True)
+    assert clone(model).get_params() == model.get_params() and not hasattr(clone(model), "n_features_in_")
+
+
+def test_lazy_parameters_are_copied_and_saved(disk):
+    rows = disk(X)
+    model = ml.KMeans(3, init=rows[:3]).fit(rows)
+    assert numbers_of(clone(model).fit(rows)) == numbers_of(model)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.init == X[:3]).all() and numbers_of(again.fit(rows)) == numbers_of(model)

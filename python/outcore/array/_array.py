@@ -155,6 +155,13 @@ class Array:
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
+    def __copy__(self) -> Self:
+        # It cannot be changed.
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
     def __reduce__(self) -> Any:
         raise TypeError("an Array cannot be pickled; persist it and pass the path, or pass what it computes to")
 

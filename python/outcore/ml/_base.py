@@ -75,8 +75,12 @@ class Model(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if not isinstance(value, Array)}
+        # What a fit found and is lazy is left out; a parameter becomes an array of NumPy's.
+        state = {
+            name: value for name, value in super().__getstate__().items()
+            if not (isinstance(value, Array) and name.endswith("_"))
+        }  # fmt: skip
+        return {name: value.compute() if isinstance(value, Array) else value for name, value in state.items()}
 
     def _limits(self, *arrays: Array) -> dict[str, Any]:
         """The limits of a computation, as the engine takes them."""
