@@ -384,3 +384,26 @@ def test_lazy_parameters_are_copied_and_saved(disk):
     assert numbers_of(clone(model).fit(rows)) == numbers_of(model)
     again = pickle.loads(pickle.dumps(model))
     assert (again.init == X[:3]).all() and numbers_of(again.fit(rows)) == numbers_of(model)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_names_of_columns_are_names_of_features(name, tmp_path):
+    names = ["a", "b", "c", "d", "e"]
+    rows = xp.persist(tmp_path / "x.oc", xp.asarray(X), names=names)
+    model = MODELS[name]()
+    assert list(model.fit(rows, NUMBERS).feature_names_in_) == names and model.feature_names_in_.dtype == object
+    method = "predict" if hasattr(model, "predict") else "transform"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = getattr(model, method)(rows[:100]).compute()
+    for unnamed in (rows + 0.0, X):
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            close(np.asarray(getattr(model, method)(unnamed))[:100], expected)
+    with pytest.raises(oc.UsageError, match="feature names should match"):
+        getattr(model, method)(rows[["b", "a", "c", "d", "e"]])
+    assert not hasattr(model.fit(rows + 0.0, NUMBERS), "feature_names_in_")
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        getattr(model, method)(rows)
+    if name == "StandardScaler":
+        assert list(model.fit(rows).get_feature_names_out()) == names

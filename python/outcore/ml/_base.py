@@ -2,6 +2,7 @@
 
 import numbers
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -106,12 +107,28 @@ class Model(BaseEstimator):  # type: ignore[misc]
             raise UsageError(text)
         if reset:
             self.n_features_in_ = x.shape[1]
-            if hasattr(self, "feature_names_in_"):
+            if x.names is not None:
+                self.feature_names_in_ = np.array(x.names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
         elif x.shape[1] != self.n_features_in_:
             wanted = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
             raise UsageError(f"X has {x.shape[1]} features, but {wanted}")
+        else:
+            self._check_names(x.names)
         return x
+
+    def _check_names(self, names: list[str] | None) -> None:
+        """Refuses other names of columns than those of the fit; if only one has names, it warns, as scikit-learn."""
+        fitted, name = getattr(self, "feature_names_in_", None), type(self).__name__
+        if fitted is None and names is not None:
+            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=5)
+        elif fitted is not None and names is None:
+            text = f"X does not have valid feature names, but {name} was fitted with feature names"
+            warnings.warn(text, stacklevel=5)
+        elif fitted is not None and list(fitted) != names:
+            text = f"feature names should match those of the fit, in their order: expected {list(fitted)}"
+            raise UsageError(f"{text}, found {names}")
 
     def _supervised(self, X: Any, y: Any, **checks: Any) -> tuple[Array, Any]:
         """X and y of a fit: X as an array of ours, y as one of ours or of NumPy's."""
