@@ -48,9 +48,11 @@ def _names_left(x: Array, parts: list[Part], picks: list[tuple[int, Any]]) -> li
     if x.names is None or len(parts) != 2 or len(picks) > 1:
         return None
     rows, columns = parts
-    if rows is None or columns is None or rows[1] is None or columns[1] is None:
+    if rows is None or columns is None or rows[1] is None:
         return None
     start, step, count = columns
+    if step is None:
+        return None
     places: Any = [start + step * place for place in range(count)]
     for axis, indices in picks:
         if indices.ndim != 1 or axis == 1 and isinstance(indices, Array):
