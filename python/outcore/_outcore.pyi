@@ -35,9 +35,11 @@ __all__ = [
     "import_array",
     "import_files",
     "import_tables",
+    "joint_log_likelihood",
     "kmeans",
     "linear_regression",
     "logistic_regression",
+    "mixture_logs",
     "multiply_streamed",
     "nmf",
     "parse_bytes",
@@ -435,6 +437,12 @@ def gaussian_mixture(
     regularisation: float,
     seed: int,
 ) -> dict[str, Any]: ...
+def mixture_logs(
+    x: Expression, *, covariance: str, weights: np.ndarray, means: np.ndarray, precisions_cholesky: np.ndarray
+) -> Expression: ...
+def joint_log_likelihood(
+    x: Expression, *, priors: np.ndarray, means: np.ndarray, variances: np.ndarray
+) -> Expression: ...
 def pca(x: Expression, options: dict[str, Any], *, components: int | None, solver: str) -> dict[str, Any]: ...
 def truncated_svd(x: Expression, options: dict[str, Any], *, components: int, solver: str) -> dict[str, Any]: ...
 def linear_regression(
