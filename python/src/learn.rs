@@ -1,5 +1,5 @@
-//! The engine's part of `outcore.ml`: models that are fitted, and densities of rows. What else predicts and transforms is
-//! made of arrays there.
+//! The engine's part of `outcore.ml`: models that are fitted, and densities of rows. What else predicts and transforms
+//! is made of arrays there.
 
 use crate::array::PyExpression;
 use crate::errors::usage;

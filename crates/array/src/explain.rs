@@ -56,8 +56,8 @@ pub struct ExplainedStep {
 /// Plans a computation without doing it.
 ///
 /// # Errors
-/// What [`compute`](crate::compute) refuses before a pass: also too little memory for that, beside the results of passes
-/// before it.
+/// What [`compute`](crate::compute) refuses before a pass: also too little memory for that, beside the results of
+/// passes before it.
 pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
     for goal in goals {
         if let Goal::Image(image) = goal {
