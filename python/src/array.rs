@@ -327,6 +327,11 @@ impl PyExpression {
         PyExpression::of(py, self.array.inner(&other.array, function, fold(py, name)?))
     }
 
+    /// A matrix as float64, of which NaN and infinities are an error when it is computed.
+    fn finite_rows(&self, py: Python<'_>) -> PyResult<Self> {
+        PyExpression::of(py, learn::finite_rows(&self.array))
+    }
+
     fn co_moments(&self, py: Python<'_>) -> PyResult<Self> {
         PyExpression::of(py, learn::co_moments(&self.array))
     }

@@ -1,4 +1,5 @@
-//! The engine's part of `outcore.ml`: models that are fitted. What predicts and transforms is made of arrays there.
+//! The engine's part of `outcore.ml`: models that are fitted, and densities of rows. What else predicts and transforms
+//! is made of arrays there.
 
 use crate::array::PyExpression;
 use crate::errors::usage;
@@ -80,6 +81,16 @@ fn solver(py: Python<'_>, name: &str) -> PyResult<PcaSolver> {
     }
 }
 
+fn covariance_type(py: Python<'_>, name: &str) -> PyResult<CovarianceType> {
+    match name {
+        "full" => Ok(CovarianceType::Full),
+        "tied" => Ok(CovarianceType::Tied),
+        "diag" => Ok(CovarianceType::Diagonal),
+        "spherical" => Ok(CovarianceType::Spherical),
+        other => Err(usage(py, format!("expected full, tied, diag or spherical covariances, found {other}"))),
+    }
+}
+
 /// See `outcore.ml.KMeans`: centres, and what is known of them.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -125,13 +136,7 @@ pub fn gaussian_mixture<'py>(
     regularisation: f64,
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let covariance = match covariance {
-        "full" => CovarianceType::Full,
-        "tied" => CovarianceType::Tied,
-        "diag" => CovarianceType::Diagonal,
-        "spherical" => CovarianceType::Spherical,
-        other => return Err(usage(py, format!("expected full, tied, diag or spherical covariances, found {other}"))),
-    };
+    let covariance = covariance_type(py, covariance)?;
     let given = match start {
         None => None,
         Some((weights, means, precisions)) => {
@@ -160,6 +165,22 @@ pub fn gaussian_mixture<'py>(
     facts.set("converged", found.converged)?.set("iterations", found.iterations)?;
     facts.set("lower_bound", found.lower_bound)?.vector("lower_bounds", &found.lower_bounds)?;
     Ok(facts.0)
+}
+
+/// The logarithms of densities times weights, of rows and components, `(n, k)`.
+#[pyfunction]
+#[pyo3(signature = (x, *, covariance, weights, means, precisions_cholesky))]
+pub fn mixture_logs(
+    py: Python<'_>,
+    x: &PyExpression,
+    covariance: &str,
+    weights: Numbers<'_>,
+    means: Numbers<'_>,
+    precisions_cholesky: Numbers<'_>,
+) -> PyResult<PyExpression> {
+    let kind = covariance_type(py, covariance)?;
+    let (weights, means, factors) = (weights.as_slice()?, means.as_slice()?, precisions_cholesky.as_slice()?);
+    PyExpression::of(py, learn::mixture_logs(&x.array, kind, weights, means, factors))
 }
 
 /// See `outcore.ml.PCA`: components and variances.
@@ -288,6 +309,20 @@ pub fn gaussian_nb<'py>(
     facts.matrix("means", &found.means, classes)?.matrix("variances", &found.variances, classes)?;
     facts.set("epsilon", found.epsilon)?;
     Ok(facts.0)
+}
+
+/// The logarithms of the joint probabilities of rows and classes, `(n, k)`.
+#[pyfunction]
+#[pyo3(signature = (x, *, priors, means, variances))]
+pub fn joint_log_likelihood(
+    py: Python<'_>,
+    x: &PyExpression,
+    priors: Numbers<'_>,
+    means: Numbers<'_>,
+    variances: Numbers<'_>,
+) -> PyResult<PyExpression> {
+    let (priors, means, variances) = (priors.as_slice()?, means.as_slice()?, variances.as_slice()?);
+    PyExpression::of(py, learn::joint_log_likelihood(&x.array, priors, means, variances))
 }
 
 /// See `outcore.ml.StandardScaler`: means, variances and deviations of columns.

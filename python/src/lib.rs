@@ -67,8 +67,8 @@ mod _outcore {
     use super::import::{import_files, import_tables};
     #[pymodule_export]
     use super::learn::{
-        gaussian_mixture, gaussian_nb, kmeans, linear_regression, logistic_regression, pca, ridge, standard_scaler,
-        truncated_svd,
+        gaussian_mixture, gaussian_nb, joint_log_likelihood, kmeans, linear_regression, logistic_regression,
+        mixture_logs, pca, ridge, standard_scaler, truncated_svd,
     };
     #[pymodule_export]
     use super::linalg::{eigs, eigsh, eigsh_complex, nmf, randomized_svd, svds};

@@ -1,6 +1,7 @@
 """What a computation of arrays will do, said beforehand."""
 
 import os
+import shutil
 import xml.etree.ElementTree
 
 import numpy as np
@@ -28,3 +29,31 @@ def test_an_explanation_names_passes_bytes_and_memory(scratch):
     assert xp.explain(xp.asarray([1.0, 2.0]).sum()).passes == []
     with pytest.raises(TypeError):
         xp.explain(x, memry="1GiB")
+
+
+def test_an_explanation_asks_for_the_memory_that_the_computation_takes(scratch):
+    x = xp.persist("x.oc", xp.random.normal((6000, 200), seed=1))
+    goals = {
+        "gram": lambda: ([x.T @ x], None),
+        "two passes": lambda: ([(x - x.mean(axis=0)).std(axis=0), x[:3000] * 2], None),
+        "image": lambda: ([x.sum()], {"y.oc": x + 1}),
+    }
+    for name, of in goals.items():
+        agreed = set()
+        for memory in range(16 << 20, 80 << 20, 2 << 20):
+            arrays, images = of()
+            outcomes = []
+            for function in (xp.explain, xp.compute):
+                try:
+                    function(*arrays, persist=images, memory=memory, threads=2)
+                    outcomes.append(True)
+                except oc.MemoryLimitError:
+                    outcomes.append(False)
+            shutil.rmtree("y.oc", ignore_errors=True)
+            assert outcomes[0] == outcomes[1], (name, memory, outcomes)
+            agreed.add(outcomes[0])
+        assert agreed == {False, True}, name
+    with pytest.raises(oc.UsageError, match="vector or a matrix"):
+        xp.explain(persist={"z.oc": x[:2, :2].reshape((2, 2, 1))})
+    with pytest.raises(oc.UsageError, match="vector or a matrix"):
+        xp.explain(persist={"z.oc": x.sum()})

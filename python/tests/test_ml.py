@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 
+import joblib
 import numpy as np
 import outcore as oc
 import pytest
@@ -324,3 +325,85 @@ def test_scores_of_constant_targets_are_scikit_learns(tmp_path):
     for fitted, y in ((constant, np.full(50, 3.0)), (model, np.full(50, 3.0)), (model, x @ [1.0, 2.0])):
         expected = fitted.score(x, y)
         assert float(fitted.score(oc.array.open(path), y)) == pytest.approx(expected, abs=1e-12), y[:2]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_with_nan_are_refused_when_they_are_computed(name, disk):
+    rows, wrong = disk(X), X.copy()
+    model = MODELS[name]().fit(rows, disk(NUMBERS))
+    for value in (np.nan, np.inf, -np.inf):
+        wrong[700, 2] = value
+        for given in (disk(wrong), disk(wrong.astype(np.float32))):
+            for method in [*METHODS, "score"]:
+                if not hasattr(model, method):
+                    continue
+                lazy = getattr(model, method)(given, *([NUMBERS] if method == "score" else []))
+                with pytest.raises(oc.UsageError, match="finite numbers in rows that a model is applied to"):
+                    lazy.compute()
+                with pytest.raises(ValueError, match="NaN|infinity"):
+                    getattr(model, method)(wrong, *([NUMBERS] if method == "score" else []))
+        # Rows beside them are computed.
+        method = getattr(model, "predict" if hasattr(model, "predict") else "transform")
+        assert (method(disk(wrong)[:700]).compute() == method(rows)[:700].compute()).all()
+    whole = disk(np.round(X).astype(np.int32))
+    close(method(whole).compute(), method(np.round(X)))
+
+
+SAVED = """
+import pickle, sys
+import joblib, numpy as np, outcore as oc
+folder, name, methods = sys.argv[1], sys.argv[2], sys.argv[3:]
+for model in (pickle.load(open(f"{folder}/model.pickle", "rb")), joblib.load(f"{folder}/model.joblib")):
+    assert type(model) is getattr(oc.ml, name), model
+    for method in methods:
+        for rows in (oc.array.open(f"{folder}/new.oc"), f"{folder}/new.oc", np.load(f"{folder}/new.npy")):
+            found = np.asarray(getattr(model, method)(rows))
+            np.testing.assert_allclose(found, np.load(f"{folder}/{method}.npy"), rtol=1e-9, atol=1e-12)
+"""
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_saved_models_are_applied_in_another_process(name, disk, tmp_path):
+    model = MODELS[name](memory="64MiB").fit(disk(X[:1000]), disk(NUMBERS[:1000]))
+    methods = [method for method in METHODS if hasattr(model, method)]
+    np.save(tmp_path / "new.npy", X[1000:])
+    new = xp.persist(tmp_path / "new.oc", xp.asarray(X[1000:]))
+    for method in methods:
+        np.save(tmp_path / f"{method}.npy", getattr(model, method)(new).compute())
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(model))
+    joblib.dump(model, tmp_path / "model.joblib")
+    subprocess.run([sys.executable, "-c", SAVED, str(tmp_path), name, *methods], check=True)
+    assert clone(model).get_params() == model.get_params() and not hasattr(clone(model), "n_features_in_")
+
+
+def test_lazy_parameters_are_copied_and_saved(disk):
+    rows = disk(X)
+    model = ml.KMeans(3, init=rows[:3]).fit(rows)
+    assert numbers_of(clone(model).fit(rows)) == numbers_of(model)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.init == X[:3]).all() and numbers_of(again.fit(rows)) == numbers_of(model)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_names_of_columns_are_names_of_features(name, tmp_path):
+    names = ["a", "b", "c", "d", "e"]
+    rows = xp.persist(tmp_path / "x.oc", xp.asarray(X), names=names)
+    model = MODELS[name]()
+    assert list(model.fit(rows, NUMBERS).feature_names_in_) == names and model.feature_names_in_.dtype == object
+    method = "predict" if hasattr(model, "predict") else "transform"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = getattr(model, method)(rows[:100]).compute()
+    for unnamed in (rows + 0.0, X):
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            close(np.asarray(getattr(model, method)(unnamed))[:100], expected)
+    with pytest.raises(oc.UsageError, match="feature names should match"):
+        getattr(model, method)(rows[["b", "a", "c", "d", "e"]])
+    assert not hasattr(model.fit(rows + 0.0, NUMBERS), "feature_names_in_")
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        getattr(model, method)(rows)
+    if name == "StandardScaler":
+        assert list(model.fit(rows).get_feature_names_out()) == names

@@ -11,6 +11,7 @@ use crate::pass::{pass_needs, run};
 use crate::plan::{Known, Plan, Request, Wanted, cannot_stream, outer};
 use crate::sink::{Sink, SinkKind};
 use crate::sparse::{Factor, StoredPlan};
+use outcore_format::DenseShape;
 use outcore_image::{DenseHead, DenseWriter, Error, Result, Stats, StatsBuilder};
 use outcore_io::{Runtime, Spill};
 use outcore_matrix::{DenseFile, DenseLayout};
@@ -89,18 +90,24 @@ pub(crate) fn reached_at_once(goals: &[Goal]) -> Vec<bool> {
     goals.iter().map(|goal| matches!(goal, Goal::Image(image) if image.array.count() == 0)).collect()
 }
 
-/// What writes an image.
-fn writer(runtime: &Arc<Runtime>, goal: &ImageGoal) -> Result<DenseWriter> {
-    let (rows, columns) = match *goal.array.shape() {
+/// The shape of an array as an image.
+pub(crate) fn image_shape(array: &Array) -> Result<DenseShape> {
+    let (rows, columns) = match *array.shape() {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
         _ => {
-            let found = goal.array.axes();
+            let found = array.axes();
             return Err(Error::Usage(format!("expected a vector or a matrix to store, found {found} axes")));
         }
     };
+    Ok(DenseShape { element: array.element(), rows, columns })
+}
+
+/// What writes an image.
+fn writer(runtime: &Arc<Runtime>, goal: &ImageGoal) -> Result<DenseWriter> {
+    let DenseShape { element, rows, columns } = image_shape(&goal.array)?;
     let head = DenseHead {
-        element: goal.array.element(),
+        element,
         rows,
         columns,
         dimensions: goal.array.axes() as u32,

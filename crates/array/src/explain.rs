@@ -1,13 +1,13 @@
 //! What a computation will do: its passes, what each reads and computes, and the memory that it takes. Nothing is read.
 
-use crate::compute::{Computation, Goal, Place, Target, reached_at_once};
+use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_once};
 use crate::memory::Memory;
 use crate::pass::{partition_rows, pass_needs};
 use crate::plan::{Plan, View};
 use crate::sink::Sink;
 use crate::sparse::StoredPlan;
 use outcore_format::ElementType;
-use outcore_image::Result;
+use outcore_image::{DenseWriter, Result};
 use outcore_io::{Runtime, bytes_text};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -56,10 +56,17 @@ pub struct ExplainedStep {
 /// Plans a computation without doing it.
 ///
 /// # Errors
-/// What [`compute`](crate::compute) refuses before it reads anything, but for missing memory.
+/// What [`compute`](crate::compute) refuses before a pass: also too little memory for that, beside the results of
+/// passes before it.
 pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
+    for goal in goals {
+        if let Goal::Image(image) = goal {
+            image_shape(&image.array)?;
+        }
+    }
     let mut computation = Computation::new(runtime);
     let (mut reached, mut passes) = (reached_at_once(goals), Vec::new());
+    let mut results_bytes = 0;
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
             if let [Target { array, place: Place::Product }] = &targets[..] {
@@ -67,7 +74,10 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
                 continue;
             }
             let (plan, sinks) = computation.plan(&targets, &[])?;
-            passes.push(explained(&plan, &sinks, &targets, runtime));
+            let pass = explained(&plan, &sinks, &targets, runtime)?;
+            results_bytes += pass.result_bytes;
+            runtime.budget().require("computing arrays", pass.memory_bytes + results_bytes)?;
+            passes.push(pass);
             for Target { array, place } in &targets {
                 match place {
                     Place::Image(goal) => reached[*goal] = true,
@@ -100,7 +110,7 @@ fn explained_product(plan: StoredPlan) -> ExplainedPass {
     }
 }
 
-fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime) -> ExplainedPass {
+fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime) -> Result<ExplainedPass> {
     let places = |views: Vec<&View>| views.into_iter().map(|view| view.step).collect::<Vec<_>>();
     let steps = plan.steps.iter().map(|step| ExplainedStep {
         name: step.name.clone(),
@@ -119,15 +129,18 @@ fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime)
         (text, sink.wanted().iter().map(|wanted| wanted.view.step).collect())
     };
     let needs = pass_needs(plan, sinks, runtime);
-    ExplainedPass {
+    let images = targets.iter().filter(|target| target.image().is_some());
+    let shapes = images.map(|target| image_shape(&target.array)).collect::<Result<Vec<_>>>()?;
+    let writer_bytes: u64 = shapes.into_iter().map(|shape| DenseWriter::worker_bytes(runtime, shape)).sum();
+    Ok(ExplainedPass {
         rows: plan.rows,
         partition_rows: partition_rows(plan, sinks),
         reads: plan.sources.iter().map(|own| (own.source.describe(), own.bytes())).collect(),
         steps: steps.collect(),
         results: targets.iter().zip(sinks).map(result).collect(),
-        memory_bytes: needs.readers_bytes + needs.other_bytes,
+        memory_bytes: needs.readers_bytes + needs.other_bytes + writer_bytes,
         result_bytes: targets.iter().map(Target::result_bytes).sum(),
-    }
+    })
 }
 
 impl std::fmt::Display for Explanation {

@@ -106,9 +106,7 @@ impl DenseWriter {
         let file = DataFile::open_as(runtime.backend(), Location::at(&path), Open::Create)?;
         file.allocate(len_bytes).map_err(|error| IoError::file(&path, "write", error))?;
         let len_bytes = if is_growing { u64::MAX } else { len_bytes };
-        let share = runtime.budget().available_bytes() / BLOCKS_SHARE / runtime.threads() as u64;
-        let most_bytes = (share / (SPARE_BLOCKS as u64 + 1)).clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES);
-        let block_bytes = most_bytes.min(len_bytes.max(1)).next_multiple_of(PAGE_BYTES as u64) as usize;
+        let block_bytes = block_bytes(runtime, len_bytes) as usize;
         Ok(DenseWriter {
             runtime: Arc::clone(runtime),
             manifest,
@@ -123,6 +121,11 @@ impl DenseWriter {
     /// What the image will be.
     pub fn manifest(&self) -> &DenseManifest {
         &self.manifest
+    }
+
+    /// The memory that [`worker`](DenseWriter::worker) will take for an image of this shape.
+    pub fn worker_bytes(runtime: &Runtime, shape: DenseShape) -> u64 {
+        (SPARE_BLOCKS as u64 + 1) * block_bytes(runtime, shape.pages() * PAGE_BYTES as u64)
     }
 
     /// What one worker writes with. Its memory is reserved: a few blocks of at most 1 MiB.
@@ -170,6 +173,13 @@ impl DenseWriter {
         write_file(&runtime, &workspace.partial().join(MANIFEST), &manifest.to_bytes())?;
         workspace.finish(&runtime)
     }
+}
+
+/// The size of a block of an image of so many bytes.
+fn block_bytes(runtime: &Runtime, len_bytes: u64) -> u64 {
+    let share = runtime.budget().available_bytes() / BLOCKS_SHARE / runtime.threads() as u64;
+    let most_bytes = (share / (SPARE_BLOCKS as u64 + 1)).clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES);
+    most_bytes.min(len_bytes.max(1)).next_multiple_of(PAGE_BYTES as u64)
 }
 
 fn check(manifest: &DenseManifest) -> Result<()> {

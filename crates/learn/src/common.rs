@@ -165,7 +165,7 @@ pub(crate) fn finite(block: &RowBlock<'_>, operand: usize) -> Result<()> {
 }
 
 /// Whether there is no NaN and no infinity: a product with 0 is 0 or NaN, and its sums cannot overflow.
-fn are_finite(values: &[f64]) -> bool {
+pub(crate) fn are_finite(values: &[f64]) -> bool {
     let (chunks, rest) = values.as_chunks::<8>();
     let mut lanes = [0.0; 8];
     for chunk in chunks {

@@ -16,6 +16,7 @@ use crate::declare::{
     Data, Declaration, Fact, Found, N_INIT, PROBA, Plan, SEED, Table, count, numbered, real, rows_shape, size,
     unconverged,
 };
+use crate::finite::finite_rows;
 use crate::gaussian_nb::{log_sum_exp, softmax};
 use crate::kmeans::{KMeansOptions, kmeans};
 use crate::mixture_sums::Sums;
@@ -216,15 +217,30 @@ impl CovarianceType {
     }
 }
 
+/// The logarithms of densities times weights, of rows and components (`n x k`), lazily, of what a [`GaussianMixture`]
+/// says of its components.
+///
+/// # Errors
+/// Other numbers of columns or components.
+pub fn mixture_logs(
+    x: &Array,
+    kind: CovarianceType,
+    weights: &[f64],
+    means: &[f64],
+    precisions_cholesky: &[f64],
+) -> Result<Array> {
+    let (x, k) = (matrix(x)?, weights.len());
+    let p = columns(&x);
+    if p * k != means.len() || precisions_cholesky.len() != kind.numbers(k, p) {
+        return usage(format!("expected {} columns, found {p}", means.len() / k.max(1)));
+    }
+    let (weights, means, precisions_cholesky) = (weights.to_vec(), means.to_vec(), precisions_cholesky.to_vec());
+    Components { kind, weights, means, covariances: Vec::new(), precisions_cholesky }.logs(&x)
+}
+
 impl GaussianMixture {
     fn logs(&self, x: &Array) -> Result<Array> {
-        let x = matrix(x)?;
-        if columns(&x) * self.weights.len() != self.means.len() {
-            let p = self.means.len() / self.weights.len();
-            return usage(format!("expected {p} columns, found {}", columns(&x)));
-        }
-        let GaussianMixture { covariance: kind, weights, means, covariances, precisions_cholesky, .. } = self.clone();
-        Components { kind, weights, means, covariances, precisions_cholesky }.logs(&x)
+        mixture_logs(&finite_rows(x)?, self.covariance, &self.weights, &self.means, &self.precisions_cholesky)
     }
 
     /// The likeliest components of rows (`n`), lazily.

@@ -7,6 +7,7 @@ use crate::class_moments::{ClassMoments, Classes};
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
 use crate::declare::{Data, Declaration, Fact, Found, PROBA, Plan, TARGET, Table, real, rows_shape};
+use crate::finite::finite_rows;
 use crate::pca::projected;
 use outcore_algo::Values;
 use outcore_array::Array;
@@ -96,28 +97,39 @@ pub fn gaussian_nb(
     Ok(GaussianNb { counts, priors, means, variances, epsilon, stats: costs.finish(None) })
 }
 
+/// The logarithms of the joint probabilities of observations and classes (`n x k`), lazily, of what a [`GaussianNb`]
+/// says of its classes.
+///
+/// # Errors
+/// Another number of columns.
+pub fn joint_log_likelihood(x: &Array, priors: &[f64], means: &[f64], variances: &[f64]) -> Result<Array> {
+    let (x, k) = (matrix(x)?, priors.len());
+    let p = columns(&x);
+    if p * k != means.len() || means.len() != variances.len() {
+        return usage(format!("expected {} columns, found {p}", means.len() / k.max(1)));
+    }
+    // About the mean of the means, so that the squares of numbers far from 0 do not cancel.
+    let middle: Vec<f64> = (0..p).map(|i| (0..k).map(|c| means[c * p + i]).sum::<f64>() / k as f64).collect();
+    let centred = x.binary(Binary::Subtract, &array(&middle, &[p]))?;
+    let each = |of: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+        (0..k * p).map(|place| of(means[place] - middle[place % p], variances[place])).collect()
+    };
+    let squares = projected(&centred.unary(Unary::Square)?, &each(&|_, variance| -0.5 / variance), p)?;
+    let products = projected(&centred, &each(&|mean, variance| mean / variance), p)?;
+    let constants =
+        each(&|mean, variance| -0.5 * (mean * mean / variance + variance.ln() + std::f64::consts::TAU.ln()));
+    let rows = constants.chunks_exact(p).zip(priors);
+    let constants: Vec<f64> = rows.map(|(own, prior)| prior.ln() + own.iter().sum::<f64>()).collect();
+    squares.binary(Binary::Add, &products)?.binary(Binary::Add, &array(&constants, &[k]))
+}
+
 impl GaussianNb {
     /// The logarithms of the joint probabilities of observations and classes (`n x k`), lazily.
     ///
     /// # Errors
     /// Another number of columns.
     pub fn joint_log_likelihood(&self, x: &Array) -> Result<Array> {
-        let (x, k) = (matrix(x)?, self.priors.len());
-        let p = self.means.len() / k;
-        // About the mean of the means, so that the squares of numbers far from 0 do not cancel.
-        let middle: Vec<f64> = (0..p).map(|i| (0..k).map(|c| self.means[c * p + i]).sum::<f64>() / k as f64).collect();
-        let centred = x.binary(Binary::Subtract, &array(&middle, &[p]))?;
-        let each = |of: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
-            let places = 0..k * p;
-            places.map(|place| of(self.means[place] - middle[place % p], self.variances[place])).collect()
-        };
-        let squares = projected(&centred.unary(Unary::Square)?, &each(&|_, variance| -0.5 / variance), p)?;
-        let products = projected(&centred, &each(&|mean, variance| mean / variance), p)?;
-        let constants =
-            each(&|mean, variance| -0.5 * (mean * mean / variance + variance.ln() + std::f64::consts::TAU.ln()));
-        let rows = constants.chunks_exact(p).zip(&self.priors);
-        let constants: Vec<f64> = rows.map(|(own, prior)| prior.ln() + own.iter().sum::<f64>()).collect();
-        squares.binary(Binary::Add, &products)?.binary(Binary::Add, &array(&constants, &[k]))
+        joint_log_likelihood(&finite_rows(x)?, &self.priors, &self.means, &self.variances)
     }
 
     /// The likeliest classes (`n`), lazily.

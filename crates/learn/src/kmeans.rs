@@ -15,6 +15,7 @@ use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positi
 use crate::declare::{
     Data, Declaration, Fact, Found, N_INIT, Plan, SEED, Table, count, numbered, real, rows_shape, size, unconverged,
 };
+use crate::finite::finite_rows;
 use crate::lloyd::{Lloyd, Sums, scores};
 use crate::seeding::{Pick, picked, reclustered};
 use outcore_algo::Values;
@@ -284,7 +285,7 @@ impl KMeans {
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
         let p = self.shift.len();
-        let shifted = matrix(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
+        let shifted = finite_rows(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
         let centres: Vec<f64> =
             self.centres.iter().enumerate().map(|(place, centre)| centre - self.shift[place % p]).collect();
         scores(&shifted, &centres)?.arg(false, 1, false)

@@ -14,6 +14,7 @@ mod components;
 mod covariance;
 mod declare;
 mod describe;
+mod finite;
 mod gaussian_mixture;
 mod gaussian_nb;
 mod histogram;
@@ -36,8 +37,11 @@ pub use co_moments::co_moments;
 pub use covariance::{Correlation, Covariance, CovarianceOptions, correlation, covariance};
 pub use declare::{Data, Declaration, Fact, Found, Plan, Run, Table, Unconverged};
 pub use describe::{Description, describe, figures};
-pub use gaussian_mixture::{CovarianceType, GaussianMixture, GaussianMixtureOptions, MixtureStart, gaussian_mixture};
-pub use gaussian_nb::{GaussianNb, GaussianNbOptions, gaussian_nb};
+pub use finite::finite_rows;
+pub use gaussian_mixture::{
+    CovarianceType, GaussianMixture, GaussianMixtureOptions, MixtureStart, gaussian_mixture, mixture_logs,
+};
+pub use gaussian_nb::{GaussianNb, GaussianNbOptions, gaussian_nb, joint_log_likelihood};
 pub use histogram::{Histogram, HistogramOptions, bins, histogram};
 pub use kmeans::{KMeans, KMeansOptions, KMeansStart, kmeans};
 pub use linear::{LinearModel, LinearRegressionOptions, RidgeOptions, linear_regression, ridge};

@@ -9,6 +9,7 @@
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Fact, Found, Plan, TARGET, Table, real, rows_shape};
+use crate::finite::finite_rows;
 use crate::pca::projected;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -168,7 +169,7 @@ impl LinearModel {
             intercept + own.iter().zip(&self.mean).map(|(w, mean)| w * mean).sum::<f64>()
         };
         let at_mean: Vec<f64> = rows.map(at_mean).collect();
-        let centred = matrix(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
+        let centred = finite_rows(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
         let all =
             projected(&centred, &self.coefficients, p)?.binary(Binary::Add, &array(&at_mean, &[at_mean.len()]))?;
         if self.is_vector { all.without_axis(1) } else { Ok(all) }

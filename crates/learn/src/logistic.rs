@@ -16,6 +16,7 @@ use crate::declare::{
     Data, Declaration, FIT_INTERCEPT, Fact, Found, PROBA, Plan, TARGET, Table, count, real, rows_shape, size,
     unconverged,
 };
+use crate::finite::finite_rows;
 use crate::gaussian_nb::softmax;
 use crate::logistic_loss::Loss;
 use crate::pca::projected;
@@ -218,7 +219,7 @@ impl LogisticRegression {
             intercept + row.iter().zip(&self.shift).map(|(own, shift)| own * shift).sum::<f64>()
         };
         let at_shift: Vec<f64> = rows.map(at_shift).collect();
-        let shifted = matrix(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
+        let shifted = finite_rows(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
         projected(&shifted, &self.coefficients, p)?.binary(Binary::Add, &array(&at_shift, &[at_shift.len()]))
     }
 

@@ -8,6 +8,7 @@
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, numbered, rows_shape, size};
+use crate::finite::finite_rows;
 use crate::tsqr::{self, Factor};
 use faer::{Mat, MatRef, Side};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
@@ -177,7 +178,7 @@ impl Pca {
     /// Another number of columns.
     pub fn transform(&self, x: &Array) -> Result<Array> {
         let p = self.mean.len();
-        let centred = matrix(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
+        let centred = finite_rows(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
         projected(&centred, &self.components, p)
     }
 }
@@ -238,7 +239,7 @@ impl TruncatedSvd {
     /// # Errors
     /// Another number of columns.
     pub fn transform(&self, x: &Array) -> Result<Array> {
-        projected(&matrix(x)?, &self.components, self.components.len() / self.singular_values.len())
+        projected(&finite_rows(x)?, &self.components, self.components.len() / self.singular_values.len())
     }
 }
 

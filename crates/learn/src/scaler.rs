@@ -4,6 +4,7 @@
 
 use crate::class_moments::{ClassMoments, Classes};
 use crate::common::{Costs, array, matrix, positive};
+use crate::finite::finite_rows;
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Result, Stats};
@@ -75,7 +76,7 @@ impl StandardScaler {
     /// # Errors
     /// Another number of columns.
     pub fn transform(&self, x: &Array) -> Result<Array> {
-        let mut x = matrix(x)?;
+        let mut x = finite_rows(x)?;
         let p = self.mean.len();
         if self.with_mean {
             x = x.binary(Binary::Subtract, &array(&self.mean, &[p]))?;

@@ -337,6 +337,23 @@ fn naive_bayes_finds_classes() {
 }
 
 #[test]
+fn rows_that_are_not_finite_are_refused() {
+    let rows = normal(9, 3000);
+    let x = array(&rows, &[1500, 2]);
+    let (runtime, options) = (runtime(2), KMeansOptions { clusters: 2, ..KMeansOptions::default() });
+    let model = kmeans(&runtime, &x, &options).unwrap();
+    let labels = values(&runtime, &model.predict(&x).unwrap());
+    assert!(labels.iter().all(|&label| label == 0.0 || label == 1.0));
+    for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut rows = rows.clone();
+        rows[2001] = wrong;
+        let goal = outcore_array::Goal::Value(model.predict(&array(&rows, &[1500, 2])).unwrap());
+        let error = outcore_array::compute(&runtime, &[goal]).unwrap_err().to_string();
+        assert!(error.contains("expected finite numbers"), "{error}");
+    }
+}
+
+#[test]
 fn passes_are_counted_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let (n, p) = (1 << 20, 32);

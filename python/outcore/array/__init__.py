@@ -162,6 +162,7 @@ from outcore.array._manipulation import (
     unstack,
 )
 from outcore.array._functions import apply, reduce
+from outcore.array._nan_statistics import nanmax, nanmean, nanmin, nanstd, nansum, nanvar
 from outcore.array._products import corrcoef, cov, inner_product, matmul, outer, tensordot, vecdot
 from outcore.array._searching import argmax, argmin, isin, searchsorted
 from outcore.array._statistics import (
@@ -300,6 +301,12 @@ __all__ = [
     "moveaxis",
     "multiply",
     "nan",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "negative",
     "newaxis",
     "nextafter",

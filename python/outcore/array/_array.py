@@ -102,7 +102,8 @@ class Array:
     @property
     def names(self) -> list[str] | None:
         """The names of the columns of an array in an image, if they have any. `x["price"]` is the column of that name,
-        and `x[["price", "area"]]` several of them, with their names; what else is computed has none."""
+        and `x[["price", "area"]]` several of them. Parts such as `x[:100, 1:3]` and what `persist` makes of them have
+        their names; what else is computed has none."""
         return getattr(self, "_names", None)
 
     @property
@@ -153,6 +154,13 @@ class Array:
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
+
+    def __copy__(self) -> Self:
+        # It cannot be changed.
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     def __reduce__(self) -> Any:
         raise TypeError("an Array cannot be pickled; persist it and pass the path, or pass what it computes to")

@@ -100,7 +100,7 @@ def compute(
     if not persist and not return_stats and all(_is_kept(array) for array in given):
         return tuple(np.array(array._values) for array in given)
     stored = {os.fspath(path): core.as_array(array) for path, array in (persist or {}).items()}
-    goals: list[Goal] = [(array._expression, path, False, None) for path, array in stored.items()]
+    goals: list[Goal] = [(array._expression, path, False, array.names) for path, array in stored.items()]
     values, stats = compute_arrays(
         [array._expression for array in given], goals, _options(limits, [*given, *stored.values()])
     )
@@ -119,7 +119,7 @@ def persist(
     Args:
         path: Where the image goes. It appears when it is complete.
         array: A vector or a matrix.
-        names: The names of its columns.
+        names: The names of its columns; by default those that it has.
         replace: Whether it may replace an image that is there.
         limits: `runtime`, `memory`, `threads`, `backend`, `temporary` and `progress`, as `compute` has them.
 
@@ -133,6 +133,7 @@ def persist(
     """
     stored = core.as_array(array)
     options = _options(limits, [stored])
+    names = stored.names if names is None else names
     compute_arrays([], [(stored._expression, os.fspath(path), bool(replace), names)], options)
     return _opened(path, options, stored._runtime)
 

@@ -79,8 +79,8 @@ def explain(*arrays: Operand, persist: Mapping[Path, Operand] | None = None, **l
 
     Raises:
         UsageError: What `compute` refuses before it reads: an operation that needs all rows of an array in a file at
-            once.
-        MemoryLimitError: Too little memory for what is computed before passes: small operands.
+            once; no vector or matrix to persist.
+        MemoryLimitError: Too little memory for a pass, and the results of those before it.
 
     >>> x = oc.array.arange(100000)
     >>> plan = oc.array.explain(x.sum(), (x * x).max())

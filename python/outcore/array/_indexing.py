@@ -21,10 +21,15 @@ def item(x: Array, index: Index) -> Array:
     if isinstance(index, str):
         index = (slice(None), _named(x, [index])[0])
     elif isinstance(index, list) and index and all(isinstance(one, str) for one in index):
-        picked = item(x, (slice(None), _named(x, index)))
-        picked._names = list(index)
-        return picked
+        index = (slice(None), _named(x, index))
     parts, picks = _parts(x, index)
+    found = _picked(x, index, parts, picks)
+    if found is not x:
+        found._names = _names_left(x, parts, picks)
+    return found
+
+
+def _picked(x: Array, index: Index, parts: list[Part], picks: list[tuple[int, Any]]) -> Array:
     if x._values is not None and not picks:
         # A view of what is in memory anyway.
         return core.kept(x._values[index], x)
@@ -36,6 +41,24 @@ def item(x: Array, index: Index) -> Array:
         (place, indices), gone = picks[0], sum(part is not None and part[1] is None for part in parts[: picks[0][0]])
         return take(array, indices, axis=place - gone)
     return _take_points(x, parts, picks)
+
+
+def _names_left(x: Array, parts: list[Part], picks: list[tuple[int, Any]]) -> list[str] | None:
+    """The names of columns that are left, where rows and columns stay what they are."""
+    if x.names is None or len(parts) != 2 or len(picks) > 1:
+        return None
+    rows, columns = parts
+    if rows is None or columns is None or rows[1] is None:
+        return None
+    start, step, count = columns
+    if step is None:
+        return None
+    places: Any = [start + step * place for place in range(count)]
+    for axis, indices in picks:
+        if indices.ndim != 1 or axis == 1 and isinstance(indices, Array):
+            return None
+        places = indices if axis == 1 else places
+    return [x.names[place] for place in places]
 
 
 def _named(x: Array, wanted: list[str]) -> list[int]:

@@ -12,6 +12,7 @@ from outcore.array import (
     _groups,
     _indexing,
     _manipulation,
+    _nan_statistics,
     _products,
     _searching,
     _statistics,
@@ -138,9 +139,12 @@ def _choice(own: Callable[..., Array]) -> Callable[..., Array]:
     return call
 
 
-def _mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Array:
-    _no_out(out)
-    return _statistics.mean(a if dtype is None else _creation.astype(a, dtype), axis=axis, keepdims=keepdims)
+def _mean(own: Callable[..., Array]) -> Callable[..., Array]:
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Array:
+        _no_out(out)
+        return own(a if dtype is None else _creation.astype(a, dtype), axis=axis, keepdims=keepdims)
+
+    return call
 
 
 def _spread(own: Callable[..., Array]) -> Callable[..., Array]:
@@ -276,13 +280,22 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.amin: _choice(_statistics.min),
     np.amax: _choice(_statistics.max),
     np.ptp: _choice(lambda a, **options: _statistics.max(a, **options) - _statistics.min(a, **options)),
-    np.mean: _mean,
+    np.mean: _mean(_statistics.mean),
     np.median: _inexact(np.median),
     np.quantile: _inexact(np.quantile),
     np.percentile: _inexact(np.percentile),
-    np.average: lambda a, axis=None: _mean(a, axis),
+    np.nanmedian: _inexact(np.nanmedian),
+    np.nanquantile: _inexact(np.nanquantile),
+    np.nanpercentile: _inexact(np.nanpercentile),
+    np.average: lambda a, axis=None: _statistics.mean(a, axis=axis),
     np.var: _spread(_statistics.var),
     np.std: _spread(_statistics.std),
+    np.nansum: _fold(_nan_statistics.nansum),
+    np.nanmin: _choice(_nan_statistics.nanmin),
+    np.nanmax: _choice(_nan_statistics.nanmax),
+    np.nanmean: _mean(_nan_statistics.nanmean),
+    np.nanvar: _spread(_nan_statistics.nanvar),
+    np.nanstd: _spread(_nan_statistics.nanstd),
     np.argmin: _choice(_searching.argmin),
     np.argmax: _choice(_searching.argmax),
     np.count_nonzero: lambda a, axis=None, keepdims=False: _statistics.count_nonzero(a, axis=axis, keepdims=keepdims),

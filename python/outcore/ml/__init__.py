@@ -12,8 +12,9 @@ text such as "1GiB", and `threads`. Both are `None` by default: those of the arr
 Results have the same bits for all limits and numbers of threads; those of a file and of the same numbers in memory may
 differ by rounding. After a fit `stats_` tells what it cost: passes, bytes, seconds.
 
-Numbers are computed in float64, whatever the type of X is. Estimators can be pickled and copied: they hold numbers, and
-`labels_` if it is lazy, which copies are without; `predict(X)` gives it again.
+Numbers are computed in float64, whatever the type of X is. NaN and infinite numbers are errors: those of rows that a
+model is applied to lazily are found when the result is computed. Estimators can be pickled and copied: they hold
+numbers, and `labels_` if it is lazy, which copies are without; `predict(X)` gives it again.
 """
 
 from outcore.ml._bayes import GaussianNB

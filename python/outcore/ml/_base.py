@@ -2,6 +2,7 @@
 
 import numbers
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data  # type: ign
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
+from outcore.array._array import made
 from outcore.array._compute import _options
 
 # Labels in a file are classes if they lie so near to each other.
@@ -74,8 +76,12 @@ class Model(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if not isinstance(value, Array)}
+        # What a fit found and is lazy is left out; a parameter becomes an array of NumPy's.
+        state = {
+            name: value for name, value in super().__getstate__().items()
+            if not (isinstance(value, Array) and name.endswith("_"))
+        }  # fmt: skip
+        return {name: value.compute() if isinstance(value, Array) else value for name, value in state.items()}
 
     def _limits(self, *arrays: Array) -> dict[str, Any]:
         """The limits of a computation, as the engine takes them."""
@@ -89,7 +95,8 @@ class Model(BaseEstimator):  # type: ignore[misc]
         if not reset:
             check_is_fitted(self)
         if is_lazy(X):
-            return self._own(X, reset, least_rows)
+            x = self._own(X, reset, least_rows)
+            return x if reset else made(x._expression.finite_rows(), x)
         types = [np.float64, np.float32]
         return xp.asarray(validate_data(self, X, dtype=types, reset=reset, ensure_min_samples=least_rows))
 
@@ -100,12 +107,28 @@ class Model(BaseEstimator):  # type: ignore[misc]
             raise UsageError(text)
         if reset:
             self.n_features_in_ = x.shape[1]
-            if hasattr(self, "feature_names_in_"):
+            if x.names is not None:
+                self.feature_names_in_ = np.array(x.names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
         elif x.shape[1] != self.n_features_in_:
             wanted = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
             raise UsageError(f"X has {x.shape[1]} features, but {wanted}")
+        else:
+            self._check_names(x.names)
         return x
+
+    def _check_names(self, names: list[str] | None) -> None:
+        """Refuses other names of columns than those of the fit; if only one has names, it warns, as scikit-learn."""
+        fitted, name = getattr(self, "feature_names_in_", None), type(self).__name__
+        if fitted is None and names is not None:
+            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=5)
+        elif fitted is not None and names is None:
+            text = f"X does not have valid feature names, but {name} was fitted with feature names"
+            warnings.warn(text, stacklevel=5)
+        elif fitted is not None and list(fitted) != names:
+            text = f"feature names should match those of the fit, in their order: expected {list(fitted)}"
+            raise UsageError(f"{text}, found {names}")
 
     def _supervised(self, X: Any, y: Any, **checks: Any) -> tuple[Array, Any]:
         """X and y of a fit: X as an array of ours, y as one of ours or of NumPy's."""

@@ -2,10 +2,9 @@
 
 from typing import Any, Self
 
-import numpy as np
-
 from outcore import _outcore
 from outcore.array import Array
+from outcore.array._array import made
 from outcore.ml._base import Classifier, flat, softmax, weights_of
 
 
@@ -22,7 +21,8 @@ class GaussianNB(Classifier):
             `epsilon_` is of the weighted variances.
         stats_: What the fit cost.
 
-    Cost of a fit: one pass; `k (2 p + 1)` numbers per thread. y in a file takes two passes more, over y.
+    Cost of a fit: one pass; per thread `96 k p` bytes and 36 KiB per column. y in a file takes two passes more,
+    over y.
 
     Raises:
         UsageError: NaN or infinite numbers; priors that do not fit; weights below 0, or all 0 in a class; y in a file
@@ -62,14 +62,11 @@ class GaussianNB(Classifier):
         return self
 
     def _joint(self, X: Any) -> Array:
-        # About the mean of the means, so that the squares of numbers far from 0 do not cancel.
-        x, middle = self._observations(X).astype("float64"), self.theta_.mean(axis=0)
-        means, variances = self.theta_ - middle, self.var_
-        centred = x - middle
-        constants = np.log(self.class_prior_) - 0.5 * (means**2 / variances + np.log(2 * np.pi * variances)).sum(axis=1)
-        squares = centred**2 @ np.ascontiguousarray((-0.5 / variances).T)
-        joint: Array = squares + centred @ np.ascontiguousarray((means / variances).T) + constants
-        return joint
+        x = self._observations(X)
+        joint = _outcore.joint_log_likelihood(
+            x._expression, priors=flat(self.class_prior_), means=flat(self.theta_), variances=flat(self.var_)
+        )
+        return made(joint, x)
 
     def predict_joint_log_proba(self, X: Any) -> Any:
         """The logarithms of the joint probabilities of rows and classes, `(n, k)`."""

@@ -35,8 +35,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
             was one.
         stats_: What the fit cost.
 
-    Cost of a fit: a pass per iteration and one or two more, and 7 passes to find the first centres; `k p` numbers, and
-    a few blocks of rows per thread.
+    Cost of a fit: a pass per iteration and one or two more, and 7 passes to find the first centres; per thread
+    `24 k p` bytes and 36 KiB per column.
 
     Raises:
         UsageError: Options that cannot be; NaN or infinite numbers; fewer rows than clusters.

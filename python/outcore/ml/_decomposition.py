@@ -43,7 +43,8 @@ class PCA(_Projection):
             n_samples_, noise_variance_, n_features_in_: As scikit-learn's, signs included.
         stats_: What the fit cost.
 
-    Cost of a fit: one pass, `n p^2` multiplications; `p^2` numbers per thread.
+    Cost of a fit: one pass, `n p^2` multiplications; per thread `36 p^2` bytes and 60 KiB per column, or
+    `96 p^2` and 68 KiB with "full".
 
     Raises:
         UsageError: Options that cannot be; NaN or infinite numbers; more components than rows or columns.
@@ -130,7 +131,8 @@ class TruncatedSVD(_Projection):
             scikit-learn's, exact and with signs that are always the same.
         stats_: What the fit cost.
 
-    Cost of a fit: one pass, `n p^2` multiplications; `p^2` numbers per thread.
+    Cost of a fit: one pass, `n p^2` multiplications; per thread `36 p^2` bytes and 60 KiB per column, or
+    `96 p^2` and 68 KiB with "full".
 
     Raises:
         UsageError: Options that cannot be; NaN or infinite numbers; more components than rows or columns.

@@ -50,8 +50,8 @@ class LinearRegression(_Linear):
         coef_, intercept_, rank_, n_features_in_: As scikit-learn's.
         stats_: What the fit cost.
 
-    Cost of a fit: one pass, `n (p + t)^2` multiplications with t targets; `(p + t)^2` numbers per thread. It solves the
-    normal equations: singular values below 1e-8 of the greatest one count as 0.
+    Cost of a fit: one pass, `n (p + t)^2` multiplications with t targets; per thread `36 (p + t)^2` bytes and
+    60 KiB per column. It solves the normal equations: singular values below 1e-8 of the greatest one count as 0.
 
     Raises:
         UsageError: NaN or infinite numbers; not as many targets as rows; weights below 0, or all 0.

@@ -29,7 +29,7 @@ class LogisticRegression(Classifier):
 
     Cost of a fit: a pass for moments and one for each step that is tried, mostly 5 to 15 of Newton's if there are up to
     200 parameters, and 20 to 100 of L-BFGS otherwise. y in a file takes two passes more, over y. With `m = k (p + 1)`
-    parameters `m^2` numbers per thread for Newton's steps, and `m` for the others.
+    parameters `24 m^2` bytes per thread for Newton's steps, and `24 m` for the others; 60 KiB per column.
 
     Raises:
         UsageError: NaN or infinite numbers; one class; options that cannot be; weights below 0, or all 0; y in a file

@@ -8,9 +8,9 @@ from sklearn.base import DensityMixin  # type: ignore[import-untyped]
 from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
 
 from outcore import _outcore
-from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
+from outcore.array._array import made
 from outcore.ml._base import Model, counts, flat, is_lazy, log_sum_exp, softmax
 
 
@@ -35,7 +35,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         stats_: What the fit cost.
 
     Cost of a fit: a pass per iteration, `2 n k p^2` multiplications if covariances are full; k-means and a pass before.
-    `k p^2` numbers per thread, and `k p` per row of a block.
+    Per thread `24 k p^2` bytes and `4 k + 64` KiB per column; less if they are not full.
 
     Raises:
         UsageError: Options that cannot be; NaN or infinite numbers; fewer rows than components; covariances that are
@@ -117,26 +117,11 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
 
     def _logs(self, x: Array) -> Array:
         """The logarithms of weighted densities, `(n, k)`."""
-        k, p = self.means_.shape
-        factor = self.precisions_cholesky_
-        # About the middle of the means, so that numbers far from 0 do not cancel.
-        middle = self.means_.mean(axis=0)
-        shifted, means = x.astype("float64") - middle, self.means_ - middle
-        if self.covariance_type == "full":
-            side = np.ascontiguousarray(factor.transpose(1, 0, 2).reshape(p, k * p))
-            products = np.einsum("ci,cij->cj", means, factor)
-            deviations = (shifted @ side - products.reshape(-1)).reshape((x.shape[0], k, p))
-            determinants = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-        elif self.covariance_type == "tied":
-            deviations = (shifted @ np.ascontiguousarray(factor))[:, None, :] - means @ factor
-            determinants = np.log(np.diagonal(factor)).sum()
-        else:
-            factor = factor.reshape(k, -1)
-            deviations = (shifted[:, None, :] - means) * factor
-            determinants = np.log(np.broadcast_to(factor, (k, p))).sum(axis=1)
-        constants = np.log(self.weights_) + determinants - 0.5 * p * np.log(2 * np.pi)
-        logs: Array = (deviations**2).sum(axis=2) * -0.5 + constants
-        return logs
+        logs = _outcore.mixture_logs(
+            x._expression, covariance=self.covariance_type, weights=flat(self.weights_), means=flat(self.means_),
+            precisions_cholesky=flat(self.precisions_cholesky_),
+        )  # fmt: skip
+        return made(logs, x)
 
     def predict(self, X: Any) -> Any:
         """The likeliest components of rows, `(n,)`."""
