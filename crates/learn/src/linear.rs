@@ -1,21 +1,23 @@
 //! Linear models: least squares, and with a penalty on the squares of coefficients.
 //!
 //! *Idea.* The normal equations of centred data, from the co-moments of variables and targets (`co_moments.rs`), by a
-//! Cholesky factor of the matrix that is scaled to a diagonal of ones. If that is nearly singular, eigenvectors give
-//! the solution of the least norm; directions whose eigenvalues are below `p eps` of the greatest one are left out.
-//! So singular values below about 1e-8 of the greatest one count as 0, for they are squared. *Cost.* One pass, `n (p
-//! + t)^2` multiplications; `(p + t)^2` numbers.
+//! Cholesky factor of the matrix that is scaled to a diagonal of ones. If that is nearly singular, what squaring loses
+//! matters: a second pass finds the R factor of the columns (`tsqr.rs`), and its singular vectors give the solution of
+//! the least norm. Directions whose singular values are below `16 p eps` of the greatest one are left out. With a
+//! penalty, eigenvectors of the normal equations do. *Cost.* One pass, `n (p + t)^2` multiplications; the second one
+//! takes four times as many. `(p + t)^2` numbers.
 
 use crate::co_moments::Moments;
-use crate::common::{Costs, array, columns, matrix, usage};
+use crate::common::{Costs, array, columns, matrix, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Fact, Found, Plan, TARGET, Table, real, rows_shape};
 use crate::finite::finite_rows;
 use crate::pca::projected;
+use crate::tsqr::{self, Factor};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use outcore_algo::Values;
 use outcore_array::Array;
-use outcore_array::kernel::Binary;
+use outcore_array::kernel::{Binary, Unary};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -75,7 +77,7 @@ pub struct LinearModel {
 }
 
 /// The linear model of `y` (`n` or `n x t`) by `x` (`n x p`) of least squares; of several the one of the least norm.
-/// One pass.
+/// One pass; a second one where columns nearly depend on each other.
 ///
 /// # Errors
 /// NaN or infinite elements; not as many rows; weights below 0, or all 0.
@@ -116,7 +118,11 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     let sums = |i: usize, k: usize| moments.sums[i * (p + t) + k];
     let gram = Mat::from_fn(p, p, |i, k| sums(i, k) + if i == k { options.alpha } else { 0.0 });
     let right = Mat::from_fn(p, t, |i, k| sums(i, p + k));
-    let (solution, rank) = solved(&gram, &right)?;
+    let (solution, rank) = match solved(&gram, &right) {
+        Some(solution) => (solution, p),
+        None if options.alpha > 0.0 => least_norm(&gram, &right)?,
+        None => factored(runtime, &x, &y, options.weights, &moments.means, &mut costs)?,
+    };
     let coefficients: Vec<f64> = (0..t).flat_map(|k| (0..p).map(move |i| (i, k))).map(|at| solution[at]).collect();
     let rows = coefficients.chunks_exact(p).enumerate();
     let at_mean = |own: &[f64]| own.iter().zip(&moments.means).map(|(w, mean)| w * mean).sum::<f64>();
@@ -132,20 +138,52 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     Ok(LinearModel { coefficients, intercept, rank, r2, mean, is_vector, stats: costs.finish(None) })
 }
 
-/// The solution of a positive semidefinite system with the least norm, and its rank.
-fn solved(gram: &Mat<f64>, right: &Mat<f64>) -> Result<(Mat<f64>, usize)> {
+/// The solution of a positive definite system; none if it is nearly singular.
+fn solved(gram: &Mat<f64>, right: &Mat<f64>) -> Option<Mat<f64>> {
     let p = gram.nrows();
     let scale: Vec<f64> = (0..p).map(|i| gram[(i, i)].sqrt()).collect();
-    if scale.iter().all(|&scale| scale > 0.0) {
-        let scaled = Mat::from_fn(p, p, |i, k| gram[(i, k)] / scale[i] / scale[k]);
-        if let Ok(factor) = scaled.llt(Side::Lower) {
-            let pivots = (0..p).map(|i| factor.L()[(i, i)].powi(2));
-            if pivots.fold(f64::INFINITY, f64::min) > LEAST_PIVOT {
-                let solution = factor.solve(Mat::from_fn(p, right.ncols(), |i, k| right[(i, k)] / scale[i]));
-                return Ok((Mat::from_fn(p, right.ncols(), |i, k| solution[(i, k)] / scale[i]), p));
-            }
-        }
+    if !scale.iter().all(|&scale| scale > 0.0) {
+        return None;
     }
+    let factor = Mat::from_fn(p, p, |i, k| gram[(i, k)] / scale[i] / scale[k]).llt(Side::Lower).ok()?;
+    let pivots = (0..p).map(|i| factor.L()[(i, i)].powi(2));
+    if pivots.fold(f64::INFINITY, f64::min) <= LEAST_PIVOT {
+        return None;
+    }
+    let solution = factor.solve(Mat::from_fn(p, right.ncols(), |i, k| right[(i, k)] / scale[i]));
+    Some(Mat::from_fn(p, right.ncols(), |i, k| solution[(i, k)] / scale[i]))
+}
+
+/// The solution of least squares with the least norm, and its rank, from the R factor of columns and targets less
+/// their means: a pass.
+fn factored(
+    runtime: &Arc<Runtime>,
+    x: &Array,
+    y: &Array,
+    weights: Option<&Array>,
+    means: &[f64],
+    costs: &mut Costs,
+) -> Result<(Mat<f64>, usize)> {
+    let (p, all) = (columns(x), means.len());
+    let mut rows = Array::join(&[x.clone(), y.clone()], 1)?.binary(Binary::Subtract, &array(means, &[all]))?;
+    if let Some(weights) = weights {
+        let roots = vector(x, weights, "weights")?.unary(Unary::Sqrt)?.with_axis(1)?;
+        rows = rows.binary(Binary::Multiply, &roots)?;
+    }
+    let r = Factor::of(&costs.one(runtime, tsqr::lazy(&rows, false)?)?, all)?.r;
+    let failed = |error| Error::Usage(format!("expected columns whose singular values can be found, found {error:?}"));
+    let svd = r.submatrix(0, 0, p, p).svd().map_err(failed)?;
+    let values = svd.S().column_vector();
+    let least = values[0] * (16 * p) as f64 * f64::EPSILON;
+    let kept = (0..p).filter(|&k| values[k] > least).count();
+    let inner = svd.U().subcols(0, kept).transpose() * r.submatrix(0, p, p, all - p);
+    let inner = Mat::from_fn(kept, all - p, |i, k| inner[(i, k)] / values[i]);
+    Ok((svd.V().subcols(0, kept) * &inner, kept))
+}
+
+/// The solution of a positive semidefinite system with the least norm, and its rank.
+fn least_norm(gram: &Mat<f64>, right: &Mat<f64>) -> Result<(Mat<f64>, usize)> {
+    let p = gram.nrows();
     let failed = |error| Error::Usage(format!("expected columns whose eigenvalues can be found, found {error:?}"));
     let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(failed)?;
     let (values, vectors) = (eigen.S().column_vector(), eigen.U());
@@ -224,5 +262,9 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
         let rows = Some((found.predict(&x)?, names.clone()));
         Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
-    Ok(Plan { pass, passes: "1, and one to write predictions".to_owned(), output, run: Box::new(run) })
+    let passes = match alpha {
+        0.0 => "1, one more where columns nearly depend on each other, and one to write predictions",
+        _ => "1, and one to write predictions",
+    };
+    Ok(Plan { pass, passes: passes.to_owned(), output, run: Box::new(run) })
 }

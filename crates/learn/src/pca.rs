@@ -151,7 +151,7 @@ pub fn pca(runtime: &Arc<Runtime>, x: &Array, options: &PcaOptions) -> Result<Pc
             (Spectrum::of_gram(MatRef::from_row_major_slice(&moments.sums, p, p))?, moments.means)
         }
         PcaSolver::Tsqr => {
-            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x)?)?, p)?;
+            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x, true)?)?, p)?;
             (Spectrum::of_factor(factor.r.as_ref())?, factor.means)
         }
     };
@@ -212,7 +212,7 @@ pub fn truncated_svd(runtime: &Arc<Runtime>, x: &Array, options: &TruncatedSvdOp
             (Spectrum::of_gram(gram.as_ref())?, sums.to_owned(), total)
         }
         PcaSolver::Tsqr => {
-            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x)?)?, p)?;
+            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x, true)?)?, p)?;
             let (r, means) = (&factor.r, &factor.means);
             let all = Mat::from_fn(p + 1, p, |i, k| if i < p { r[(i, k)] } else { n.sqrt() * means[k] });
             let sums = r.transpose() * r;
@@ -325,7 +325,7 @@ fn planned(
     let x = matrix(&data.array)?;
     let pass = vec![match solver {
         PcaSolver::Covariance => Moments::lazy(&x, None, None)?,
-        PcaSolver::Tsqr => tsqr::lazy(&x)?,
+        PcaSolver::Tsqr => tsqr::lazy(&x, true)?,
     }];
     if components > data.names.len() {
         return usage(format!("expected 1 to {} components, found {components}", data.names.len()));

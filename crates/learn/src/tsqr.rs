@@ -1,7 +1,7 @@
-//! The R factor of centred columns, by a tall and skinny QR factorisation that is streamed.
+//! The R factor of columns, by a tall and skinny QR factorisation that is streamed.
 //!
-//! *Idea.* The rows of a block, less their own means, are put below the factor so far, and both are factored together;
-//! so are factors of partitions. A further row `sqrt(a b / (a + b)) (m_a - m_b)` takes the parts' means to that of all:
+//! *Idea.* The rows of a block are put below the factor so far, and both are factored together; so are factors of
+//! partitions. Where columns are centred, a block is less its own means, and a further row `sqrt(a b / (a + b)) (m_a - m_b)` takes the parts' means to that of all:
 //! `R^T R` is the matrix of co-moments then, without it being computed. So small singular values are found with the
 //! full precision, which squaring halves, and one pass is enough. *Cost.* One pass, `2 n p^2` multiplications.
 //!
@@ -16,6 +16,7 @@ use outcore_image::Result;
 
 struct Tsqr {
     columns: usize,
+    is_centred: bool,
 }
 
 /// A factor, and the means that its rows are less.
@@ -27,9 +28,9 @@ pub(crate) struct Factor {
     room: Vec<f64>,
 }
 
-/// The lazy factor of observations.
-pub(crate) fn lazy(x: &Array) -> Result<Array> {
-    Array::fold_rows(Tsqr { columns: columns(x) }, std::slice::from_ref(x))
+/// The lazy factor of observations, less their means if they are to be centred.
+pub(crate) fn lazy(x: &Array, is_centred: bool) -> Result<Array> {
+    Array::fold_rows(Tsqr { columns: columns(x), is_centred }, std::slice::from_ref(x))
 }
 
 impl Factor {
@@ -88,9 +89,11 @@ impl RowFold for Tsqr {
 
     fn add(&self, state: &mut Factor, block: &RowBlock<'_>) -> Result<()> {
         finite(block, 0)?;
-        let (mut room, mut means) = (std::mem::take(&mut state.room), Vec::new());
+        let (mut room, mut means) = (std::mem::take(&mut state.room), vec![0.0; self.columns]);
         pack(&block.operands[0], None, &mut room);
-        centre(&mut room, block.rows, None, block.rows as f64, &mut means);
+        if self.is_centred {
+            centre(&mut room, block.rows, None, block.rows as f64, &mut means);
+        }
         let rows = MatRef::from_column_major_slice(&room, block.rows, self.columns);
         state.join(rows, block.rows as f64, &means);
         state.room = room;

@@ -95,7 +95,20 @@ fn dependent_columns_have_the_least_norm_and_ridge_shrinks() {
     assert_close(&model.coefficients, &[1.5, 1.5, 0.0], 1e-9);
     assert_eq!((model.rank, model.is_vector), (1, true));
     assert_eq!(model.predict(&x).unwrap().shape(), [1000]);
+    // Columns that depend on each other but for 1e-10, whose squares rounding loses, and weights.
+    let (noise, weights) = (normal(6, 4000), vector(&(0..2000).map(|row| f64::from(row % 3)).collect::<Vec<_>>()));
+    let near: Vec<f64> = noise.chunks_exact(2).flat_map(|v| [v[0], v[0] + 1e-10 * v[1]]).collect();
+    let y = vector(&near.chunks_exact(2).map(|row| 2.0 * row[0] - row[1] + 7.0).collect::<Vec<_>>());
+    for weights in [None, Some(&weights)] {
+        let options = LinearRegressionOptions { weights, ..LinearRegressionOptions::default() };
+        let model = linear_regression(&runtime(2), &array(&near, &[2000, 2]), &y, &options).unwrap();
+        assert_eq!(model.rank, 2);
+        assert_close(&model.coefficients, &[2.0, -1.0], 1e-4);
+        assert_close(&model.intercept, &[7.0], 1e-9);
+    }
     // One column, no intercept: sum x y / (sum x^2 + alpha).
+    let noise = normal(5, 1000);
+    let y = vector(&noise.iter().map(|v| 3.0 * v + 1.0).collect::<Vec<_>>());
     let (xx, xy): (f64, f64) = (noise.iter().map(|v| v * v).sum(), noise.iter().map(|v| v * (3.0 * v + 1.0)).sum());
     let options = RidgeOptions { alpha: 100.0, intercept: false, weights: None };
     let model = ridge(&runtime(2), &vector(&noise), &y, &options).unwrap();

@@ -51,7 +51,9 @@ class LinearRegression(_Linear):
         stats_: What the fit cost.
 
     Cost of a fit: one pass, `n (p + t)^2` multiplications with t targets; per thread `36 (p + t)^2` bytes and
-    60 KiB per column. It solves the normal equations: singular values below 1e-8 of the greatest one count as 0.
+    60 KiB per column. It solves the normal equations. Where columns nearly depend on each other, a second pass factors
+    them (TSQR, Demmel et al. 2012): singular values below `16 p eps` of the greatest one count as 0, and the solution
+    is the one of the least norm.
 
     Raises:
         UsageError: NaN or infinite numbers; not as many targets as rows; weights below 0, or all 0.
