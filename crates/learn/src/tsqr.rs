@@ -1,7 +1,8 @@
 //! The R factor of columns, by a tall and skinny QR factorisation that is streamed.
 //!
 //! *Idea.* The rows of a block are put below the factor so far, and both are factored together; so are factors of
-//! partitions. Where columns are centred, a block is less its own means, and a further row `sqrt(a b / (a + b)) (m_a - m_b)` takes the parts' means to that of all:
+//! partitions. Where columns are centred, a block is less its own means, and a further row
+//! `sqrt(a b / (a + b)) (m_a - m_b)` takes the parts' means to that of all:
 //! `R^T R` is the matrix of co-moments then, without it being computed. So small singular values are found with the
 //! full precision, which squaring halves, and one pass is enough. *Cost.* One pass, `2 n p^2` multiplications.
 //!

@@ -11,8 +11,8 @@ pub trait Loop {
     type Output;
 
     /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the
-    /// processor. So a long body is that of a `for`, and no closure for an iterator to call. `mul_add` is one instruction
-    /// where the processor has it, and slow where it has not.
+    /// processor. So a long body is that of a `for`, and no closure for an iterator to call. `mul_add` is one
+    /// instruction where the processor has it, and slow where it has not.
     fn run(self) -> Self::Output;
 }
 
