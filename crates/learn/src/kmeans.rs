@@ -3,10 +3,10 @@
 //! *Idea.* A fold of rows finds the next centre of each by products, both less a common shift, and sums what is next to
 //! each centre, and squared distances exactly (`lloyd.rs`). An iteration that finds the sums of the one before has
 //! found its labels. Labels of the result are a lazy array, of the same products. Centres without rows go to the rows
-//! that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p` multiplications; `k p` numbers.
-//! With centres that are given nothing else; otherwise `rounds + 2` passes first (`seeding.rs`). A last pass finds
-//! the sum of squares for the last centres, unless labels did not change. Nothing of the size of `n` is kept. Bounds
-//! on distances, which would save products, are open.
+//! that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
+//! multiplications; `k p` numbers. With centres that are given nothing else; otherwise `rounds + 2` passes first
+//! (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels did not change. Nothing of
+//! the size of `n` is kept. Bounds on distances, which would save products, are open.
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 
