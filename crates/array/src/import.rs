@@ -20,7 +20,7 @@ use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error,
 use outcore_ingest::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
 };
-use outcore_io::{Array as Memory, Runtime, Task, Unit, lock, peak_memory_bytes, trim_freed_memory};
+use outcore_io::{Array as Memory, Runtime, Task, Unit, escaped, lock, peak_memory_bytes, trim_freed_memory};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,11 +86,10 @@ pub fn import_array_file(
     }
     let table = NumberTable::open(runtime, input, &options.numbers)?;
     let is_read_once = table.facts().is_pipe;
-    match import_table(runtime, table, image, options) {
+    match import_table(runtime, table, image, options, false) {
         Err(refused) if refused.wants_real && !is_read_once => {
             let table = NumberTable::open(runtime, input, &options.numbers)?;
-            let options = ArrayImportOptions { element: Some(ElementType::Float64), ..options.clone() };
-            import_table(runtime, table, image, &options).map_err(|refused| refused.error)
+            import_table(runtime, table, image, options, true).map_err(|refused| refused.error)
         }
         outcome => outcome.map_err(|refused| refused.error),
     }
@@ -108,17 +107,20 @@ pub fn import_array(
     image: &Path,
     options: &ArrayImportOptions,
 ) -> Result<ArrayImportReport> {
-    import_table(runtime, table, image, options).map_err(|refused| refused.error)
+    import_table(runtime, table, image, options, false).map_err(|refused| refused.error)
 }
 
+/// `is_real` says that there are real numbers below those that tell the types.
 fn import_table(
     runtime: &Arc<Runtime>,
     table: NumberTable,
     image: &Path,
     options: &ArrayImportOptions,
+    is_real: bool,
 ) -> std::result::Result<ArrayImportReport, Refused> {
     let (start, facts) = (Instant::now(), table.facts().clone());
-    let common = facts.kinds.iter().copied().reduce(promote_mixed).unwrap_or(ElementType::Float64);
+    let common = facts.kinds.iter().copied().reduce(promote_mixed).filter(|_| !is_real);
+    let common = common.unwrap_or(ElementType::Float64);
     let element = options.element.unwrap_or(common);
     let columns = facts.kinds.len() as u64;
     let head = DenseHead {
@@ -146,7 +148,7 @@ fn import_table(
         kinds: facts.kinds.iter().map(|kind| kind.name()).collect(),
         element: element.name(),
         image_bytes: DenseImage::open(runtime, image)?.image_bytes(),
-        notes: facts.notes,
+        notes: facts.notes.into_iter().chain(parser.note()).map(|note| escaped(note).to_string()).collect(),
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
     })

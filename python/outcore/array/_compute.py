@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import warnings
 import zipfile
 from collections.abc import Mapping
 from typing import Any, Literal, overload
@@ -168,7 +169,7 @@ def from_columns(
             object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame. Rows stay in their order.
         image: Where the image goes. It appears when it is complete.
         columns: The columns that the array has, in this order, by their names or their numbers from 1; by default all
-            of numbers: `names` of the array tells which. Columns of true and false are taken only by name.
+            of numbers, and a warning tells which others there are. Columns of true and false are taken only by name.
         dtype: The type of the elements; by default the one to which the types of all columns are promoted. Whole
             numbers in text are int64, or float64 if a number is fractional or missing.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
@@ -218,7 +219,9 @@ def from_columns(
     given_limits = limits(runtime, memory, threads, backend, temporary, progress)
     settings = {"columns": chosen, "dtype": None if dtype is None else np.dtype(dtype).name}
     settings |= {"delimiter": delimiter, "header": header, "comment": comment, "replace": replace}
-    import_array(path, table, name, os.fspath(image), settings | {"limits": given_limits})
+    report = import_array(path, table, name, os.fspath(image), settings | {"limits": given_limits})
+    for note in report["notes"]:
+        warnings.warn(note, stacklevel=3)
     return _opened(image, given_limits, runtime)
 
 
