@@ -1,8 +1,8 @@
 //! Columns of numbers as elements of a dense array, whatever the types of both are.
 //!
 //! Nothing is lost without a word: a number that the type of the elements does not hold is refused, but that real ones
-//! round to the nearest. Where nobody asked for real ones, whole numbers that they round are told of. A missing value is
-//! NaN, and is refused where elements have none.
+//! round to the nearest. Where nobody asked for real ones, the first whole number that they round is told. A missing
+//! value is NaN, and is refused where elements have none.
 
 use crate::values::{each_integer, each_real, is_integer, is_real};
 use arrow_array::Array;
@@ -201,6 +201,8 @@ pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
         DataType::UInt64 => ElementType::UInt64,
         DataType::Float16 | DataType::Float32 => ElementType::Float32,
         DataType::Dictionary(_, values) => return element_of(values).filter(|&element| element != ElementType::Bool),
+        // What is missing everywhere has no other type.
+        DataType::Null => ElementType::Float64,
         kind if is_integer(kind) => ElementType::Int64,
         kind if is_real(kind) => ElementType::Float64,
         _ => return None,
@@ -216,7 +218,8 @@ pub(crate) fn fill(
     by_element!(element, T => fill_as::<T>(column, to))
 }
 
-/// Takes the whole numbers of a column that float64 rounds; `row` is the number of the first, `name` that of the column.
+/// Takes the whole numbers of a column that float64 rounds; `row` is that of the first, `name` is what the column is
+/// called.
 pub(crate) fn see_rounded(column: &dyn Array, rounded: &Rounded, (row, place): (u64, usize), name: &str) {
     if !matches!(element_of(column.data_type()), Some(ElementType::Int64 | ElementType::UInt64)) {
         return;
@@ -323,6 +326,7 @@ mod tests {
         let keys = arrow_array::PrimitiveArray::<Int8Type>::from(vec![Some(0), Some(1), None, Some(0)]);
         let found = reals(&DictionaryArray::new(keys, std::sync::Arc::new(values)));
         assert!(found[0] == 5.0 && found[1].is_nan() && found[2].is_nan() && found[3] == 5.0);
+        assert!(reals(&arrow_array::NullArray::new(2)).iter().all(|real| real.is_nan()));
         let truths = BooleanArray::from(vec![Some(true), None]);
         assert!(reals(&truths)[0] == 1.0 && reals(&truths)[1].is_nan());
         assert!(filled(&truths, ElementType::Bool).is_err());

@@ -10,7 +10,7 @@ use crate::blocks::{BLOCK_BYTES, LineBlocks, Lines};
 use crate::column_names::{column_asked, listed};
 use crate::input::Input;
 use crate::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, see_rounded};
-use crate::number_text::{NumberText, TextParser, has_decimal_comma};
+use crate::number_text::{NumberText, TextParser};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::table::{Batch, Batches, checked_batches, damaged};
 use crate::zstd_frames::Windows;
@@ -217,7 +217,7 @@ impl Chosen {
         }
         let numbers: Vec<String> = (1..=text.kinds.len()).map(|number| number.to_string()).collect();
         let names = text.names.as_ref().unwrap_or(&numbers).iter().zip(&text.kinds).zip(&text.words);
-        let columns = names.map(|((name, kind), word)| Column {
+        let columns = names.zip(&text.has_commas).map(|(((name, kind), word), &has_commas)| Column {
             name,
             element: kind.element(),
             is_number: matches!(kind, ColumnKind::Whole | ColumnKind::Real | ColumnKind::Empty),
@@ -225,7 +225,7 @@ impl Chosen {
                 Some((line, word)) => format!("`{word}` on line {line}"),
                 None => "true and false".to_owned(),
             },
-            has_commas: word.as_ref().is_some_and(|(_, word)| has_decimal_comma(word)),
+            has_commas,
         });
         Chosen::of(path, &columns.collect::<Vec<_>>(), options)
     }

@@ -35,6 +35,8 @@ pub(crate) struct NumberText {
     pub(crate) kinds: Vec<ColumnKind>,
     /// The first word of each column that holds words, and its line.
     pub(crate) words: Vec<Option<(u64, String)>>,
+    /// Whether a column has numbers with a comma instead of a point.
+    pub(crate) has_commas: Vec<bool>,
     /// Whether there are lines below the names.
     pub(crate) has_rows: bool,
 }
@@ -74,13 +76,14 @@ impl NumberText {
         };
         let skipped = usize::from(has_names);
         let (kinds, words, has_rows) = (sample.kinds(skipped), sample.words(skipped), sample.rows.len() > skipped);
+        let has_commas = sample.has_commas();
         let names = has_names.then(|| sample.names());
         let end = if has_names { end_of_line(&first.bytes, sample.rows[0].0) } else { 0 };
         first.drop_front(end);
         if !first.bytes.is_empty() {
             blocks.give_back(first);
         }
-        Ok(NumberText { blocks, separator, comments, names, kinds, words, has_rows })
+        Ok(NumberText { blocks, separator, comments, names, kinds, words, has_commas, has_rows })
     }
 }
 
@@ -201,11 +204,16 @@ impl<'a> Sample<'a> {
         };
         (0..self.count).map(of_column).collect()
     }
-}
 
-/// Whether a word is a number with a comma instead of a point.
-pub(crate) fn has_decimal_comma(word: &str) -> bool {
-    word.matches(',').count() == 1 && real(word.replace(',', ".").as_bytes()).is_some()
+    /// Whether the columns have numbers with a comma instead of a point.
+    fn has_commas(&self) -> Vec<bool> {
+        let has_comma = |field: &Field<'_>| {
+            let token = trim(field.raw);
+            let pointed: Vec<u8> = token.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+            token.contains(&b',') && real(&pointed).is_some()
+        };
+        (0..self.count).map(|column| self.rows.iter().any(|(_, fields)| has_comma(&fields[column]))).collect()
+    }
 }
 
 fn kind_of(field: &Field<'_>) -> ColumnKind {

@@ -201,7 +201,7 @@ def from_columns(
     (['price', 'area'], array([100., 250.]))
     """
     path, table, name = None, None, ""
-    pandas = sys.modules.get("pandas")
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     chosen = None if columns is None else [str(one) for one in ([columns] if isinstance(columns, str) else columns)]
     if isinstance(input, (str, os.PathLike)):
         path = os.fspath(input)
@@ -209,6 +209,8 @@ def from_columns(
         table, name = pandas_table(input), "the pandas frame"
         if dtype is None and table is not input:
             dtype = _common(input, chosen)
+    elif polars is not None and isinstance(input, polars.DataFrame):
+        table, name = _of_polars(input, chosen), "the polars frame"
     elif hasattr(input, "__arrow_c_stream__"):
         table, name = input, f"the {type(input).__name__}"
     else:
@@ -223,6 +225,21 @@ def from_columns(
     for note in report["notes"]:
         warnings.warn(note, stacklevel=3)
     return _opened(image, given_limits, runtime)
+
+
+def _of_polars(frame: Any, chosen: list[str] | None) -> Any:
+    """A frame of polars whose columns have types of Arrow's, as Arrow has them."""
+    polars = sys.modules["polars"]
+    for place, (name, kind) in enumerate(frame.schema.items(), start=1):
+        if str(kind) not in ("Int128", "UInt128"):
+            continue
+        if chosen is None or name in chosen or str(place) in chosen:
+            raise InputError(
+                f"the polars frame: expected columns of types that Arrow has, found {kind} in column {name!r}; cast "
+                "it, or say columns= without it"
+            )
+        frame = frame.with_columns(polars.lit(0).alias(name))
+    return frame.cast({polars.Null: polars.Float64})
 
 
 def _common(frame: Any, chosen: list[str] | None) -> Any:
