@@ -406,6 +406,18 @@ def test_npy_files(scratch):
             xp.from_columns(name, "y.oc", columns=[4])
 
 
+def test_npy_files_of_numbers_that_float32_does_not_hold(scratch):
+    np.save("x.npy", np.array([[1, np.inf, 1e39], [np.nan, 2, 3]]))
+    with pytest.raises(oc.InputError, match="x.npy: expected numbers that float32 holds, found greater ones in column 3"):
+        xp.from_columns("x.npy", "x.oc", dtype="float32")
+    assert not pathlib.Path("x.oc").exists()
+    picked = xp.from_columns("x.npy", "x.oc", columns=[1, 2], dtype="float32")
+    np.testing.assert_array_equal(picked.compute(), np.float32([[1, np.inf], [np.nan, 2]]))
+    np.save("x.npy", np.array([1.0, -1e39]))
+    with pytest.raises(oc.InputError, match="found greater ones in column 1"):
+        xp.from_columns("x.npy", "y.oc", dtype="float32")
+
+
 def test_a_table_eight_times_the_limit(scratch):
     limit = 28 << 20
     rows = 8 * limit // (8 * 16)

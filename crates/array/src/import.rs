@@ -5,13 +5,13 @@
 //! that is asked for, or the one to which those of all columns are promoted. Text is taken for what its first lines
 //! show, and is read again where a number further down is none of these.
 //!
-//! *Cost.* One pass over the input, or two of text; memory for a page of every column, for a few blocks of rows, and
-//! for what decoding takes.
+//! *Cost.* One pass over the input, or two of text and of a .npy file whose numbers are narrowed; memory for a page of
+//! every column, for a few blocks of rows, and for what decoding takes.
 
 use crate::array::Array;
 use crate::compute::{Goal, ImageGoal, compute};
 use crate::elementwise::Part;
-use crate::kernel::{promote, promote_mixed};
+use crate::kernel::{Binary, Fold, Unary, promote, promote_mixed};
 use crate::npy::NpySource;
 use crate::source::Source;
 use outcore_format::ElementType;
@@ -366,7 +366,11 @@ fn import_npy(
             return Err(Error::input(input, None, expected, format!("elements of type {}", kind.name()))
                 .advise("leave --dtype out, or compute what is wanted in Python, with astype() and persist()"));
         }
-        array = array.cast(element)?;
+        let own = array.cast(element)?;
+        if kind == ElementType::Float64 && element == ElementType::Float32 {
+            check_infinite(runtime, input, &array, &own)?;
+        }
+        array = own;
     }
     let shape = array.shape().to_vec();
     let columns = shape.get(1).copied().unwrap_or(1);
@@ -385,6 +389,20 @@ fn import_npy(
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
     })
+}
+
+/// Refuses numbers that became infinite, in a pass of its own.
+fn check_infinite(runtime: &Arc<Runtime>, input: &Path, wide: &Array, own: &Array) -> Result<()> {
+    let became = own.unary(Unary::Isinf)?.binary(Binary::NotEqual, &wide.unary(Unary::Isinf)?)?;
+    let columns = compute(runtime, &[Goal::Value(became.fold(Fold::Any, &[0], false)?)])?.values[0].to_vec();
+    match columns.iter().position(|&has_some| has_some != 0) {
+        None => Ok(()),
+        Some(column) => {
+            let expected = format!("numbers that {} holds", own.element().name());
+            Err(Error::input(input, None, expected, format!("greater ones in column {}", column + 1))
+                .advise("leave --dtype out; or make infinities of them in Python, with astype() and persist()"))
+        }
+    }
 }
 
 /// Columns by their numbers from 1.

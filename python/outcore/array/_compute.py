@@ -184,7 +184,8 @@ def from_columns(
         temporary: Where temporary files go.
         progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 
-    Cost: one pass over the table; of text another one if the first lines are whole numbers and a later one is not.
+    Cost: one pass over the table; of text another one if the first lines are whole numbers and a later one is not, and
+    of a .npy file of float64 if `dtype` is float32.
     Memory for 4 KiB of every column, for a few blocks of rows, and for what decoding takes.
 
     Raises:
