@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import outcore as oc
@@ -162,6 +163,7 @@ TEXTS = {
     "blanks": ("# of a model\n 1.0  2\n3   4\n", None, np.array([[1.0, 2], [3, 4]])),
     "quotes": ('"a, or b",c\n"1",2\n', ["a, or b", "c"], np.array([[1, 2]])),
     "ends of lines": ("\ufeffa,b,\r\n1,2,\r\n\r\n3,4,\r\n", ["a", "b"], np.array([[1, 2], [3, 4]])),
+    "ends of old Macs": ("\ufeffa,b\r1,2\r3,4\r", ["a", "b"], np.array([[1, 2], [3, 4]])),
     "words": ("n,a,t\nx,1,true\ny,2,False\n", ["a"], np.array([[1], [2]])),
     "great": (f"a\n{2**63 - 1}\n{-2**63}\n", ["a"], np.array([[2**63 - 1], [-(2**63)]])),
     "rounded": ("a\n9007199254740993\n0.5\n", ["a"], np.array([[9007199254740992.0], [0.5]])),
@@ -179,6 +181,43 @@ def test_text(scratch, name):
         assert array.names == names
         np.testing.assert_array_equal(array.compute(), expected)
         assert array.dtype == expected.dtype
+
+
+def test_columns_that_begin_without_values_or_have_words(scratch):
+    """A thousand lines without a value are no words; a single word is told of, and its column left out."""
+    lines = ["a,b,c,d"] + [f"{row},,{row if row != 7 else 'lost'},{'-' if row < 2000 else ''}" for row in range(3000)]
+    lines[-1] = "2999,2.5,1,nan"
+    pathlib.Path("t.csv").write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match=r"they do not hold numbers alone: c \(`lost` on line 9\)\.") as warned:
+        array = xp.from_columns("t.csv", "x.oc")
+    assert len(warned) == 1 and warned[0].filename == __file__
+    assert array.names == ["a", "b", "d"]
+    expected = np.full((3000, 3), np.nan)
+    expected[:, 0], expected[-1, 1] = np.arange(3000), 2.5
+    same(array, expected)
+    told = outcore("import", "--as", "array", "t.csv", "x.oc", "--replace").stderr
+    assert b"note: Columns that are not read, for they do not hold numbers alone: c (`lost` on line 9)." in told
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xp.from_columns("t.csv", "x.oc", columns=["a"], replace=True)
+    lines[2000] = "1999,late,1,"
+    pathlib.Path("t.csv").write_text("\n".join(lines))
+    with pytest.raises(oc.InputError, match="t.csv:2001: expected a number in column `b`, found `late`"):
+        xp.from_columns("t.csv", "y.oc")
+
+
+def test_a_first_line_of_words_and_numbers(scratch):
+    """What cannot be names is read; where it may be, `header=` says what it is."""
+    for text in ("b,5.1,3\na,4.9,3\nb,1,2\n", "u,1,2\nu,3,4\n", "2020-01-01,5,7\n2020-01-02,6,8\n", "a,7,7\nb,1,2\n"):
+        pathlib.Path("t.csv").write_text(text)
+        array = xp.from_columns("t.csv", "x.oc", replace=True)
+        assert array.names is None and array.shape == (text.count("\n"), 2)
+    pathlib.Path("t.csv").write_text("country,2019,2020\nUlm,1,2\n")
+    named = xp.from_columns("t.csv", "x.oc", header=True, replace=True)
+    assert named.names == ["2019", "2020"] and named.shape == (1, 2)
+    assert xp.from_columns("t.csv", "x.oc", header=False, replace=True).shape == (2, 2)
+    told = outcore("import", "--as", "array", "t.csv", "x.oc", "--replace")
+    assert told.returncode == 1 and b"--header yes" in told.stderr
 
 
 def test_a_late_fraction_makes_all_real(scratch):
@@ -202,11 +241,18 @@ def test_a_late_fraction_makes_all_real(scratch):
         ("a,b\n1,2\n3\n", {}, "t.csv:3: expected 2 columns"),
         ("a,b\n1,2\n3,4\n5,6,7\n", {}, "t.csv:4: expected 2 columns"),
         ("a,b\n1,x\n2,3\n", {"columns": ["b"]}, "expected numbers, or true and false, in column `b`"),
-        ("a\nx\ny\n", {}, "columns of numbers"),
+        ("a\nx\ny\n", {}, r"numbers, found the columns 1 \(`a` on line 1\); make numbers of the words"),
+        ("a;b\n1,5;x\n2,25;y\n", {}, "have a decimal point: replace the commas"),
+        ("a\ntrue\n", {}, "true and false are read where columns= names them"),
+        ("a\n1\n", {"columns": []}, "columns=: expected the names or numbers of columns, found none"),
+        ("a,b\n1,1\n2,2\n3,x\n", {"columns": "b"}, "found `x` on line 4"),
         ("a,b\n1,2\n", {"columns": ["c"]}, "columns='c'|columns c: there is no such column; the columns are a, b"),
         ("a,b\n1,2\n", {"columns": ["a", "1"]}, "found it twice"),
         ("a,a\n1,2\n", {"columns": ["a"]}, "have that name"),
         ("1,x\n2,3\n", {}, "header=True if the line names"),
+        ("country,2019,2020\nUlm,1,2\nBonn,3,4\n", {}, "t.csv:1: .*header=True if the line names"),
+        (",0,1\n0,1.5,2.5\n1,3.5,4.5\n", {}, "header=True if the line names"),
+        ("Ulm,5\n", {}, "header=False if it does not"),
         ("a\n300\n", {"dtype": "int8"}, "a number in column `a` that int8 holds"),
         ("a\n1.5\n", {"dtype": "int8"}, "a number in column `a` that int8 holds"),
         (f"a\n{2**63}\n", {}, "that int64 holds"),
@@ -236,6 +282,85 @@ def test_nulls_and_numbers_that_do_not_fit(scratch):
             oc.array.open("x.oc")[index]
     with pytest.raises(IndexError, match="have names"):
         xp.asarray(np.eye(2))["a"]
+
+
+def test_two_columns_of_one_name(scratch):
+    """Both are kept, and their name chooses neither."""
+    pathlib.Path("t.csv").write_text("a,b,a\n1,2,3\n")
+    data = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([3])], ["a", "b", "a"])
+    for given in ("t.csv", data):
+        array = xp.from_columns(given, "x.oc", replace=True)
+        assert array.names == ["a", "b", "a"]
+        same(array, np.array([[1, 2, 3]]))
+        with pytest.raises(IndexError, match="'a': several columns have that name"):
+            array["a"]
+        with pytest.raises(oc.UsageError, match="columns 1 and 3 have that name; give the number of one"):
+            xp.from_columns(given, "y.oc", columns=["a"])
+        same(xp.from_columns(given, "x.oc", columns=["b", 3], replace=True), np.array([[2, 3]]))
+
+
+def test_columns_of_other_types(scratch):
+    """Nulls alone are NaN; what has no numbers that are read is named with its type."""
+    data = pa.table({
+        "a": pa.array([1, 2]),
+        "none": pa.array([None, None], pa.null()),
+        "wide": pa.array([1, 2], pa.decimal256(50, 2)),
+        "price": pa.array([1, 2], pa.decimal128(10, 2)),
+    })
+    for ending in (None, ".parquet", ".arrow", ".arrows"):
+        if ending:
+            write(scratch / f"t{ending}", data)
+        given = scratch / f"t{ending}" if ending else data
+        with pytest.warns(UserWarning, match=r"wide \(Decimal256\(50, 2\)\)"):
+            array = xp.from_columns(given, "x.oc", replace=True)
+        assert array.names == ["a", "none", "price"]
+        same(array, np.array([[1, np.nan, 1], [2, np.nan, 2]]))
+        with pytest.raises(oc.InputError, match=r"in column `wide`, found Decimal256\(50, 2\)"):
+            xp.from_columns(given, "y.oc", columns=["wide"])
+
+
+def test_frames_of_polars_with_types_of_its_own(scratch):
+    polars = pytest.importorskip("polars")
+    nulls = polars.DataFrame({"a": [1, 2], "none": [None, None]})
+    same(xp.from_columns(nulls, "x.oc"), np.array([[1, np.nan], [2, np.nan]]))
+    wide = polars.DataFrame({"a": [1, 2], "wide": polars.Series([3, 4], dtype=polars.Int128)})
+    with pytest.raises(oc.InputError, match="the polars frame: .*found Int128 in column 'wide'"):
+        xp.from_columns(wide, "y.oc")
+    same(xp.from_columns(wide, "x.oc", columns=["a"], replace=True), np.array([[1], [2]]))
+    for ending in ("parquet", "arrow"):
+        getattr(wide, {"parquet": "write_parquet", "arrow": "write_ipc"}[ending])(f"t.{ending}")
+        with pytest.raises(oc.InputError, match="integers of 128 bits"):
+            xp.from_columns(f"t.{ending}", "y.oc")
+
+
+def test_numbers_that_float64_rounds(scratch):
+    """Whole numbers beside fractions are rounded as NumPy does, with a warning that names the first."""
+    wide = 2**53 + 1
+    many = "\n".join(f"{wide - 1},{row}" for row in range(2000))
+    for text, line in (
+        (f"a,b\n1,{wide}\n{wide},0.5\n", "on line 2 in column `b`"),
+        (f"a,b\n{many}\n{wide},0.5\n", "on line 2002 in column `a`"),
+    ):
+        pathlib.Path("t.csv").write_text(text)
+        with pytest.warns(UserWarning, match=f"2\\^53 were rounded to float64, the first of them {wide} {line}:"):
+            array = xp.from_columns("t.csv", "x.oc", replace=True)
+        assert array.dtype == np.float64 and array.compute().max() == float(wide)
+        told = outcore("import", "--as", "array", "t.csv", "x.oc", "--replace").stderr.decode()
+        assert f"note: Whole numbers beyond 2^53 were rounded to float64, the first of them {wide} {line}" in told
+    for kind in (pa.int64(), pa.uint64(), pa.decimal128(20, 0)):
+        data = pa.table({"a": pa.array([None, wide - 1, wide], kind), "b": [0.5, 1, 2]})
+        with pytest.warns(UserWarning, match=f"{wide} in row 2 of column `a`"):
+            xp.from_columns(data, "x.oc", replace=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xp.from_columns(data, "x.oc", dtype="float64", replace=True)
+        xp.from_columns(data.slice(0, 2), "x.oc", replace=True)
+    for text, dtype in (("1e39", "float32"), ("-3.5e38", "float32"), ("1e400", None)):
+        pathlib.Path("t.csv").write_text(f"a\n0.5\ninf\n{text}\n")
+        with pytest.raises(oc.InputError, match=f"t.csv:4: .*column `a` that float.. holds, found `{text}`"):
+            xp.from_columns("t.csv", "y.oc", dtype=dtype)
+    with pytest.raises(oc.InputError, match="column `a` that float32 holds, found .* in row 1"):
+        xp.from_columns(pa.table({"a": [np.inf, 1e39]}), "y.oc", dtype="float32")
 
 
 def test_the_command(scratch):
@@ -279,6 +404,18 @@ def test_npy_files(scratch):
             xp.from_columns(name, "y.oc", dtype="int32")
         with pytest.raises(oc.UsageError, match="from 1 to 3"):
             xp.from_columns(name, "y.oc", columns=[4])
+
+
+def test_npy_files_of_numbers_that_float32_does_not_hold(scratch):
+    np.save("x.npy", np.array([[1, np.inf, 1e39], [np.nan, 2, 3]]))
+    with pytest.raises(oc.InputError, match="x.npy: expected numbers that float32 holds, found greater ones in column 3"):
+        xp.from_columns("x.npy", "x.oc", dtype="float32")
+    assert not pathlib.Path("x.oc").exists()
+    picked = xp.from_columns("x.npy", "x.oc", columns=[1, 2], dtype="float32")
+    np.testing.assert_array_equal(picked.compute(), np.float32([[1, np.inf], [np.nan, 2]]))
+    np.save("x.npy", np.array([1.0, -1e39]))
+    with pytest.raises(oc.InputError, match="found greater ones in column 1"):
+        xp.from_columns("x.npy", "y.oc", dtype="float32")
 
 
 def test_a_table_eight_times_the_limit(scratch):

@@ -166,12 +166,28 @@ def test_targets_are_named_or_numbered(table, tmp_path):
             ("ridge", ["--alpha", 100], linear.Ridge(alpha=100, solver="cholesky")),
         ):
             model.fit(others, y)
-            for target in (name, place):
+            for target in (name, place + 1):
                 facts = found(command, folder / "t.oc", "--target", target, "--output", output, *options)
                 np.testing.assert_allclose(facts["coef"], model.coef_, rtol=1e-6, atol=1e-9)
                 np.testing.assert_allclose(facts["intercept"], model.intercept_, rtol=1e-6, atol=1e-6)
                 np.testing.assert_allclose(np.load(output), model.predict(others), rtol=1e-6, atol=1e-6)
                 assert facts["columns"] == [own for own in ["a", "b", "c", "kind"] if own != name]
+
+
+def test_columns_are_chosen(table, tmp_path):
+    folder, x = table
+    for path, names in ((folder / "t.oc", ["c", "a"]), (folder / "t.npy", ["x2", "x0"])):
+        described = found("describe", path, "--columns", "3,1")
+        assert described["columns"] == names
+        np.testing.assert_allclose(described["mean"], x[:, [2, 0]].mean(0))
+    np.testing.assert_allclose(found("cov", folder / "t.oc", "--columns", "b,c,kind")["covariance"], np.cov(x[:, 1:].T))
+    for columns in ("a,b", "a,kind,b"):
+        facts = found("regression", folder / "t.oc", "--columns", columns, "--target", 4)
+        assert facts["columns"] == ["a", "b"]
+        np.testing.assert_allclose(facts["coef"], np.linalg.lstsq(x[:, :2] - x[:, :2].mean(0), x[:, 3])[0], rtol=1e-6)
+    for columns, words in (("a,d", "--columns d: there is no such"), ("a,1", "--columns 1: expected every column")):
+        assert words in " ".join(run("describe", folder / "t.oc", "--columns", columns, code=1).stderr.split())
+    assert "beside the target" in run("ridge", folder / "t.oc", "--columns", "a", "--target", "a", code=1).stderr
 
 
 def test_classes_are_predicted(table, tmp_path):
@@ -187,10 +203,10 @@ def test_classes_are_predicted(table, tmp_path):
         ):
             model.fit(x[:, :2], y)
             output = tmp_path / "y.npy"
-            facts = found(command, tmp_path / f"{name}.npy", "--target", 0, "--output", output)
+            facts = found(command, tmp_path / f"{name}.npy", "--target", 1, "--output", output)
             assert (facts["classes"] == model.classes_).all()
             assert (np.load(output) == model.predict(x[:, :2])).mean() > 0.999
-            run(command, tmp_path / f"{name}.npy", "--target", 0, "--proba", "--output", output)
+            run(command, tmp_path / f"{name}.npy", "--target", 1, "--proba", "--output", output)
             np.testing.assert_allclose(np.load(output), model.predict_proba(x[:, :2]), atol=1e-4)
 
 
@@ -229,6 +245,19 @@ def test_what_does_not_converge_has_an_exit_code(table, tmp_path):
         output.unlink()
 
 
+def test_the_memory_of_the_output_is_made_sure_of_before_the_fit(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(size=(60000, 24)))
+    output, model = tmp_path / "y.npy", tmp_path / "model.json"
+    arguments = ["gmm", tmp_path / "x.npy", "--n-components", 24, "--covariance-type", "diag", "--proba"]
+    arguments += ["--threads", 2, "--max-iter", 1, "--allow-unconverged", "--output", output, "--json", model]
+    for explain in (["--explain"], []):
+        refused = run(*arguments, "--memory", "32MiB", *explain, code=1)
+        assert "what writes the result needs" in refused.stderr and not refused.stdout, refused
+    assert not output.exists() and not model.exists()
+    run(*arguments, "--memory", "64MiB")
+    assert output.exists() and model.exists()
+
+
 def test_what_cannot_be_is_refused(table, tmp_path):
     folder, x = table
     path = folder / "t.oc"
@@ -237,8 +266,9 @@ def test_what_cannot_be_is_refused(table, tmp_path):
         done = run(*arguments, code=code)
         assert words in " ".join(done.stderr.split()), done.stderr
 
-    refused("expected a column by its name (a, b, c, kind)", "regression", path, "--target", "nope")
-    refused("from 0 to 3, found 4", "ridge", path, "--target", 4)
+    for target in ("nope", 0, 5):
+        absent = f"--target {target}: there is no such column; the columns are a, b, c, kind"
+        refused(absent, "regression", path, "--target", target)
     refused("the following required arguments", "logistic", path, code=2)
     refused("expected classes as whole numbers", "gaussian-nb", path, "--target", "a")
     refused("1 to 6000 clusters", "kmeans", path, "--n-clusters", 6001)
@@ -255,7 +285,12 @@ def test_what_cannot_be_is_refused(table, tmp_path):
     bad = x[:, :2].copy()
     bad[4000, 1] = np.inf
     np.save(tmp_path / "bad.npy", bad)
-    refused("found NaN or an infinity in column 1", "pca", tmp_path / "bad.npy", "--output", tmp_path / "z.npy")
+    refused("found NaN or an infinity in column `x1`", "pca", tmp_path / "bad.npy", "--output", tmp_path / "z.npy")
+    oc.array.persist(tmp_path / "bad.oc", np.column_stack([x[:, 0], bad]), names=["target", "b", "c\u202etxt"])
+    for command in ("kmeans", "gmm", "pca"):
+        refused(r"an infinity in column `c\u{202e}txt`, rows ", command, tmp_path / "bad.oc")
+    refused(r"an infinity in column `c\u{202e}txt`, rows ", "ridge", tmp_path / "bad.oc", "--target", "target")
+    refused("an infinity in the target, rows ", "ridge", tmp_path / "bad.oc", "--target", 3)
     refused("expected finite elements", "histogram", tmp_path / "bad.npy")
     # JSON has no infinity.
     assert np.isnan(found("describe", tmp_path / "bad.npy")["max"]).tolist() == [False, True]
@@ -271,8 +306,8 @@ def test_what_cannot_be_is_refused(table, tmp_path):
 def test_a_name_of_two_columns_is_no_target(tmp_path):
     oc.array.persist(tmp_path / "t.oc", np.arange(30.0).reshape(10, 3), names=["a", "b", "a"])
     error = run("regression", tmp_path / "t.oc", "--target", "a", code=1).stderr
-    assert "expected one column called a, found 2; give its number" in error, error
-    assert found("regression", tmp_path / "t.oc", "--target", 2)["columns"] == ["a", "b"]
+    assert "--target a: the columns 1 and 3 have that name; give the number of one" in error, error
+    assert found("regression", tmp_path / "t.oc", "--target", 3)["columns"] == ["a", "b"]
 
 
 def test_an_array_is_not_replaced_by_what_is_found_in_it(tmp_path):

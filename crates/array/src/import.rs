@@ -5,13 +5,13 @@
 //! that is asked for, or the one to which those of all columns are promoted. Text is taken for what its first lines
 //! show, and is read again where a number further down is none of these.
 //!
-//! *Cost.* One pass over the input, or two of text; memory for a page of every column, for a few blocks of rows, and
-//! for what decoding takes.
+//! *Cost.* One pass over the input, or two of text and of a .npy file whose numbers are narrowed; memory for a page of
+//! every column, for a few blocks of rows, and for what decoding takes.
 
 use crate::array::Array;
 use crate::compute::{Goal, ImageGoal, compute};
 use crate::elementwise::Part;
-use crate::kernel::{promote, promote_mixed};
+use crate::kernel::{Binary, Fold, Unary, promote, promote_mixed};
 use crate::npy::NpySource;
 use crate::source::Source;
 use outcore_format::ElementType;
@@ -20,7 +20,7 @@ use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error,
 use outcore_ingest::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
 };
-use outcore_io::{Array as Memory, Runtime, Task, Unit, lock, peak_memory_bytes, trim_freed_memory};
+use outcore_io::{Array as Memory, Runtime, Task, Unit, escaped, lock, peak_memory_bytes, trim_freed_memory};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,11 +86,10 @@ pub fn import_array_file(
     }
     let table = NumberTable::open(runtime, input, &options.numbers)?;
     let is_read_once = table.facts().is_pipe;
-    match import_table(runtime, table, image, options) {
+    match import_table(runtime, table, image, options, false) {
         Err(refused) if refused.wants_real && !is_read_once => {
             let table = NumberTable::open(runtime, input, &options.numbers)?;
-            let options = ArrayImportOptions { element: Some(ElementType::Float64), ..options.clone() };
-            import_table(runtime, table, image, &options).map_err(|refused| refused.error)
+            import_table(runtime, table, image, options, true).map_err(|refused| refused.error)
         }
         outcome => outcome.map_err(|refused| refused.error),
     }
@@ -108,17 +107,20 @@ pub fn import_array(
     image: &Path,
     options: &ArrayImportOptions,
 ) -> Result<ArrayImportReport> {
-    import_table(runtime, table, image, options).map_err(|refused| refused.error)
+    import_table(runtime, table, image, options, false).map_err(|refused| refused.error)
 }
 
+/// `is_real` says that there are real numbers below those that tell the types.
 fn import_table(
     runtime: &Arc<Runtime>,
     table: NumberTable,
     image: &Path,
     options: &ArrayImportOptions,
+    is_real: bool,
 ) -> std::result::Result<ArrayImportReport, Refused> {
     let (start, facts) = (Instant::now(), table.facts().clone());
-    let common = facts.kinds.iter().copied().reduce(promote_mixed).unwrap_or(ElementType::Float64);
+    let common = facts.kinds.iter().copied().reduce(promote_mixed).filter(|_| !is_real);
+    let common = common.unwrap_or(ElementType::Float64);
     let element = options.element.unwrap_or(common);
     let columns = facts.kinds.len() as u64;
     let head = DenseHead {
@@ -146,7 +148,7 @@ fn import_table(
         kinds: facts.kinds.iter().map(|kind| kind.name()).collect(),
         element: element.name(),
         image_bytes: DenseImage::open(runtime, image)?.image_bytes(),
-        notes: facts.notes,
+        notes: facts.notes.into_iter().chain(parser.note()).map(|note| escaped(note).to_string()).collect(),
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
     })
@@ -364,7 +366,11 @@ fn import_npy(
             return Err(Error::input(input, None, expected, format!("elements of type {}", kind.name()))
                 .advise("leave --dtype out, or compute what is wanted in Python, with astype() and persist()"));
         }
-        array = array.cast(element)?;
+        let own = array.cast(element)?;
+        if kind == ElementType::Float64 && element == ElementType::Float32 {
+            check_infinite(runtime, input, &array, &own)?;
+        }
+        array = own;
     }
     let shape = array.shape().to_vec();
     let columns = shape.get(1).copied().unwrap_or(1);
@@ -383,6 +389,20 @@ fn import_npy(
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
     })
+}
+
+/// Refuses numbers that became infinite, in a pass of its own.
+fn check_infinite(runtime: &Arc<Runtime>, input: &Path, wide: &Array, own: &Array) -> Result<()> {
+    let became = own.unary(Unary::Isinf)?.binary(Binary::NotEqual, &wide.unary(Unary::Isinf)?)?;
+    let columns = compute(runtime, &[Goal::Value(became.fold(Fold::Any, &[0], false)?)])?.values[0].to_vec();
+    match columns.iter().position(|&has_some| has_some != 0) {
+        None => Ok(()),
+        Some(column) => {
+            let expected = format!("numbers that {} holds", own.element().name());
+            Err(Error::input(input, None, expected, format!("greater ones in column {}", column + 1))
+                .advise("leave --dtype out; or make infinities of them in Python, with astype() and persist()"))
+        }
+    }
 }
 
 /// Columns by their numbers from 1.

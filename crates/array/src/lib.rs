@@ -34,7 +34,7 @@ pub use memory::{Bytes, Memory};
 pub use npy::NpySource;
 pub use outcore_format::ElementType;
 pub use outcore_image::{AnyManifest, read_any_manifest};
-pub use outcore_ingest::{NumberOptions, NumberTable};
+pub use outcore_ingest::{NumberOptions, NumberTable, column_asked};
 pub use random::{Distribution, Random};
 pub use row_fold::{RowBlock, RowFold};
 pub use source::{Landed, Source, SourceReader};

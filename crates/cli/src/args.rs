@@ -351,6 +351,9 @@ pub struct Common {
 pub struct OfArray {
     /// The array: a .npy file, which is read in place, or an image
     pub array: PathBuf,
+    /// Which columns, by name or by number from 1, beside that of --target; all if not given
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
     /// Write the result
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

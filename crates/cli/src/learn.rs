@@ -22,6 +22,8 @@ pub struct LearnArgs {
     given: Vec<(&'static str, Value)>,
     /// What did not converge is taken.
     allow_unconverged: bool,
+    /// Which columns, if not all.
+    columns: Option<Vec<String>>,
     /// Where all that was found goes.
     json: Option<PathBuf>,
     /// What algorithms take, too.
@@ -51,13 +53,14 @@ pub fn learn_command(statistic: &'static Declaration) -> Command {
 impl LearnArgs {
     /// What was given to a command.
     pub fn of(statistic: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let OfArray { array, output, json, stats, explain, limits } = OfArray::from_arg_matches(matches)?;
+        let OfArray { array, columns, output, json, stats, explain, limits } = OfArray::from_arg_matches(matches)?;
         let aside = json.as_deref() == Some(Path::new("-"));
         let (verify, cache, answer) = (false, None, Default::default());
         Ok(LearnArgs {
             statistic,
             given: values_of(statistic.options, matches),
             allow_unconverged: statistic.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
+            columns,
             json,
             common: Common { image: array, output, stats, verify, explain, cache, answer, aside, limits },
         })
@@ -79,7 +82,10 @@ impl LearnArgs {
 pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     let LearnArgs { statistic, given, common, .. } = args;
     let runtime = runtime(&common.limits, None)?;
-    let data = Data::open(&runtime, &common.image)?;
+    let mut data = Data::open(&runtime, &common.image)?;
+    if let Some(columns) = &args.columns {
+        data = data.select(columns)?;
+    }
     let values = Values::of(&in_shell(statistic.name), statistic.options, given.clone())?;
     let plan = (statistic.plan)(&data, values)?;
     check_different(&runtime, &[("the array".to_owned(), &common.image)], &args.outputs())?;
@@ -90,19 +96,20 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
         explain(args, &runtime, &data, &plan)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut found = (plan.run)(&runtime)?;
+    let mut found = plan.find(&runtime)?;
     if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
         return not_converged(args, &runtime, &unconverged, &found);
     }
     found.lines.iter().for_each(|line| common.say(line));
     found.table.lines().iter().for_each(|line| common.say(line));
+    // What was found is not lost where writing all rows fails.
+    if let Some(file) = &args.json {
+        write_json(&runtime, &object(&found), file, &common.answer)?;
+    }
     if let Some(output) = &common.output {
         found.write(&runtime, &plan.output, output)?;
     }
     report(&found.stats, common);
-    if let Some(file) = &args.json {
-        write_json(&runtime, &object(&found), file, &common.answer)?;
-    }
     write_stats(&runtime, &found.stats, common)?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
@@ -160,7 +167,7 @@ fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -
     say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;
     say(format_args!("memory   {} for a pass, beside the process", bytes_text(memory_bytes)))?;
     if let Some(output) = &args.common.output {
-        let (rows, bytes) = (plan.output.rows, bytes_text(plan.output.output_bytes(output)?));
+        let (rows, bytes) = (plan.output.rows, bytes_text(plan.output_bytes(runtime, output)?));
         say(format_args!("output   {rows} rows, in {bytes} of memory, to {}", output.display()))?;
     }
     say(format_args!("passes   {}", plan.passes))?;

@@ -55,6 +55,8 @@ pub(crate) struct LineBlocks {
     next_line: u64,
     started: bool,
     ended: bool,
+    /// Carriage returns alone end lines.
+    has_returns: bool,
     /// The next block starts in the middle of a line.
     mid_line: bool,
     cuts: Option<Cuts>,
@@ -80,6 +82,7 @@ impl LineBlocks {
             next_line: 1,
             started: false,
             ended: false,
+            has_returns: false,
             mid_line: false,
             cuts: None,
             long_lines: None,
@@ -136,11 +139,27 @@ impl LineBlocks {
     fn fill(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
         while bytes.len() < BLOCK_BYTES && !self.ended {
             bytes.reserve_exact(BLOCK_BYTES - bytes.len());
-            self.stream.fill(bytes, BLOCK_BYTES)?;
-            self.ended = bytes.len() < BLOCK_BYTES;
-            if !std::mem::replace(&mut self.started, true) && bytes.starts_with(b"\xef\xbb\xbf") {
+            let is_first = !std::mem::replace(&mut self.started, true);
+            self.read(bytes, BLOCK_BYTES, is_first)?;
+            if is_first && bytes.starts_with(b"\xef\xbb\xbf") {
                 bytes.drain(..3);
             }
+        }
+        Ok(())
+    }
+
+    /// Reads until there are `wanted` bytes, or the input ends.
+    fn read(&mut self, bytes: &mut Vec<u8>, wanted: usize, is_first: bool) -> Result<()> {
+        let start = bytes.len();
+        self.stream.fill(bytes, wanted)?;
+        self.ended = bytes.len() < wanted;
+        if is_first && memchr(b'\n', bytes).is_none() {
+            // A line feed may follow a return at the end of the block.
+            let end = if self.ended { bytes.len() } else { bytes.len() - 1 };
+            self.has_returns = memchr(b'\r', &bytes[..end]).is_some();
+        }
+        if self.has_returns {
+            bytes[start..].iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
         }
         Ok(())
     }
@@ -169,8 +188,7 @@ impl LineBlocks {
                 return Err(self.line_too_long());
             }
             self.reserve_long_line()?;
-            self.stream.fill(&mut bytes, wanted)?;
-            self.ended = bytes.len() < wanted;
+            self.read(&mut bytes, wanted, false)?;
         };
         self.carry = bytes[cut..].to_vec();
         bytes.truncate(cut);
@@ -263,6 +281,24 @@ mod tests {
         assert_eq!(lines.bytes, b"1 2\n3 4");
         assert!(blocks(b"\xef\xbb\xbf").next_lines().unwrap().is_none());
         assert!(blocks(b"").next_lines().unwrap().is_none());
+    }
+
+    #[test]
+    fn carriage_returns_alone_end_lines() {
+        let text = b"1 2\r".repeat(BLOCK_BYTES);
+        let mut old = blocks(&text);
+        let mut count = 0;
+        while let Some(lines) = old.next_lines().unwrap() {
+            assert_eq!(lines.first_line, 1 + count);
+            assert!(lines.bytes.len() <= BLOCK_BYTES && lines.bytes.ends_with(b"1 2\n"));
+            count += lines.bytes.len() as u64 / 4;
+        }
+        assert_eq!(count, BLOCK_BYTES as u64);
+        // The ends of these lines are cut by that of a block.
+        let mut long = vec![b'7'; BLOCK_BYTES - 1];
+        long.extend(b"\r\n8\r\n");
+        assert!(blocks(&long).next_lines().unwrap().unwrap().bytes.ends_with(b"7\r\n8\r\n"));
+        assert_eq!(blocks(b"1\r").next_lines().unwrap().unwrap().bytes, b"1\n");
     }
 
     #[test]

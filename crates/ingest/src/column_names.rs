@@ -194,7 +194,7 @@ pub(crate) fn find_ends(
 /// # Errors
 /// [`Error::Usage`] if there is no such column, if several have that name, or if it is the name of one and the number
 /// of another.
-pub(crate) fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> {
+pub fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> {
     let by_number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let by_number = by_number.filter(|&place| place < names.len());
     let mut by_name = (0..names.len()).filter(|&place| names[place] == asked);

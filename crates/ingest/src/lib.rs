@@ -60,6 +60,7 @@ pub use batch::{
     TextFacts, Weights, mixed_ids,
 };
 pub use choice::Choice;
+pub use column_names::column_asked;
 pub use graphalytics::GraphalyticsProperties;
 pub use heap::Heap;
 pub use number::is_whole;

@@ -124,7 +124,8 @@ pub fn is_whole(token: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-fn is_exactly(token: &[u8], number: f64) -> bool {
+/// Whether a whole number is this real one.
+pub(crate) fn is_exactly(token: &[u8], number: f64) -> bool {
     let whole = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
     whole.is_some_and(|whole| number.abs() < 1e38 && number as i128 == whole)
 }

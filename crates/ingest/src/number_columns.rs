@@ -1,14 +1,16 @@
 //! Columns of numbers as elements of a dense array, whatever the types of both are.
 //!
 //! Nothing is lost without a word: a number that the type of the elements does not hold is refused, but that real ones
-//! round to the nearest. A missing value is NaN, and is refused where elements have none.
+//! round to the nearest. Where nobody asked for real ones, the first whole number that they round is told. A missing
+//! value is NaN, and is refused where elements have none.
 
 use crate::values::{each_integer, each_real, is_integer, is_real};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use outcore_format::ElementType;
-use outcore_io::{Array as Memory, Budget, Result};
+use outcore_io::{Array as Memory, Budget, Result, lock};
+use std::sync::Mutex;
 
 /// A type of elements, as numbers become some of it.
 pub(crate) trait Number: Copy {
@@ -58,7 +60,7 @@ macro_rules! real_numbers {
 
             #[inline(always)]
             fn of_real(real: f64) -> Option<Self> {
-                Some(real as $type)
+                Some(real as $type).filter(|own| own.is_finite() || !real.is_finite())
             }
 
             #[inline(always)]
@@ -152,6 +154,31 @@ impl NumberValues {
     }
 }
 
+/// The first whole number that float64 rounded, as workers find them.
+#[derive(Debug, Default)]
+pub(crate) struct Rounded(Mutex<Option<((u64, usize), String)>>);
+
+impl Rounded {
+    /// Takes such a number, which stands in this line or row, in the column of this number; `told` says both.
+    pub(crate) fn see(&self, place: (u64, usize), told: impl FnOnce() -> String) {
+        let mut first = lock(&self.0);
+        if first.as_ref().is_none_or(|(before, _)| place < *before) {
+            *first = Some((place, told()));
+        }
+    }
+
+    /// What to say of it.
+    pub(crate) fn note(&self) -> Option<String> {
+        let first = lock(&self.0);
+        first.as_ref().map(|(_, first)| {
+            format!(
+                "Whole numbers beyond 2^53 were rounded to float64, the first of them {first}: an array of int64 or \
+                 uint64 holds them, if all its columns are of whole numbers."
+            )
+        })
+    }
+}
+
 /// What is no element.
 pub(crate) enum NoElement {
     /// There is no value.
@@ -174,6 +201,8 @@ pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
         DataType::UInt64 => ElementType::UInt64,
         DataType::Float16 | DataType::Float32 => ElementType::Float32,
         DataType::Dictionary(_, values) => return element_of(values).filter(|&element| element != ElementType::Bool),
+        // What is missing everywhere has no other type.
+        DataType::Null => ElementType::Float64,
         kind if is_integer(kind) => ElementType::Int64,
         kind if is_real(kind) => ElementType::Float64,
         _ => return None,
@@ -187,6 +216,23 @@ pub(crate) fn fill(
     to: &mut [u8],
 ) -> std::result::Result<(), (usize, NoElement)> {
     by_element!(element, T => fill_as::<T>(column, to))
+}
+
+/// Takes the whole numbers of a column that float64 rounds; `row` is that of the first, `name` is what the column is
+/// called.
+pub(crate) fn see_rounded(column: &dyn Array, rounded: &Rounded, (row, place): (u64, usize), name: &str) {
+    if !matches!(element_of(column.data_type()), Some(ElementType::Int64 | ElementType::UInt64)) {
+        return;
+    }
+    let nulls = column.logical_nulls();
+    let mut at = 0;
+    each_integer(column, |whole| {
+        if whole as f64 as i128 != whole && nulls.as_ref().is_none_or(|nulls| nulls.is_valid(at)) {
+            let row = row + at as u64;
+            rounded.see((row, place), || format!("{whole} in row {row} of column `{name}`"));
+        }
+        at += 1;
+    });
 }
 
 fn fill_as<T: Number>(column: &dyn Array, to: &mut [u8]) -> std::result::Result<(), (usize, NoElement)> {
@@ -263,6 +309,9 @@ mod tests {
         assert_eq!(filled(&exact, ElementType::Bool), Ok(vec![1, 0]));
         assert_eq!(filled(&exact, ElementType::UInt16), Ok(vec![1, 0, 0, 0]));
         assert_eq!(filled(&BooleanArray::from(vec![true, false]), ElementType::Int8), Ok(vec![1, 0]));
+        let wide = Float64Array::from(vec![f64::INFINITY, 3.4e38, -1e39]);
+        assert_eq!(filled(&wide, ElementType::Float32), Err((2, wide.value(2).to_string())));
+        assert!(filled(&wide.slice(0, 2), ElementType::Float32).is_ok());
         let decimals = Decimal128Array::from(vec![10, -25]).with_precision_and_scale(5, 1).unwrap();
         assert_eq!(reals(&decimals), [1.0, -2.5]);
     }
@@ -277,6 +326,7 @@ mod tests {
         let keys = arrow_array::PrimitiveArray::<Int8Type>::from(vec![Some(0), Some(1), None, Some(0)]);
         let found = reals(&DictionaryArray::new(keys, std::sync::Arc::new(values)));
         assert!(found[0] == 5.0 && found[1].is_nan() && found[2].is_nan() && found[3] == 5.0);
+        assert!(reals(&arrow_array::NullArray::new(2)).iter().all(|real| real.is_nan()));
         let truths = BooleanArray::from(vec![Some(true), None]);
         assert!(reals(&truths)[0] == 1.0 && reals(&truths)[1].is_nan());
         assert!(filled(&truths, ElementType::Bool).is_err());

@@ -9,7 +9,7 @@ use crate::batch::Facts;
 use crate::blocks::{BLOCK_BYTES, LineBlocks, Lines};
 use crate::column_names::{column_asked, listed};
 use crate::input::Input;
-use crate::number_columns::{NoElement, NumberValues, element_of, fill};
+use crate::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, see_rounded};
 use crate::number_text::{NumberText, TextParser};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::table::{Batch, Batches, checked_batches, damaged};
@@ -116,6 +116,19 @@ impl ColumnKind {
     }
 }
 
+/// A column that may be taken.
+struct Column<'a> {
+    name: &'a str,
+    /// The type of its elements, if it has numbers, or true and false.
+    element: Option<ElementType>,
+    /// Whether it is taken unasked.
+    is_number: bool,
+    /// What it has, for messages.
+    content: String,
+    /// Whether it has numbers with a comma for a point.
+    has_commas: bool,
+}
+
 /// Which columns are taken: their places, their types, and a note on the others.
 struct Chosen {
     columns: Vec<usize>,
@@ -124,22 +137,27 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Chooses from columns of these names, of which `element` says the type, if they have numbers, `is_number` whether
-    /// they are taken unasked, and `kind` what else they are.
-    fn of(
-        path: &Path,
-        names: &[&str],
-        options: &NumberOptions,
-        element: impl Fn(usize) -> Option<ElementType>,
-        is_number: impl Fn(usize) -> bool,
-        kind: impl Fn(usize) -> String,
-    ) -> Result<Self> {
+    /// Chooses from all columns of a table.
+    fn of(path: &Path, all: &[Column<'_>], options: &NumberOptions) -> Result<Self> {
+        let (columns, note) = match &options.columns {
+            Some(asked) => (Chosen::asked(path, all, asked)?, None),
+            None => Chosen::numbers(path, all)?,
+        };
+        let kinds = columns.iter().filter_map(|&column| all[column].element).collect();
+        Ok(Chosen { columns, kinds, note })
+    }
+
+    fn asked(path: &Path, all: &[Column<'_>], asked: &[String]) -> Result<Vec<usize>> {
+        if asked.is_empty() {
+            return Err(Error::Usage("--columns: expected the names or numbers of columns, found none".to_owned()));
+        }
+        let names: Vec<&str> = all.iter().map(|column| column.name).collect();
         let mut columns = Vec::new();
-        for asked in options.columns.iter().flatten() {
-            let column = column_asked("columns", asked, names)?;
-            if element(column).is_none() {
+        for asked in asked {
+            let column = column_asked("columns", asked, &names)?;
+            if all[column].element.is_none() {
                 let expected = format!("numbers, or true and false, in column `{}`", names[column]);
-                return Err(Error::input(path, None, expected, kind(column))
+                return Err(Error::input(path, None, expected, all[column].content.clone())
                     .advise("say --columns without it, or make numbers of it first"));
             }
             if columns.contains(&column) {
@@ -147,23 +165,28 @@ impl Chosen {
             }
             columns.push(column);
         }
-        let mut note = None;
-        if options.columns.is_none() {
-            columns = (0..names.len()).filter(|&column| is_number(column)).collect();
-            let others: Vec<&str> = (0..names.len()).filter(|&column| !is_number(column)).map(|c| names[c]).collect();
-            if !others.is_empty() {
-                note = Some(format!("Columns that are not read, for they hold no numbers: {}.", listed(&others)));
-            }
-        }
+        Ok(columns)
+    }
+
+    /// The columns of numbers, and a note on the others.
+    fn numbers(path: &Path, all: &[Column<'_>]) -> Result<(Vec<usize>, Option<String>)> {
+        let columns: Vec<usize> = (0..all.len()).filter(|&column| all[column].is_number).collect();
+        let others = all.iter().filter(|column| !column.is_number && !column.name.starts_with(INDEX_NAME));
+        let others: Vec<String> = others.map(|column| format!("{} ({})", column.name, column.content)).collect();
+        let others = listed(&others.iter().map(String::as_str).collect::<Vec<_>>());
         if columns.is_empty() {
-            let found =
-                if names.is_empty() { "no columns".to_owned() } else { format!("the columns {}", listed(names)) };
-            return Err(Error::input(path, None, "columns of numbers", found).advise(
-                "columns of true and false are read where --columns names them; numbers have a decimal point",
-            ));
+            let found = if all.is_empty() { "no columns".to_owned() } else { format!("the columns {others}") };
+            let advice = if all.iter().any(|column| column.has_commas) {
+                "numbers have a decimal point: replace the commas in them first"
+            } else if all.iter().any(|column| column.element.is_some()) {
+                "columns of true and false are read where --columns names them"
+            } else {
+                "make numbers of the words first"
+            };
+            return Err(Error::input(path, None, "columns of numbers", found).advise(advice));
         }
-        let kinds = columns.iter().filter_map(|&column| element(column)).collect();
-        Ok(Chosen { columns, kinds, note })
+        let note = format!("Columns that are not read, for they do not hold numbers alone: {others}.");
+        Ok((columns, (!others.is_empty()).then_some(note)))
     }
 
     /// Chooses from the columns of a table.
@@ -176,12 +199,35 @@ impl Chosen {
                 "--{name}: expected text in columns, found {found}; leave the option out"
             )));
         }
-        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        let element = |column: usize| element_of(schema.field(column).data_type());
-        let is_number = |column: usize| {
-            element(column).is_some_and(|kind| kind != ElementType::Bool) && !names[column].starts_with(INDEX_NAME)
-        };
-        Chosen::of(path, &names, options, element, is_number, |column| schema.field(column).data_type().to_string())
+        let mut columns = Vec::new();
+        for field in schema.fields() {
+            let (name, element) = (field.name().as_str(), element_of(field.data_type()));
+            let is_number = element.is_some_and(|kind| kind != ElementType::Bool) && !name.starts_with(INDEX_NAME);
+            let content = field.data_type().to_string();
+            columns.push(Column { name, element, is_number, content, has_commas: false });
+        }
+        Chosen::of(path, &columns, options)
+    }
+
+    /// Chooses from the columns of a text.
+    fn of_text(path: &Path, text: &NumberText, options: &NumberOptions) -> Result<Self> {
+        if !text.has_rows && options.columns.is_none() {
+            return Err(Error::input(path, None, "columns of numbers", "the names of columns, and no rows")
+                .advise("--columns makes an array without rows"));
+        }
+        let numbers: Vec<String> = (1..=text.kinds.len()).map(|number| number.to_string()).collect();
+        let names = text.names.as_ref().unwrap_or(&numbers).iter().zip(&text.kinds).zip(&text.words);
+        let columns = names.zip(&text.has_commas).map(|(((name, kind), word), &has_commas)| Column {
+            name,
+            element: kind.element(),
+            is_number: matches!(kind, ColumnKind::Whole | ColumnKind::Real | ColumnKind::Empty),
+            content: match word {
+                Some((line, word)) => format!("`{word}` on line {line}"),
+                None => "true and false".to_owned(),
+            },
+            has_commas,
+        });
+        Chosen::of(path, &columns.collect::<Vec<_>>(), options)
     }
 }
 
@@ -257,12 +303,7 @@ impl NumberTable {
     fn of_text(input: &Input, options: &NumberOptions) -> Result<Self> {
         let path = input.path();
         let text = NumberText::open(LineBlocks::new(input.stream()?), options)?;
-        let numbers: Vec<String> = (1..=text.kinds.len()).map(|number| number.to_string()).collect();
-        let all: Vec<&str> = text.names.as_ref().unwrap_or(&numbers).iter().map(String::as_str).collect();
-        let kinds = &text.kinds;
-        let is_number = |column: usize| matches!(kinds[column], ColumnKind::Whole | ColumnKind::Real);
-        let kind = |_| "text".to_owned();
-        let chosen = Chosen::of(path, &all, options, |column| kinds[column].element(), is_number, kind)?;
+        let chosen = Chosen::of_text(path, &text, options)?;
         let Facts { input_bytes, is_pipe, .. } = text.blocks.facts();
         let facts = NumberFacts {
             format: "text",
@@ -316,13 +357,15 @@ impl NumberTable {
     pub fn read_as(self, runtime: &Runtime, element: ElementType, is_guess: bool) -> (NumberBlocks, NumberParser) {
         let NumberTable { path, budget, facts, content } = self;
         let budget = budget.unwrap_or_else(|| Arc::clone(runtime.budget()));
+        let rounded = (is_guess && element == ElementType::Float64).then(|| Arc::new(Rounded::default()));
         match content {
             Content::Table(batches) => {
                 let names = facts.names.unwrap_or_default();
                 // Several workers come to the end.
                 let batches = Box::new(batches.fuse());
-                let rows = TableRows { path, budget, names, element, batches, rest: None, next_row: 0 };
-                (NumberBlocks(Blocks::Table(Box::new(rows))), NumberParser(None))
+                let own = rounded.clone();
+                let rows = TableRows { path, budget, names, element, rounded: own, batches, rest: None, next_row: 0 };
+                (NumberBlocks(Blocks::Table(Box::new(rows))), NumberParser { text: None, rounded })
             }
             Content::Text { text, chosen } => {
                 let name = |&column: &usize| match &text.names {
@@ -334,8 +377,10 @@ impl NumberTable {
                 let place = |column: usize| chosen.iter().position(|&other| other == column);
                 let places = (0..text.kinds.len()).map(place).collect();
                 let NumberText { blocks, separator, comments, .. } = *text;
-                let parser = TextParser { path, budget, separator, comments, places, columns, element, is_guess };
-                (NumberBlocks(Blocks::Text(Box::new(blocks))), NumberParser(Some(parser)))
+                let own = rounded.clone();
+                let parser =
+                    TextParser { path, budget, separator, comments, places, columns, element, is_guess, rounded: own };
+                (NumberBlocks(Blocks::Text(Box::new(blocks))), NumberParser { text: Some(parser), rounded })
             }
         }
     }
@@ -378,7 +423,11 @@ impl NumberBlocks {
 }
 
 /// Turns blocks into elements, on any worker.
-pub struct NumberParser(Option<TextParser>);
+pub struct NumberParser {
+    text: Option<TextParser>,
+    /// Whole numbers that were rounded, where that was not asked for.
+    rounded: Option<Arc<Rounded>>,
+}
 
 /// Why there are no elements.
 #[derive(Debug)]
@@ -402,7 +451,7 @@ impl NumberParser {
     /// No memory.
     pub fn reserve(&self) -> Result<Option<Reservation>> {
         let reserve = |parser: &TextParser| parser.budget.reserve("a block of text", 2 * BLOCK_BYTES as u64);
-        Ok(self.0.as_ref().map(reserve).transpose()?)
+        Ok(self.text.as_ref().map(reserve).transpose()?)
     }
 
     /// The elements of a block.
@@ -410,11 +459,16 @@ impl NumberParser {
     /// # Errors
     /// Text that is no number, or one that elements do not hold; no memory.
     pub fn values(&self, block: NumberBlock) -> std::result::Result<NumberValues, Refused> {
-        match (block.data, &self.0) {
+        match (block.data, &self.text) {
             (BlockData::Values(values), _) => Ok(values),
             (BlockData::Lines(lines), Some(parser)) => parser.values(&lines),
             (BlockData::Lines(_), None) => unreachable!("only text comes in lines"),
         }
+    }
+
+    /// What the user should know about the elements, once all blocks were taken.
+    pub fn note(&self) -> Option<String> {
+        self.rounded.as_ref()?.note()
     }
 }
 
@@ -424,6 +478,7 @@ struct TableRows {
     budget: Arc<Budget>,
     names: Vec<String>,
     element: ElementType,
+    rounded: Option<Arc<Rounded>>,
     batches: Batches,
     /// A batch of which the first rows were given out.
     rest: Option<(Batch, usize)>,
@@ -446,6 +501,9 @@ impl TableRows {
         for (place, column) in batch.rows.columns().iter().enumerate() {
             let part = column.slice(start, count);
             fill(&part, self.element, values.column_mut(place)).map_err(|refused| self.refused(place, refused))?;
+            if let Some(rounded) = &self.rounded {
+                see_rounded(&part, rounded, (self.next_row, place), &self.names[place]);
+            }
         }
         self.next_row += count as u64;
         let position_bytes = batch.position_bytes;

@@ -8,8 +8,8 @@ use crate::batch::{InputOptions, bad_record};
 use crate::blocks::{BLOCK_BYTES, LineBlocks, Lines};
 use crate::columns::{Comments, Cut, Field, Separator, split};
 use crate::detect::{end_of_line, first_comments, has_columns, is_called_csv, is_missing, is_separator_line};
-use crate::number::{integer, is_blank, is_whole, lines, real, trim};
-use crate::number_columns::{Number, NumberValues, by_element};
+use crate::number::{integer, is_blank, is_exactly, is_whole, lines, real, trim};
+use crate::number_columns::{Number, NumberValues, Rounded, by_element};
 use crate::number_table::{ColumnKind, NumberOptions, Refused};
 use crate::rows::{RowCounts, most_common};
 use outcore_format::ElementType;
@@ -20,6 +20,10 @@ use std::sync::Arc;
 
 /// How many lines decide.
 const SAMPLE_LINES: usize = 1000;
+/// All whole numbers of so many digits are real ones.
+const MOST_EXACT_DIGITS: usize = 15;
+/// How much of a word a message shows.
+const MOST_WORD_CHARS: usize = 40;
 
 /// Text in columns whose first lines were looked at.
 pub(crate) struct NumberText {
@@ -29,6 +33,12 @@ pub(crate) struct NumberText {
     /// What the first line calls the columns.
     pub(crate) names: Option<Vec<String>>,
     pub(crate) kinds: Vec<ColumnKind>,
+    /// The first word of each column that holds words, and its line.
+    pub(crate) words: Vec<Option<(u64, String)>>,
+    /// Whether a column has numbers with a comma instead of a point.
+    pub(crate) has_commas: Vec<bool>,
+    /// Whether there are lines below the names.
+    pub(crate) has_rows: bool,
 }
 
 impl NumberText {
@@ -64,14 +74,16 @@ impl NumberText {
             Some(said) => said,
             None => sample.has_names()?,
         };
-        let kinds = sample.kinds(usize::from(has_names));
+        let skipped = usize::from(has_names);
+        let (kinds, words, has_rows) = (sample.kinds(skipped), sample.words(skipped), sample.rows.len() > skipped);
+        let has_commas = sample.has_commas();
         let names = has_names.then(|| sample.names());
         let end = if has_names { end_of_line(&first.bytes, sample.rows[0].0) } else { 0 };
         first.drop_front(end);
         if !first.bytes.is_empty() {
             blocks.give_back(first);
         }
-        Ok(NumberText { blocks, separator, comments, names, kinds })
+        Ok(NumberText { blocks, separator, comments, names, kinds, words, has_commas, has_rows })
     }
 }
 
@@ -129,20 +141,43 @@ impl<'a> Sample<'a> {
     fn has_names(&self) -> Result<bool> {
         let head = &self.rows[0].1[..self.count];
         let is_word = |field: &Field<'_>| kind_of(field) == ColumnKind::Text;
-        if self.rows.len() == 1 {
-            return Ok(head.iter().all(is_word));
+        if self.rows.len() == 1 && head.iter().all(is_word) {
+            return Ok(true);
         }
         let below = self.kinds(1);
         let is_number = |kind: &ColumnKind| !matches!(kind, ColumnKind::Text | ColumnKind::Empty);
         let is_above = head.iter().zip(&below).any(|(field, kind)| is_word(field) && is_number(kind));
         let has_numbers = |field: &Field<'_>| matches!(kind_of(field), ColumnKind::Whole | ColumnKind::Real);
-        if is_above && head.iter().zip(&below).any(|(field, kind)| has_numbers(field) && is_number(kind)) {
+        let is_mixed = is_above && head.iter().zip(&below).any(|(field, kind)| has_numbers(field) && is_number(kind));
+        if is_mixed || !is_above && self.may_be_names(head) {
             let line = self.first_line + self.rows[0].0;
             let expected = "numbers in columns of numbers, or names of all columns";
-            return Err(Error::input(self.path, Some(line), expected, "names and numbers")
+            return Err(Error::input(self.path, Some(line), expected, "what may be names and numbers")
                 .advise("say --header yes if the line names the columns, --header no if it does not"));
         }
         Ok(is_above)
+    }
+
+    /// Whether a first line without a word above numbers may name the columns all the same: `country,2019,2020`, or
+    /// `,0,1`. Names do not come again below, do not begin with a digit, or are different whole numbers without a sign.
+    fn may_be_names(&self, head: &[Field<'_>]) -> bool {
+        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        let (mut words, mut numbers) = (0, Vec::new());
+        for (column, field) in head.iter().enumerate() {
+            let token = trim(field.raw);
+            match kind_of(field) {
+                ColumnKind::Whole if is_digit(token.first()) => numbers.push(token),
+                ColumnKind::Text | ColumnKind::Empty
+                    if !is_digit(token.first())
+                        && self.rows[1..].iter().all(|(_, fields)| trim(fields[column].raw) != token) =>
+                {
+                    words += 1
+                }
+                _ => return false,
+            }
+        }
+        numbers.sort_unstable();
+        words > 0 && !numbers.is_empty() && numbers.windows(2).all(|pair| pair[0] != pair[1])
     }
 
     fn names(&self) -> Vec<String> {
@@ -157,6 +192,27 @@ impl<'a> Sample<'a> {
             body.reduce(ColumnKind::and).unwrap_or(ColumnKind::Empty)
         };
         (0..self.count).map(of_column).collect()
+    }
+
+    /// The first words of the columns below so many lines, and where they stand.
+    fn words(&self, skipped: usize) -> Vec<Option<(u64, String)>> {
+        let of_column = |column: usize| {
+            let mut body = self.rows[skipped..].iter().map(|(line, fields)| (line, &fields[column]));
+            let (line, field) = body.find(|(_, field)| kind_of(field) == ColumnKind::Text)?;
+            let word = String::from_utf8_lossy(trim(field.raw)).chars().take(MOST_WORD_CHARS).collect();
+            Some((self.first_line + line, word))
+        };
+        (0..self.count).map(of_column).collect()
+    }
+
+    /// Whether the columns have numbers with a comma instead of a point.
+    fn has_commas(&self) -> Vec<bool> {
+        let has_comma = |field: &Field<'_>| {
+            let token = trim(field.raw);
+            let pointed: Vec<u8> = token.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+            token.contains(&b',') && real(&pointed).is_some()
+        };
+        (0..self.count).map(|column| self.rows.iter().any(|(_, fields)| has_comma(&fields[column]))).collect()
     }
 }
 
@@ -211,6 +267,8 @@ pub(crate) struct TextParser {
     pub(crate) element: ElementType,
     /// The type of the elements was told by the first lines alone.
     pub(crate) is_guess: bool,
+    /// Takes whole numbers that are rounded, where that was not asked for.
+    pub(crate) rounded: Option<Arc<Rounded>>,
 }
 
 impl TextParser {
@@ -275,7 +333,21 @@ impl TextParser {
             let whole = if whole.negative { (whole.bits as i64).into() } else { i128::from(whole.bits) };
             return T::of_whole(whole).ok_or_else(|| self.refused(field, name, line));
         }
-        match any_real(token) {
+        let real = any_real(token);
+        if let Some(real) = real {
+            if real.is_infinite() && token.iter().any(u8::is_ascii_digit) {
+                return Err(self.refused(field, name, line));
+            }
+            if let Some(rounded) = &self.rounded
+                && token.len() > MOST_EXACT_DIGITS
+                && is_whole(token)
+                && !is_exactly(token, real)
+            {
+                let number = || String::from_utf8_lossy(token).chars().take(MOST_WORD_CHARS).collect::<String>();
+                rounded.see((line, column), || format!("{} on line {line} in column `{name}`", number()));
+            }
+        }
+        match real {
             // Digits without a point that are no whole number of 64 bits would be rounded.
             Some(real) if T::MISSING.is_some() || !is_whole(token) && !self.is_guess && !real.is_nan() => {
                 T::of_real(real).ok_or_else(|| self.refused(field, name, line))
@@ -294,7 +366,10 @@ impl TextParser {
 
     fn refused(&self, field: &Field<'_>, name: &str, line: u64) -> Refused {
         let expected = format!("a number in column `{name}` that {} holds", self.element.name());
-        let advice = "give the array another type: --dtype float64 holds all numbers, and rounds those beyond 2^53";
+        let advice = match self.element {
+            ElementType::Float64 => LEAVE_OUT,
+            _ => "give the array another type: --dtype float64 holds all numbers, and rounds whole ones beyond 2^53",
+        };
         bad_record(&self.path, line, &expected, field.raw).advise(advice).into()
     }
 

@@ -133,7 +133,10 @@ pub(crate) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
     if error.contains("Disabled feature at compile time") {
         return found("a compression that is not read").advise("write the file again with zstd, lz4, snappy or gzip");
     }
-    found("damaged or unsupported data").advise("the file is truncated, damaged, or in another format: see --format")
+    found("damaged or unsupported data").advise(
+        "the file is truncated or damaged, has columns of a type that is not read, such as integers of 128 bits, or is \
+         in another format: see --format",
+    )
 }
 
 /// Which columns of a table hold what.

@@ -1,12 +1,13 @@
 //! Texts from files, on their way to a terminal.
 //!
 //! Names, ids and paths may hold any character. A terminal takes control characters for commands: to clear the screen,
-//! to rename the window, to write over what was said before. All messages pass through here, so that none is ever
-//! printed raw.
+//! to rename the window, to write over what was said before. Marks of direction (Unicode, UAX #9) show text in another
+//! order than it has. All messages pass through here, so that none is ever printed raw.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// A text whose control characters are shown as Rust writes them: an escape is `\u{1b}`, the end of a line `\n`.
+/// A text whose control characters and marks of direction are shown as Rust writes them: an escape is `\u{1b}`, the end
+/// of a line `\n`.
 pub fn escaped<T: Display>(text: T) -> impl Display {
     Escaped(text)
 }
@@ -23,13 +24,20 @@ struct Writer<'a, 'b>(&'a mut Formatter<'b>);
 
 impl Write for Writer<'_, '_> {
     fn write_str(&mut self, text: &str) -> Result {
-        for part in text.split_inclusive(char::is_control) {
-            let plain = part.trim_end_matches(char::is_control);
+        for part in text.split_inclusive(is_unseen) {
+            let plain = part.trim_end_matches(is_unseen);
             self.0.write_str(plain)?;
             write!(self.0, "{}", part[plain.len()..].escape_default())?;
         }
         Ok(())
     }
+}
+
+/// Whether a character is none that is seen, but says what is to be done with others.
+fn is_unseen(char: char) -> bool {
+    let is_mark =
+        matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    char.is_control() || is_mark
 }
 
 #[cfg(test)]
@@ -42,6 +50,7 @@ mod tests {
             assert_eq!(escaped(plain).to_string(), plain);
         }
         assert_eq!(escaped("\u{1b}[2Ja\u{9b}b\r\n\t\0\u{7f}").to_string(), r"\u{1b}[2Ja\u{9b}b\r\n\t\u{0}\u{7f}");
+        assert_eq!(escaped("a\u{202e}b\u{2066}\u{200f}").to_string(), r"a\u{202e}b\u{2066}\u{200f}");
         assert_eq!(escaped(escaped("\u{1b}")).to_string(), r"\u{1b}");
     }
 }

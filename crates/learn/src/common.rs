@@ -153,15 +153,37 @@ fn rows(block: &RowBlock<'_>) -> String {
     format!("rows {} to {}", block.first_row, block.first_row + block.rows as u64 - 1)
 }
 
+/// NaN or an infinity where numbers are to be finite.
+#[derive(Debug)]
+pub(crate) struct NotFinite {
+    /// Which operand it is in.
+    pub operand: usize,
+    /// The column of this operand, from 0.
+    pub column: usize,
+    rows: String,
+}
+
+impl NotFinite {
+    /// What is said of it, where the column is called so.
+    pub fn text(&self, column: &str) -> String {
+        format!("expected finite numbers, found NaN or an infinity in {column}, {}", self.rows)
+    }
+}
+
+impl std::fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text(&format!("column {}", self.column)))
+    }
+}
+
+impl std::error::Error for NotFinite {}
+
 /// Refuses NaN and infinities.
 pub(crate) fn finite(block: &RowBlock<'_>, operand: usize) -> Result<()> {
-    for (column, values) in block.operands[operand].iter().enumerate() {
-        if !are_finite(reals(values)) {
-            let text = "expected finite numbers, found NaN or an infinity in column";
-            return usage(format!("{text} {column}, {}", rows(block)));
-        }
+    match block.operands[operand].iter().position(|values| !are_finite(reals(values))) {
+        Some(column) => Err(Error::Custom(Box::new(NotFinite { operand, column, rows: rows(block) }))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether there is no NaN and no infinity: a product with 0 is 0 or NaN, and its sums cannot overflow.

@@ -139,5 +139,6 @@ fn square(
         let lines = vec![format!("{name} of {rows} rows")];
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
     };
-    Ok(Plan { pass, passes: "1".to_owned(), output, run: Box::new(run) })
+    let columns = data.names.clone();
+    Ok(Plan { pass, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }

@@ -7,16 +7,17 @@
 //! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; [`Declaration::plan`]
 //! checks both, and the [`Plan`] says what the run will need and does it.
 
-use crate::common::{Costs, usage};
-use crate::rows::for_each_rows;
+use crate::common::{Costs, NotFinite, usage};
+use crate::rows::{for_each_rows, lazy_rows};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_array::{Array, ImageSource, NpySource, Part};
-use outcore_image::{AtomicFile, Result, Stats};
+use outcore_array::{Array, Goal, ImageSource, NpySource, Part, column_asked, explain};
+use outcore_image::{AtomicFile, Error, Result, Stats};
 use outcore_io::Runtime;
 use outcore_table::{NumbersShape, PutRows, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 /// A statistic or a model, as it is declared.
 pub struct Declaration {
@@ -50,6 +51,10 @@ pub struct Data {
     pub array: Array,
     /// The names of its columns: those of the file, or x0, x1, and so on.
     pub names: Vec<String>,
+    /// Which columns of the file they are.
+    places: Vec<usize>,
+    /// All columns of the file, and their names.
+    file: Arc<(Array, Vec<String>)>,
 }
 
 impl Data {
@@ -72,7 +77,47 @@ impl Data {
         }
         let array = if array.axes() == 1 { array.with_axis(1)? } else { array };
         let names = names.unwrap_or_else(|| (0..array.shape()[1]).map(|column| format!("x{column}")).collect());
-        Ok(Data { array, names })
+        let (places, file) = ((0..names.len()).collect(), Arc::new((array.clone(), names.clone())));
+        Ok(Data { array, names, places, file })
+    }
+
+    /// The columns of these names, or of these numbers from 1, in this order.
+    ///
+    /// # Errors
+    /// No such column, several of that name, or one twice.
+    pub fn select(&self, asked: &[String]) -> Result<Data> {
+        let mut places = Vec::new();
+        for asked in asked {
+            let place = self.place("columns", asked)?;
+            if places.contains(&place) {
+                return usage(format!("--columns {asked}: expected every column once, found it twice"));
+            }
+            places.push(place);
+        }
+        self.of_places(places)
+    }
+
+    /// Where the column that an option asks for is in the file.
+    fn place(&self, option: &str, asked: &str) -> Result<usize> {
+        column_asked(option, asked, &self.file.1.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Some columns of the file.
+    fn of_places(&self, places: Vec<usize>) -> Result<Data> {
+        let (all, names) = &*self.file;
+        let rows = Part::Range { start: 0, step: 1, count: self.rows() };
+        let part = |run: &[usize]| {
+            let columns = Part::Range { start: run[0] as i64, step: 1, count: run.len() as u64 };
+            all.slice(&[Some(rows), Some(columns)])
+        };
+        let parts = places.chunk_by(|one, next| one + 1 == *next).map(part).collect::<Result<Vec<_>>>()?;
+        let array = match &parts[..] {
+            [] => return usage("expected the names or numbers of columns, found none"),
+            [part] => part.clone(),
+            parts => Array::join(parts, 1)?,
+        };
+        let names = places.iter().map(|&place| names[place].clone()).collect();
+        Ok(Data { array, names, places, file: Arc::clone(&self.file) })
     }
 
     /// How many rows there are.
@@ -80,40 +125,19 @@ impl Data {
         self.array.shape()[0]
     }
 
-    /// A column as a vector, and the others.
+    /// The column of the file that has this name, or this number from 1, as a vector, and the others.
     ///
     /// # Errors
     /// No such column, several of that name, or no others.
     pub fn split(&self, column: &str) -> Result<(Data, Array)> {
-        let count = self.names.len();
-        let number = column.parse().ok().filter(|&number: &usize| number < count);
-        let Some(place) = self.names.iter().position(|name| name == column).or(number) else {
-            let names = self.names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let more = if count > 10 { ", ..." } else { "" };
-            let expected = format!("expected a column by its name ({names}{more}) or by its number from 0 to");
-            return usage(format!("{expected} {}, found {column}", count - 1));
-        };
-        let named = self.names.iter().filter(|name| *name == column).count();
-        if named > 1 {
-            return usage(format!("expected one column called {column}, found {named}; give its number, from 0"));
-        }
-        if count == 1 {
+        let target = self.place("target", column)?;
+        let others: Vec<usize> = self.places.iter().copied().filter(|&place| place != target).collect();
+        if others.is_empty() {
             return usage("expected a column beside the target, found none");
         }
         let rows = Part::Range { start: 0, step: 1, count: self.rows() };
-        let target = self.array.slice(&[Some(rows), Some(Part::Index(place as i64))])?;
-        let part = |start: usize, end: usize| {
-            let columns = Part::Range { start: start as i64, step: 1, count: (end - start) as u64 };
-            self.array.slice(&[Some(rows), Some(columns)])
-        };
-        let array = match place {
-            0 => part(1, count)?,
-            _ if place + 1 == count => part(0, place)?,
-            _ => Array::join(&[part(0, place)?, part(place + 1, count)?], 1)?,
-        };
-        let mut names = self.names.clone();
-        names.remove(place);
-        Ok((Data { array, names }, target))
+        let y = self.file.0.slice(&[Some(rows), Some(Part::Index(target as i64))])?;
+        Ok((self.of_places(others)?, y))
     }
 }
 
@@ -128,6 +152,10 @@ pub struct Plan {
     pub passes: String,
     /// What its file is.
     pub output: NumbersShape,
+    /// What stands for the rows of this file, if they are computed: they take this work and memory, or little more.
+    pub rows: Option<Array>,
+    /// The names of the columns that it is fitted to.
+    pub columns: Vec<String>,
     /// Does it.
     pub run: Run,
 }
@@ -138,7 +166,43 @@ impl Plan {
     /// # Errors
     /// What writing would say.
     pub fn check_file(&self, runtime: &Arc<Runtime>, file: &Path, is_result: bool) -> Result<()> {
-        if is_result { self.output.check(runtime, file) } else { AtomicFile::within(runtime, file).map(drop) }
+        if !is_result {
+            return AtomicFile::within(runtime, file).map(drop);
+        }
+        self.output.check(runtime, file)?;
+        Ok(runtime.budget().require("what writes the result", self.output_bytes(runtime, file)?)?)
+    }
+
+    /// The memory that computing and writing the file takes, at least.
+    ///
+    /// # Errors
+    /// A name whose ending says no format.
+    pub fn output_bytes(&self, runtime: &Arc<Runtime>, file: &Path) -> Result<u64> {
+        let rows_bytes = match &self.rows {
+            None => 0,
+            Some(rows) => {
+                let passes = explain(runtime, &[Goal::Value(lazy_rows(rows, sync_channel(0).0)?)])?.passes;
+                passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0)
+            }
+        };
+        Ok(rows_bytes + self.output.output_bytes(file)?)
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What the statistic or model says. What is not finite is told by the name of its column.
+    pub fn find(&self, runtime: &Arc<Runtime>) -> Result<Found> {
+        (self.run)(runtime).map_err(|error| match error {
+            Error::Custom(custom) => match custom.downcast::<NotFinite>() {
+                Ok(found) => Error::Usage(found.text(&match (found.operand, self.columns.get(found.column)) {
+                    (0, Some(name)) => format!("column `{name}`"),
+                    _ => "the target".to_owned(),
+                })),
+                Err(other) => Error::Custom(other),
+            },
+            other => other,
+        })
     }
 }
 
@@ -329,7 +393,7 @@ pub(crate) const SEED: Parameter =
 pub(crate) const TARGET: Parameter = Parameter::required(
     "target",
     Kind::Column,
-    "The column that is predicted by all others: its name, where the image has names, or its number from 0 on",
+    "The column that is predicted by all others: its name, where the image has names, or its number from 1 on",
 );
 /// Whether there is an intercept.
 pub(crate) const FIT_INTERCEPT: Parameter =

@@ -100,5 +100,6 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
         let (lines, stats) = (vec![format!("{} rows", found.count)], found.stats);
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
     };
-    Ok(Plan { pass, passes: "1".to_owned(), output, run: Box::new(run) })
+    let columns = data.names.clone();
+    Ok(Plan { pass, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }

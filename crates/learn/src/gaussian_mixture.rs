@@ -320,7 +320,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let logs = start.logs(&x)?;
     let pass = vec![Array::fold_rows(fold, &[x.clone(), softmax(&logs)?, log_sum_exp(&logs)?])?];
     let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
-    let output = rows_shape(data, names.clone(), !proba);
+    let (output, fitted) = (rows_shape(data, names.clone(), !proba), columns.clone());
+    let written = if proba { softmax(&logs)? } else { logs.arg(true, 1, false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let start = MixtureStart::KMeans;
         let options = GaussianMixtureOptions {
@@ -357,5 +358,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let all = format!("those of k-means, 1, and up to {most_iterations} iterations");
     let passes = format!("{all}, for each of {starts} starts; one to write rows");
-    Ok(Plan { pass, passes, output, run: Box::new(run) })
+    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

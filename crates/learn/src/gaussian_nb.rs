@@ -185,7 +185,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     // How many classes there are is not known yet.
     let fold = ClassMoments { columns: columns.len(), classes: Some(2), is_weighted: false };
     let pass = vec![Array::fold_rows(fold, &[x.clone(), vector(&x, &y, "labels")?])?];
-    let output = rows_shape(data, vec!["class".to_owned()], false);
+    let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
+    let scores = projected(&x, &vec![0.0; 2 * columns.len()], columns.len())?;
+    let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         let options = GaussianNbOptions { smoothing, ..GaussianNbOptions::default() };
@@ -215,5 +217,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows: Some(rows), unconverged: None, stats: costs.finish(None) })
     };
     let passes = "2 over the target, 1, and one to write rows".to_owned();
-    Ok(Plan { pass, passes, output, run: Box::new(run) })
+    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

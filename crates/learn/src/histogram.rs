@@ -195,7 +195,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: costs.finish(None) })
     };
     let passes = if values.some_reals("range").is_some() { "1" } else { "2" };
-    Ok(Plan { pass, passes: passes.to_owned(), output, run: Box::new(run) })
+    let columns = data.names.clone();
+    Ok(Plan { pass, passes: passes.to_owned(), output, rows: None, columns, run: Box::new(run) })
 }
 
 /// The edges of bins of one width, as NumPy has them: around one value the range is as wide as 1.

@@ -317,9 +317,11 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
     }
     let centres = vec![0.0; clusters * columns.len()];
+    let shift = array(&vec![0.0; columns.len()], &[columns.len()]);
+    let written = scores(&x.binary(Binary::Subtract, &shift)?, &centres)?.arg(false, 1, false)?;
     let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false };
     let pass = vec![Array::fold_rows(fold, &[x.clone()])?, ClassMoments::of(&x, None)?];
-    let output = rows_shape(data, vec!["label".to_owned()], true);
+    let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let start = KMeansStart::Parallel { rounds: 5 };
         let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
@@ -345,5 +347,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let all = format!("7 to begin, up to {most_iterations} iterations, and 1 or 2 more");
     let passes = format!("{all}, for each of {starts} starts; one to write labels");
-    Ok(Plan { pass, passes, output, run: Box::new(run) })
+    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

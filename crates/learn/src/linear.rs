@@ -239,7 +239,8 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
     let (own, y) = data.split(target)?;
     let (x, columns, rows, intercept) = (matrix(&own.array)?, own.names, data.rows(), values.flag("fit_intercept"));
     let pass = vec![Moments::lazy(&x, Some(&matrix(&y)?), None)?];
-    let names = vec!["prediction".to_owned()];
+    let (p, fitted, names) = (columns.len(), columns.clone(), vec!["prediction".to_owned()]);
+    let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; p], p)?;
     let output = rows_shape(data, names.clone(), false);
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = ridge(runtime, &x, &y, &RidgeOptions { alpha, intercept, weights: None })?;
@@ -266,5 +267,5 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
         0.0 => "1, one more where columns nearly depend on each other, and one to write predictions",
         _ => "1, and one to write predictions",
     };
-    Ok(Plan { pass, passes: passes.to_owned(), output, run: Box::new(run) })
+    Ok(Plan { pass, passes: passes.to_owned(), output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

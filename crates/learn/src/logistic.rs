@@ -277,7 +277,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; width]);
     let loss = Loss { rows: 1, width, shift, scale, place, is_newton: width <= MOST_NEWTON, is_weighted: false };
     let pass = vec![Array::fold_rows(loss, &[x.clone(), vector(&x, &y, "labels")?])?];
-    let output = rows_shape(data, vec!["class".to_owned()], false);
+    let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
+    let scores = projected(&x, &vec![0.0; 2 * p], p)?;
+    let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         if classes.len() < 2 {
@@ -316,5 +318,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let all = format!("2 over the target, 1, and about 1 for each of up to {most_iterations} steps");
     let passes = format!("{all}; one to write rows");
-    Ok(Plan { pass, passes, output, run: Box::new(run) })
+    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

@@ -331,6 +331,8 @@ fn planned(
         return usage(format!("expected 1 to {} components, found {components}", data.names.len()));
     }
     let (rows, columns, names) = (data.rows(), data.names.clone(), numbered(name, components));
+    let (p, fitted) = (columns.len(), columns.clone());
+    let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; components * p], p)?;
     let output = rows_shape(data, names.clone(), false);
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let (found, projected, more) = of(runtime)?;
@@ -353,5 +355,12 @@ fn planned(
         let rows = Some((projected, names.clone()));
         Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
-    Ok(Plan { pass, passes: "1, and one to write rows".to_owned(), output, run: Box::new(run) })
+    Ok(Plan {
+        pass,
+        passes: "1, and one to write rows".to_owned(),
+        output,
+        rows: Some(written),
+        columns: fitted,
+        run: Box::new(run),
+    })
 }

@@ -295,5 +295,6 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         ];
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: found.stats })
     };
-    Ok(Plan { pass, passes: "1".to_owned(), output, run: Box::new(run) })
+    let columns = data.names.clone();
+    Ok(Plan { pass, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }

@@ -22,9 +22,8 @@ struct Rows {
 /// # Errors
 /// What `put` and the computation return.
 pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) -> Result<Stats> {
-    let x = matrix(array)?;
     let (to, from) = sync_channel(0);
-    let goal = Goal::Value(Array::fold_rows(Rows { columns: columns(&x), to: Mutex::new(to) }, &[x])?);
+    let goal = Goal::Value(lazy_rows(array, to)?);
     std::thread::scope(|scope| {
         // The sender goes when the computation ends.
         let computing = scope.spawn(move || compute(runtime, &[goal]).map(|computed| computed.stats));
@@ -40,6 +39,12 @@ pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) ->
         written?;
         computed
     })
+}
+
+/// What sends rows when it is computed.
+pub(crate) fn lazy_rows(array: &Array, to: SyncSender<Vec<Vec<f64>>>) -> Result<Array> {
+    let x = matrix(array)?;
+    Array::fold_rows(Rows { columns: columns(&x), to: Mutex::new(to) }, &[x])
 }
 
 impl RowFold for Rows {

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import warnings
 import zipfile
 from collections.abc import Mapping
 from typing import Any, Literal, overload
@@ -169,7 +170,7 @@ def from_columns(
             object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame. Rows stay in their order.
         image: Where the image goes. It appears when it is complete.
         columns: The columns that the array has, in this order, by their names or their numbers from 1; by default all
-            of numbers: `names` of the array tells which. Columns of true and false are taken only by name.
+            of numbers, and a warning tells which others there are. Columns of true and false are taken only by name.
         dtype: The type of the elements; by default the one to which the types of all columns are promoted. Whole
             numbers in text are int64, or float64 if a number is fractional or missing.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
@@ -184,7 +185,8 @@ def from_columns(
         temporary: Where temporary files go.
         progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 
-    Cost: one pass over the table; of text another one if the first lines are whole numbers and a later one is not.
+    Cost: one pass over the table; of text another one if the first lines are whole numbers and a later one is not, and
+    of a .npy file of float64 if `dtype` is float32.
     Memory for 4 KiB of every column, for a few blocks of rows, and for what decoding takes.
 
     Raises:
@@ -201,7 +203,7 @@ def from_columns(
     (['price', 'area'], array([100., 250.]))
     """
     path, table, name = None, None, ""
-    pandas = sys.modules.get("pandas")
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     chosen = None if columns is None else [str(one) for one in ([columns] if isinstance(columns, str) else columns)]
     if isinstance(input, (str, os.PathLike)):
         path = os.fspath(input)
@@ -209,6 +211,8 @@ def from_columns(
         table, name = pandas_table(input), "the pandas frame"
         if dtype is None and table is not input:
             dtype = _common(input, chosen)
+    elif polars is not None and isinstance(input, polars.DataFrame):
+        table, name = _of_polars(input, chosen), "the polars frame"
     elif hasattr(input, "__arrow_c_stream__"):
         table, name = input, f"the {type(input).__name__}"
     else:
@@ -219,8 +223,25 @@ def from_columns(
     given_limits = limits(runtime, memory, threads, backend, temporary, progress)
     settings = {"columns": chosen, "dtype": None if dtype is None else np.dtype(dtype).name}
     settings |= {"delimiter": delimiter, "header": header, "comment": comment, "replace": replace}
-    import_array(path, table, name, os.fspath(image), settings | {"limits": given_limits})
+    report = import_array(path, table, name, os.fspath(image), settings | {"limits": given_limits})
+    for note in report["notes"]:
+        warnings.warn(note, stacklevel=3)
     return _opened(image, given_limits, runtime)
+
+
+def _of_polars(frame: Any, chosen: list[str] | None) -> Any:
+    """A frame of polars whose columns have types of Arrow's, as Arrow has them."""
+    polars = sys.modules["polars"]
+    for place, (name, kind) in enumerate(frame.schema.items(), start=1):
+        if str(kind) not in ("Int128", "UInt128"):
+            continue
+        if chosen is None or name in chosen or str(place) in chosen:
+            raise InputError(
+                f"the polars frame: expected columns of types that Arrow has, found {kind} in column {name!r}; cast "
+                "it, or say columns= without it"
+            )
+        frame = frame.with_columns(polars.lit(0).alias(name))
+    return frame.cast({polars.Null: polars.Float64})
 
 
 def _common(frame: Any, chosen: list[str] | None) -> Any:
