@@ -351,6 +351,10 @@ impl PyExpression {
         PyExpression::of(py, self.array.group_fold(fold(py, name)?, &labels.array, groups))
     }
 
+    fn indices(&self, py: Python<'_>, size: u64, axis: usize) -> PyResult<Self> {
+        PyExpression::of(py, self.array.indices(size, axis))
+    }
+
     fn gather(&self, py: Python<'_>, index: &PyExpression) -> PyResult<Self> {
         PyExpression::of(py, self.array.gather(&index.array))
     }

@@ -333,6 +333,9 @@ impl Block<'_> {
             Kind::Unary(function, view) => {
                 kernel::unary(*function, self.fetch_vector(view, index, slot, rest)?, to);
             }
+            Kind::Check(check, view) => {
+                check.vector(self.fetch_vector(view, index, slot, rest)?, to, self.first_row)?;
+            }
             Kind::Binary(function, left, right) => {
                 let left = self.fetch(left, index, slot, rest)?;
                 let (slot, rest) = rest.split_first_mut().expect("as many registers as the plan says");
@@ -615,7 +618,7 @@ fn gather(table: &Memory, index: Operand<'_>, column: &[usize], to: ValuesMut<'_
     let size = table.element().bytes();
     let pick = |place: i64| match place >= 0 && (place as u64) < rows {
         true => Ok(table.at(((place as usize * width + column) * size) as isize)),
-        false => Err(Error::Usage(format!("expected indices below {rows} to take, found {place}"))),
+        false => Err(Error::Index(format!("expected an index below {rows} of axis 0, found {place}"))),
     };
     let bytes = to.into_bytes();
     match index {

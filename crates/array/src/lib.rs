@@ -6,6 +6,7 @@
 
 mod array;
 mod block;
+mod check;
 mod compute;
 mod elementwise;
 mod explain;

@@ -3,7 +3,8 @@
 //! Rows come in *partitions*, whose size depends on what is read alone. Workers take the next partition as they become
 //! free, and have several under way: while one is computed, the next ones are read. A partition is computed in blocks
 //! that fit the cache (`block.rs`), into partial results of its own. Partial results are merged in the order of the
-//! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once.
+//! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once. If partitions
+//! fail, those before them are computed still, and the error is that of the first one.
 //!
 //! Where a source is computed before it is read (`sparse.rs`), a pass goes over *stretches* of adjacent partitions: as
 //! many as memory has room for. Each is computed on all workers, and then its partitions. Partitions, and the order in
@@ -13,7 +14,7 @@ use crate::block::{Block, BlockMemory};
 use crate::plan::{BLOCK_ROWS, Kind, Plan};
 use crate::sink::{Partial, Sink};
 use crate::source::{Landed, Source, SourceReader};
-use outcore_image::{Result, SweepStats};
+use outcore_image::{Error, Result, SweepStats};
 use outcore_io::{Runtime, Unit, lock};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -114,7 +115,7 @@ impl Merger {
     /// Adds the partial results of a partition; waits while the one that is next to be merged is too far behind.
     fn add(&self, pass: &Pass<'_>, partition: u64, partials: Vec<Box<dyn Partial>>) -> Result<()> {
         let mut state = lock(&self.state);
-        while partition >= state.next + self.window && !pass.stop.load(Ordering::Relaxed) {
+        while partition >= state.next + self.window && pass.is_wanted(partition) {
             pass.runtime.cancel().check()?;
             state = self.merged.wait_timeout(state, CANCEL_CHECK).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -159,9 +160,10 @@ struct Pass<'a> {
     /// What the plan's sources are read from.
     sources: Vec<&'a dyn Source>,
     partition_rows: u64,
-    /// The next partition, and the one before which the stretch ends.
+    /// The next partition, and the one before which the stretch ends: the first one that failed, if one did.
     next: AtomicU64,
-    end: u64,
+    end: AtomicU64,
+    failed: Mutex<Option<(u64, Error)>>,
     stop: AtomicBool,
     merger: &'a Merger,
 }
@@ -170,6 +172,21 @@ impl Pass<'_> {
     fn partition(&self, number: u64) -> Range<u64> {
         let start = number * self.partition_rows;
         start..(start + self.partition_rows).min(self.plan.rows)
+    }
+
+    /// Whether a partition is still to be computed.
+    fn is_wanted(&self, number: u64) -> bool {
+        number < self.end.load(Ordering::Relaxed) && !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Ends the stretch before a partition that failed.
+    fn fail(&self, number: u64, error: Error) {
+        let mut failed = lock(&self.failed);
+        if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+            *failed = Some((number, error));
+            self.end.store(number, Ordering::Relaxed);
+        }
+        self.merger.merged.notify_all();
     }
 
     /// Takes partitions and begins to read them, as far as there is room.
@@ -190,7 +207,7 @@ impl Pass<'_> {
                 return Ok(());
             }
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.end {
+            if number >= self.end.load(Ordering::Relaxed) {
                 return Ok(());
             }
             flights.under_way.push_back((number, self.partition(number), 0));
@@ -221,39 +238,57 @@ impl Pass<'_> {
             self.push(&mut flights)?;
             let Some((number, rows, begun)) = flights.under_way.pop_front() else { break };
             assert_eq!(begun, flights.readers.len(), "the oldest partition is under way in all readers");
-            let landed = flights.readers.iter_mut().enumerate().map(|(place, reader)| {
-                match source_rows(self.plan, place, &rows) {
-                    Some(_) => reader.next(),
-                    None => Ok(Box::new(Nothing) as Box<dyn Landed>),
-                }
-            });
-            let landed = landed.collect::<Result<Vec<_>>>()?;
-            let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
-            let mut first_row = rows.start;
-            while first_row < rows.end {
-                // A function of the user's may take long for a block.
-                self.runtime.cancel().check()?;
-                // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
-                let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
-                let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
-                let count = (rows.end.min(whole).min(cut) - first_row) as usize;
-                let mut block = Block { plan: self.plan, landed: &landed, memory: &mut memory, first_row, rows: count };
-                block.fill()?;
-                let mut registers = block.memory.take_registers();
-                for (sink, partial) in self.sinks.iter().zip(&mut partials) {
-                    partial.add(sink, &block, &mut registers)?;
-                }
-                block.memory.give_registers(registers);
-                first_row += count as u64;
+            if !self.is_wanted(number) {
+                break;
             }
-            self.sinks.iter().zip(&mut partials).try_for_each(|(sink, partial)| partial.close(sink))?;
-            drop(landed);
-            self.merger.add(self, number, partials)?;
-            task.advance(rows.end - rows.start);
+            let count = rows.end - rows.start;
+            if let Err(error) = self.compute(&mut flights, &mut memory, number, rows) {
+                self.fail(number, error);
+                break;
+            }
+            task.advance(count);
         }
         let mut stats = SweepStats::default();
         flights.readers.iter_mut().for_each(|reader| stats.add(&reader.take_stats()));
         Ok(stats)
+    }
+
+    /// Computes the oldest partition that is under way, and hands on what it gives.
+    fn compute(
+        &self,
+        flights: &mut Flights<'_>,
+        memory: &mut BlockMemory,
+        number: u64,
+        rows: Range<u64>,
+    ) -> Result<()> {
+        let landed = flights.readers.iter_mut().enumerate().map(|(place, reader)| {
+            match source_rows(self.plan, place, &rows) {
+                Some(_) => reader.next(),
+                None => Ok(Box::new(Nothing) as Box<dyn Landed>),
+            }
+        });
+        let landed = landed.collect::<Result<Vec<_>>>()?;
+        let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
+        let mut first_row = rows.start;
+        while first_row < rows.end {
+            // A function of the user's may take long for a block.
+            self.runtime.cancel().check()?;
+            // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
+            let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
+            let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
+            let count = (rows.end.min(whole).min(cut) - first_row) as usize;
+            let mut block = Block { plan: self.plan, landed: &landed, memory, first_row, rows: count };
+            block.fill()?;
+            let mut registers = block.memory.take_registers();
+            for (sink, partial) in self.sinks.iter().zip(&mut partials) {
+                partial.add(sink, &block, &mut registers)?;
+            }
+            block.memory.give_registers(registers);
+            first_row += count as u64;
+        }
+        self.sinks.iter().zip(&mut partials).try_for_each(|(sink, partial)| partial.close(sink))?;
+        drop(landed);
+        self.merger.add(self, number, partials)
     }
 }
 
@@ -307,10 +342,23 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
             }));
         }
         let sources = plan.sources.iter().zip(&held).map(|(own, held)| held.as_deref().unwrap_or(&*own.source));
-        let (next, stop, sources) = (AtomicU64::new(first), AtomicBool::new(false), sources.collect());
-        let pass = Pass { plan, sinks, runtime, sources, partition_rows, next, end, stop, merger: &merger };
+        let pass = Pass {
+            plan,
+            sinks,
+            runtime,
+            sources: sources.collect(),
+            partition_rows,
+            next: AtomicU64::new(first),
+            end: AtomicU64::new(end),
+            failed: Mutex::new(None),
+            stop: AtomicBool::new(false),
+            merger: &merger,
+        };
         let workers = ((end - first).clamp(1, threads as u64)) as usize;
         runtime.run_on(workers, |_| pass.work_or_stop(&task))?.iter().for_each(|own| stats.add(own));
+        if let Some((_, error)) = outcore_io::into_inner(pass.failed) {
+            return Err(error);
+        }
     }
     stats.seconds = start.elapsed().as_secs_f64();
     Ok((outcore_io::into_inner(merger.state).total, stats))

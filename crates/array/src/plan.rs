@@ -8,6 +8,7 @@
 //! cache (`block.rs`). What is wanted more than once is computed for the whole block.
 
 use crate::array::{Array, ElementFunction, Op};
+use crate::check::Check;
 use crate::elementwise::kept_axis;
 use crate::kernel::{self, Binary, Fold, Scalar, Unary};
 use crate::memory::Memory;
@@ -124,6 +125,7 @@ pub(crate) enum Kind {
     },
     Cast(View),
     Unary(Unary, View),
+    Check(Check, View),
     Binary(Binary, View, View),
     Select(View, View, View),
     User(Arc<dyn ElementFunction>, Vec<View>),
@@ -181,7 +183,7 @@ impl Kind {
         match self {
             Kind::Source { .. } | Kind::Memory { .. } | Kind::Small(_) | Kind::Full(_) => vec![],
             Kind::Range { .. } | Kind::Eye { .. } | Kind::Random { .. } => vec![],
-            Kind::Cast(view) | Kind::Unary(_, view) | Kind::Copy(view) => vec![view],
+            Kind::Cast(view) | Kind::Unary(_, view) | Kind::Check(_, view) | Kind::Copy(view) => vec![view],
             Kind::Fold { input, .. } | Kind::Arg { input, .. } | Kind::SquaredDeviations { input, .. } => vec![input],
             Kind::Cumulative { input, .. } | Kind::MatMul { left: input, .. } => vec![input],
             Kind::Distances { input, .. } => vec![input],
@@ -404,6 +406,7 @@ impl Plan {
             Op::Random(random) => Kind::Random { random: *random, axis, rows, shape: array.shape().to_vec() },
             Op::Cast(input) => Kind::Cast(self.operand(input, axes, request, known)?),
             Op::Unary(function, input) => Kind::Unary(*function, self.operand(input, axes, request, known)?),
+            Op::Check(check, input) => Kind::Check(*check, self.operand(input, axes, request, known)?),
             Op::Binary(function, left, right) => {
                 let left = self.operand(left, axes, request, known)?;
                 Kind::Binary(*function, left, self.operand(right, axes, request, known)?)
