@@ -257,6 +257,10 @@ impl Block<'_> {
     fn stored(&self, place: usize, flat: usize) -> Option<Values<'_>> {
         let step = &self.plan.steps[place];
         let element = step.element;
+        let flat = match step.kind {
+            Kind::Source { source, .. } => self.plan.sources[source].place(flat),
+            _ => flat,
+        };
         match &step.kind {
             Kind::Source { source, rows } => {
                 if let Some(bytes) = self.adjacent(*rows).and_then(|rows| self.landed[*source].vector(flat, rows)) {

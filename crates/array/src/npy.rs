@@ -124,6 +124,23 @@ impl Source for NpySource {
         }
     }
 
+    fn of_columns(&self, wanted: Vec<Range<usize>>) -> Option<(Arc<dyn Source>, Vec<Range<usize>>)> {
+        let (start, end) = (wanted.iter().map(|run| run.start).min()?, wanted.iter().map(|run| run.end).max()?);
+        if !self.by_columns || end - start == self.layout.columns as usize {
+            return None;
+        }
+        let (columns, skipped) = ((end - start) as u64, start as u64 * self.layout.column_bytes);
+        let offset_bytes = self.layout.offset_bytes + skipped;
+        let narrow = NpySource {
+            path: self.path.clone(),
+            file: Arc::clone(&self.file),
+            layout: DenseLayout { offset_bytes, columns, ..self.layout.clone() },
+            shape: vec![self.shape[0], columns],
+            ..*self
+        };
+        Some((Arc::new(narrow), vec![start..end]))
+    }
+
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         let ring_bytes = self.ring_bytes(most_rows, depth);
         let reader = Reader::new(runtime, &[Arc::clone(&self.file)], ring_bytes as usize)?;

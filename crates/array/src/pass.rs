@@ -27,8 +27,9 @@ use std::time::{Duration, Instant};
 const PARTITION_BYTES: u64 = 1 << 20;
 /// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
-/// How many partitions a worker reads ahead, at most.
+/// How many partitions a worker has under way at most: fewer where they are large, for so much is enough for a device.
 const DEPTH: usize = 4;
+const UNDER_WAY_BYTES: u64 = 16 << 20;
 /// So many partial results per worker wait to be merged, at most.
 const WAITING: u64 = 2;
 /// What is computed before it is read takes at most so much memory at once, and at most this part of what is left.
@@ -56,13 +57,23 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
         return MEMORY_BLOCKS * BLOCK_ROWS as u64;
     }
     let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
-    let bytes = |rows: u64| plan.sources.iter().map(|source| source.source.bytes_of(rows)).sum::<u64>();
+    let bytes = |rows: u64| rows_bytes(plan, rows);
     let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(4064) >= bytes(4064));
     let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);
     while bytes(2 * rows) <= PARTITION_BYTES && rows < 1 << 30 {
         rows *= 2;
     }
     rows
+}
+
+/// The bytes of so many rows of all sources.
+fn rows_bytes(plan: &Plan, rows: u64) -> u64 {
+    plan.sources.iter().map(|own| own.source.bytes_of(rows)).sum()
+}
+
+/// How many partitions a worker has under way.
+fn depth(plan: &Plan, partition_rows: u64) -> usize {
+    (UNDER_WAY_BYTES / rows_bytes(plan, partition_rows).max(1)).clamp(2, DEPTH as u64) as usize
 }
 
 /// The most rows of a source that a partition needs: those between the first and the last one.
@@ -160,6 +171,7 @@ struct Pass<'a> {
     /// What the plan's sources are read from.
     sources: Vec<&'a dyn Source>,
     partition_rows: u64,
+    depth: usize,
     /// The next partition, and the one before which the stretch ends: the first one that failed, if one did.
     next: AtomicU64,
     end: AtomicU64,
@@ -191,7 +203,7 @@ impl Pass<'_> {
 
     /// Takes partitions and begins to read them, as far as there is room.
     fn push(&self, flights: &mut Flights<'_>) -> Result<()> {
-        let depth = if flights.readers.is_empty() { 1 } else { DEPTH };
+        let depth = if flights.readers.is_empty() { 1 } else { self.depth };
         loop {
             if let Some((_, rows, begun)) = flights.under_way.back_mut() {
                 while *begun < flights.readers.len() {
@@ -230,7 +242,7 @@ impl Pass<'_> {
     fn work(&self, task: &outcore_io::Task) -> Result<SweepStats> {
         let most = |source| most_rows(self.plan, source, self.partition_rows);
         let readers = self.sources.iter().enumerate();
-        let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), DEPTH));
+        let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), self.depth));
         let mut flights = Flights { readers: readers.collect::<Result<_>>()?, under_way: VecDeque::new() };
         let mut memory = BlockMemory::new(self.plan);
         while !self.stop.load(Ordering::Relaxed) {
@@ -261,12 +273,11 @@ impl Pass<'_> {
         number: u64,
         rows: Range<u64>,
     ) -> Result<()> {
-        let landed = flights.readers.iter_mut().enumerate().map(|(place, reader)| {
-            match source_rows(self.plan, place, &rows) {
+        let landed =
+            flights.readers.iter_mut().enumerate().map(|(place, reader)| match source_rows(self.plan, place, &rows) {
                 Some(_) => reader.next(),
                 None => Ok(Box::new(Nothing) as Box<dyn Landed>),
-            }
-        });
+            });
         let landed = landed.collect::<Result<Vec<_>>>()?;
         let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
         let mut first_row = rows.start;
@@ -304,9 +315,9 @@ pub(crate) struct Needs {
 pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Needs {
     let threads = runtime.threads() as u64;
     let rows = partition_rows(plan, sinks).min(plan.rows);
-    let most = |place| most_rows(plan, place, rows);
+    let (most, depth) = (|place| most_rows(plan, place, rows), depth(plan, rows));
     let sources = plan.sources.iter().enumerate();
-    let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), DEPTH)).sum();
+    let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), depth)).sum();
     let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
     let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
     Needs { readers_bytes: threads * readers + held_bytes(plan, rows), other_bytes }
@@ -348,6 +359,7 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
             runtime,
             sources: sources.collect(),
             partition_rows,
+            depth: depth(plan, partition_rows.min(plan.rows)),
             next: AtomicU64::new(first),
             end: AtomicU64::new(end),
             failed: Mutex::new(None),
