@@ -330,6 +330,7 @@ class Expression:
         strides: Sequence[int],
         dtype: str,
         options: dict[str, Any],
+        checksum: tuple[int, int, int] | None = None,
     ) -> Expression: ...
     @staticmethod
     def sparse(

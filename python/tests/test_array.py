@@ -575,6 +575,24 @@ def test_damaged_archives_are_refused(scratch):
         xp.load_npz("x.npz")
 
 
+def test_damaged_members_are_found_by_passes(scratch):
+    x = np.random.default_rng(2).normal(size=(300_000, 3))
+    np.savez("x.npz", x=x, v=np.arange(700_000), f=np.asfortranarray(x))
+    for name, expected in (("x", x), ("v", np.arange(700_000)), ("f", x)):
+        np.testing.assert_allclose(xp.load_npz("x.npz")[name].sum(axis=0).compute(threads=2), expected.sum(axis=0))
+    whole = bytearray((scratch / "x.npz").read_bytes())
+    for name, place in (("x", whole.index(x[200_000:200_001].tobytes())), ("v", whole.index(np.arange(5, 30).tobytes()))):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        (scratch / "x.npz").write_bytes(damaged)
+        for threads in (1, 2):
+            X = xp.load_npz("x.npz")[name]
+            assert np.isfinite(X[300:400].sum().compute(threads=threads)), "a part is not compared"
+            for _ in range(2):
+                with pytest.raises(oc.InputError, match="expected an array whose CRC-32 is [0-9a-f]{8}, as the archive says"):
+                    X.max().compute(threads=threads)
+
+
 def test_long_heads_are_not_printed_whole(scratch):
     head = "{'descr': '" + "x\x1b" * 2000 + "', 'fortran_order': False, 'shape': (3,), }"
     file = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()

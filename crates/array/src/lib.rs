@@ -7,6 +7,7 @@
 mod array;
 mod block;
 mod check;
+mod checksum;
 mod columns;
 mod compute;
 mod elementwise;

@@ -7,6 +7,7 @@ import pathlib
 import reprlib
 import sys
 import zipfile
+import zlib
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any, Literal, overload
@@ -312,12 +313,16 @@ def _check_plain(file: pathlib.Path) -> None:
 
 
 def load_npz(path: Path, *, runtime: Runtime | None = None) -> dict[str, Array]:
-    """The arrays of a .npz file that is not compressed, by their names. Vectors and matrices are read in place, which
-    does not compare them with the checksums of the archive: `zipfile.ZipFile(path).testzip()` does, in a pass of its
-    own. Arrays of other shapes are read at once and compared.
+    """The arrays of a .npz file that is not compressed, by their names. Vectors and matrices are read in place; arrays
+    of other shapes are read at once.
+
+    What is read is compared with the checksums of the archive once all of an array was read in its rows, by one pass or
+    several. Parts of an array and those that lie by columns (`fortran_order`) are not compared;
+    `zipfile.ZipFile(path).testzip()` compares all, in a pass of its own.
 
     Raises:
-        InputError: A file that is no such archive, is damaged, or is compressed: `numpy.savez` writes one that is not.
+        InputError: A file that is no such archive, or is compressed: `numpy.savez` writes one that is not. A damaged
+            array; where it is read in place, when a pass over it ends.
 
     >>> np.savez("tables.npz", x=np.arange(4), y=np.eye(2))
     >>> tables = oc.array.load_npz("tables.npz")
@@ -366,6 +371,9 @@ def _member(
         raise InputError(f"{path}: expected .npy files in it, found {member.filename}: {told}") from None
     size = dtype.itemsize
     strides = [size] if len(shape) == 1 else [size, size * shape[0]] if by_columns else [size * shape[1], size]
-    array = core.made(Expression.of_part(path, offset_bytes, list(shape), strides, dtype.str, options))
+    file.seek(start)
+    head = file.read(offset_bytes - start)
+    checksum = (zlib.crc32(head), len(head), member.CRC)
+    array = core.made(Expression.of_part(path, offset_bytes, list(shape), strides, dtype.str, options, checksum))
     array._runtime = runtime
     return array
