@@ -179,8 +179,8 @@ impl PyExpression {
         PyExpression::of(py, Array::from_source(Arc::new(opened?)))
     }
 
-    /// A part of a file that is laid out as arrays of NumPy are; with the CRC-32 and length of a head before it, and the
-    /// CRC-32 of both.
+    /// A part of a file that is laid out as arrays of NumPy are; with the CRC-32 and length of a head before it, and
+    /// the CRC-32 of both.
     #[staticmethod]
     #[pyo3(signature = (path, offset_bytes, shape, strides, dtype, options, checksum=None))]
     #[allow(clippy::too_many_arguments)]

@@ -125,8 +125,10 @@ def function(of: Callable[..., Any], arguments: tuple[Any, ...], options: dict[s
 
 
 def _is_default(name: str, value: Any) -> bool:
-    is_left_out = name in ("out", "where", "initial", "order", "casting", "subok")
-    return is_left_out and (value is None or value is True or isinstance(value, str) and value in ("C", "K", "same_kind"))
+    if name not in ("out", "where", "initial", "order", "casting", "subok"):
+        return False
+    # An array is not compared.
+    return value is None or value is True or isinstance(value, str) and value in ("C", "K", "same_kind")
 
 
 def _without(name: str, options: Iterable[str]) -> TypeError:
