@@ -5,7 +5,7 @@
 //! out of the ring, for the pages of a partition do not lie together in it.
 
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Source, SourceReader};
+use crate::source::{Landed, Narrow, Source, SourceReader};
 use outcore_format::{ElementType, GROUP_BYTES, PAGE_BYTES};
 use outcore_image::{DenseImage, DensePages, DenseReader, Result, SweepStats};
 use outcore_io::Runtime;
@@ -101,7 +101,7 @@ impl Source for ImageSource {
         rows.div_ceil(self.page_rows) * self.read_columns() * PAGE_BYTES as u64
     }
 
-    fn of_columns(&self, mut wanted: Vec<Range<usize>>) -> Option<(Arc<dyn Source>, Vec<Range<usize>>)> {
+    fn of_columns(&self, mut wanted: Vec<Range<usize>>) -> Option<Narrow> {
         let all = self.read_columns() as usize;
         wanted.sort_unstable_by_key(|run| run.start);
         let mut runs: Vec<Range<usize>> = Vec::new();

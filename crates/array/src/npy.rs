@@ -6,7 +6,7 @@
 use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Source, SourceReader};
+use crate::source::{Landed, Narrow, Source, SourceReader};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::{DataFile, Reader, Runtime};
@@ -134,7 +134,7 @@ impl Source for NpySource {
         }
     }
 
-    fn of_columns(&self, wanted: Vec<Range<usize>>) -> Option<(Arc<dyn Source>, Vec<Range<usize>>)> {
+    fn of_columns(&self, wanted: Vec<Range<usize>>) -> Option<Narrow> {
         let (start, end) = (wanted.iter().map(|run| run.start).min()?, wanted.iter().map(|run| run.end).max()?);
         if !self.by_columns || end - start == self.layout.columns as usize {
             return None;
@@ -149,7 +149,8 @@ impl Source for NpySource {
             checksum: None,
             ..*self
         };
-        Some((Arc::new(narrow), vec![start..end]))
+        let run = start..end;
+        Some((Arc::new(narrow), vec![run]))
     }
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {

@@ -6,6 +6,9 @@ use outcore_io::Runtime;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// What reads some columns of a source, and these, as runs that rise.
+pub type Narrow = (Arc<dyn Source>, Vec<Range<usize>>);
+
 /// An array in a file, or one that is computed as it is read, whose first axis is the long one.
 pub trait Source: Send + Sync {
     /// The sizes of the axes: one or two.
@@ -35,7 +38,7 @@ pub trait Source: Send + Sync {
 
     /// What reads some columns alone, and these: at least the `wanted` ones, as runs that rise. Nothing if it would
     /// cost as much as reading all.
-    fn of_columns(&self, _wanted: Vec<Range<usize>>) -> Option<(Arc<dyn Source>, Vec<Range<usize>>)> {
+    fn of_columns(&self, _wanted: Vec<Range<usize>>) -> Option<Narrow> {
         None
     }
 
